@@ -1,0 +1,160 @@
+"""Ranking regression testing for pytest: golden sets, metrics, gates and approved baselines.
+
+The public names are loaded when they are first used (PEP 562), so importing the package, as
+pytest does at every start, costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.assertions.bounds import assert_at_least, assert_at_most
+    from pytest_rankcheck.assertions.named import (
+        assert_err_at_least,
+        assert_err_not_regressed,
+        assert_hit_rate_at_least,
+        assert_hit_rate_not_regressed,
+        assert_map_at_least,
+        assert_map_not_regressed,
+        assert_mrr_at_least,
+        assert_mrr_not_regressed,
+        assert_ndcg_at_least,
+        assert_ndcg_not_regressed,
+        assert_precision_at_least,
+        assert_precision_not_regressed,
+        assert_recall_at_least,
+        assert_recall_not_regressed,
+    )
+    from pytest_rankcheck.assertions.regression import assert_not_regressed
+    from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.baselines.reading import read_record
+    from pytest_rankcheck.baselines.record import Record
+    from pytest_rankcheck.errors import (
+        BaselineError,
+        ConfigurationError,
+        GoldenSetError,
+        MetricError,
+        RankcheckError,
+        RankerError,
+        RunError,
+    )
+    from pytest_rankcheck.evaluation.comparison import Comparison, Move, compare
+    from pytest_rankcheck.evaluation.conventions import Conventions
+    from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
+    from pytest_rankcheck.gates.gate import Gate
+    from pytest_rankcheck.gates.verdict import Outcome, Verdict
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.golden.lint import Finding
+    from pytest_rankcheck.golden.query import Query
+    from pytest_rankcheck.metrics.names import Metric
+    from pytest_rankcheck.rankers.rank import rank
+    from pytest_rankcheck.rankers.run import Run
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "assertions.bounds": ("assert_at_least", "assert_at_most"),
+    "assertions.named": (
+        "assert_err_at_least",
+        "assert_err_not_regressed",
+        "assert_hit_rate_at_least",
+        "assert_hit_rate_not_regressed",
+        "assert_map_at_least",
+        "assert_map_not_regressed",
+        "assert_mrr_at_least",
+        "assert_mrr_not_regressed",
+        "assert_ndcg_at_least",
+        "assert_ndcg_not_regressed",
+        "assert_precision_at_least",
+        "assert_precision_not_regressed",
+        "assert_recall_at_least",
+        "assert_recall_not_regressed",
+    ),
+    "assertions.regression": ("assert_not_regressed",),
+    "baselines.baseline": ("Baseline",),
+    "baselines.reading": ("read_record",),
+    "baselines.record": ("Record",),
+    "errors": (
+        "BaselineError",
+        "ConfigurationError",
+        "GoldenSetError",
+        "MetricError",
+        "RankcheckError",
+        "RankerError",
+        "RunError",
+    ),
+    "evaluation.comparison": ("Comparison", "Move", "compare"),
+    "evaluation.conventions": ("Conventions",),
+    "evaluation.evaluation": ("Evaluation", "evaluate"),
+    "gates.gate": ("Gate",),
+    "gates.verdict": ("Outcome", "Verdict"),
+    "golden.golden_set": ("GoldenSet",),
+    "golden.lint": ("Finding",),
+    "golden.query": ("Query",),
+    "metrics.names": ("Metric",),
+    "rankers.rank": ("rank",),
+    "rankers.run": ("Run",),
+}
+"""The public names by the module that defines them."""
+
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Baseline",
+    "BaselineError",
+    "Comparison",
+    "ConfigurationError",
+    "Conventions",
+    "Evaluation",
+    "Finding",
+    "Gate",
+    "GoldenSet",
+    "GoldenSetError",
+    "Metric",
+    "MetricError",
+    "Move",
+    "Outcome",
+    "Query",
+    "RankcheckError",
+    "RankerError",
+    "Record",
+    "Run",
+    "RunError",
+    "Verdict",
+    "__version__",
+    "assert_at_least",
+    "assert_at_most",
+    "assert_err_at_least",
+    "assert_err_not_regressed",
+    "assert_hit_rate_at_least",
+    "assert_hit_rate_not_regressed",
+    "assert_map_at_least",
+    "assert_map_not_regressed",
+    "assert_mrr_at_least",
+    "assert_mrr_not_regressed",
+    "assert_ndcg_at_least",
+    "assert_ndcg_not_regressed",
+    "assert_not_regressed",
+    "assert_precision_at_least",
+    "assert_precision_not_regressed",
+    "assert_recall_at_least",
+    "assert_recall_not_regressed",
+    "compare",
+    "evaluate",
+    "rank",
+    "read_record",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,136 @@
+"""Holding a metric to a fixed bound: ``assert_at_least`` and ``assert_at_most``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.comparison import SLACK
+from pytest_rankcheck.evaluation.evaluation import Evaluation, mean_of
+from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
+from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.reports.bounds import Bound, Bounded, bound_text
+from pytest_rankcheck.reports.ledger import Entry, enter
+
+__all__ = ["By", "assert_at_least", "assert_at_most"]
+
+By = str | Sequence[str] | None
+"""An attribute of the queries, several, or none."""
+
+
+def assert_at_least(
+    evaluation: Evaluation,
+    metric: MetricLike,
+    minimum: float,
+    *,
+    by: By = None,
+    confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
+) -> None:
+    """Fail if the mean of ``metric`` is below ``minimum``.
+
+    Args:
+        evaluation: what was measured.
+        metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+        minimum: the least mean that passes, in the metric's own unit.
+        by: an attribute of the queries, or several; every slice must reach the minimum too.
+        confidence: hold not the mean to the minimum but its one-sided lower confidence bound
+            (Student's t), such as 0.95. Needs scipy: ``pip install pytest-rankcheck[stats]``.
+        min_queries: a slice with fewer queries is reported, not gated.
+
+    Raises:
+        AssertionError: it is below; the text names slices and queries.
+        MetricError: no such metric.
+        GoldenSetError: no query has the attribute ``by``.
+    """
+    __tracebackhide__ = True
+    _hold(evaluation, metric, Bound(minimum, True, confidence), by, min_queries)
+
+
+def assert_at_most(
+    evaluation: Evaluation,
+    metric: MetricLike,
+    maximum: float,
+    *,
+    by: By = None,
+    confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
+) -> None:
+    """Fail if the mean of ``metric`` is above ``maximum``. As `assert_at_least` otherwise."""
+    __tracebackhide__ = True
+    _hold(evaluation, metric, Bound(maximum, False, confidence), by, min_queries)
+
+
+def _hold(
+    evaluation: Evaluation, metric: MetricLike, bound: Bound, by: By, min_queries: int
+) -> None:
+    """Fail unless all queries, and every slice that is large enough, hold to the bound."""
+    __tracebackhide__ = True
+    parsed = Metric.parse(metric)
+    if isinstance(bound.limit, bool) or not math.isfinite(bound.limit):
+        raise ConfigurationError(
+            f"{parsed}: the bound is {quoted(bound.limit)}, not a finite number"
+        )
+    if bound.confidence is not None and not 0.5 <= bound.confidence < 1:
+        raise ConfigurationError(
+            f"confidence={quoted(bound.confidence)} is not possible; it is at least 0.5 and below 1"
+        )
+    found = list(_bounded(evaluation, parsed, bound, by, min_queries))
+    failed = any(bounded.gated and not bounded.holds for bounded in found)
+    enter(
+        Entry(
+            golden=evaluation.golden.name,
+            queries=len(evaluation.query_ids),
+            metric=str(parsed),
+            baseline=None,
+            now=found[0].mean,
+            verdict=f"not {bound.words}" if failed else bound.words,
+            failed=failed,
+        )
+    )
+    if failed:
+        raise AssertionError(bound_text(evaluation, parsed, bound, found))
+
+
+def _bounded(
+    evaluation: Evaluation, metric: Metric, bound: Bound, by: By, min_queries: int
+) -> Iterator[Bounded]:
+    values = evaluation.values(metric)
+    everything: Sequence[int] = range(len(values))
+    slices = [("", everything)] + [
+        (f"{attribute}={value}", places)
+        for attribute in attributes_of(by)
+        for value, places in evaluation.slices(attribute).items()
+    ]
+    for label, places in slices:
+        chosen = values[np.asarray(places, dtype=np.intp)]
+        mean, tested = mean_of(chosen), _tested(chosen, bound)
+        distance = tested - bound.limit if bound.is_floor else bound.limit - tested
+        gated = not label or len(places) >= max(1, min_queries)
+        yield Bounded(label, places, mean, tested, distance >= -SLACK, gated)
+
+
+def _tested(values: FloatArray, bound: Bound) -> float:
+    """Return what is held to the bound: the mean, or its one-sided confidence bound.
+
+    The bound is mean -/+ t(confidence, n-1) s / sqrt(n), Student 1908; with fewer than two values
+    there is none, and NaN holds to no bound.
+    """
+    counted = values[~np.isnan(values)]
+    if bound.confidence is None:
+        return mean_of(counted)
+    if counted.size < 2:
+        return math.nan
+    try:
+        from scipy.stats import t
+    except ImportError:
+        raise ConfigurationError(
+            "confidence=... needs scipy; pip install 'pytest-rankcheck[stats]'"
+        ) from None
+    error = float(counted.std(ddof=1)) / math.sqrt(counted.size)
+    margin = float(t.ppf(bound.confidence, counted.size - 1)) * error
+    return mean_of(counted) - margin if bound.is_floor else mean_of(counted) + margin

@@ -1,0 +1,122 @@
+"""Holding a metric to its baseline: ``assert_not_regressed``."""
+
+from __future__ import annotations
+
+from pytest_rankcheck.assertions.bounds import By
+from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.policy import Block, Check, State
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.evaluation.comparison import Paired, compare
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.verdict import Outcome, Verdict
+from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.reports.failure import blocked_text, regression_text
+from pytest_rankcheck.reports.ledger import Entry, enter
+
+__all__ = ["assert_not_regressed"]
+
+
+def assert_not_regressed(
+    evaluation: Evaluation,
+    baseline: Baseline | Evaluation | Record,
+    metric: MetricLike,
+    *,
+    abs: float | None = None,
+    rel: float | None = None,
+    gate: Gate | None = None,
+    by: By = None,
+) -> None:
+    """Fail if ``metric`` regressed against the baseline.
+
+    The allowed fall of the mean is the larger of ``abs`` and ``rel`` times the baseline, as in
+    ``pytest.approx``. With neither and no gate, nothing may fall (beyond 1e-6). Where lower is
+    better, it is rises that are limited.
+
+    Args:
+        evaluation: what is measured now.
+        baseline: the ``baseline`` fixture; or another evaluation to compare with directly.
+        metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+        abs: the allowed fall, in the metric's own unit.
+        rel: the allowed fall, as a share of the baseline's mean.
+        gate: the rule that decides, instead of ``abs`` and ``rel``; see ``Gate``.
+        by: an attribute of the queries, or several; no slice may regress either.
+
+    Raises:
+        AssertionError: it regressed, there is no baseline, or it cannot be compared; the text
+            names slices, queries and documents, and says what to do.
+        BaselineError: the baseline file cannot be read.
+        ConfigurationError: a gate together with ``abs`` or ``rel``, or a negative one.
+        MetricError: no such metric.
+        GoldenSetError: no query has the attribute ``by``.
+    """
+    __tracebackhide__ = True
+    if gate is not None and (abs is not None or rel is not None):
+        raise ConfigurationError(
+            "give a gate, or abs and rel, not both: Gate.tolerance(abs=..., rel=...)"
+        )
+    chosen = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
+    parsed = Metric.parse(metric)
+    if isinstance(baseline, Baseline):
+        check, block = baseline.check(evaluation, parsed, chosen, by)
+        _enter_check(evaluation, check, block)
+        if block is not None:
+            raise AssertionError(
+                blocked_text(check, block, evaluation, baseline.nodeid, str(baseline.path))
+            )
+        return
+    comparison = compare(evaluation, baseline)
+    if not comparison.query_ids:
+        raise ConfigurationError(
+            f"{evaluation!r} and {baseline!r} have no unchanged query in common; compare "
+            "measurements on the same golden set"
+        )
+    verdict = chosen.decide(comparison, parsed, by)
+    _enter_verdict(evaluation, verdict)
+    if verdict.regressed:
+        raise AssertionError(regression_text(verdict, comparison))
+
+
+def _enter_check(evaluation: Evaluation, check: Check, block: Block | None) -> None:
+    """Enter a check against a baseline file into the ledger."""
+    if block is not None:
+        verdict = str(block)
+    elif check.state is State.COMPARABLE or check.state is State.STALE:
+        verdict = _passed_word(check.verdict)
+    else:
+        verdict = "new" if check.state in (State.NO_RECORD, State.METRIC_ADDED) else "recorded anew"
+    pairs = check.verdict.overall.pairs if check.verdict else None
+    _enter_pairs(evaluation, check.metric, pairs, verdict, failed=block is not None)
+
+
+def _enter_verdict(evaluation: Evaluation, verdict: Verdict) -> None:
+    """Enter a verdict on two evaluations into the ledger."""
+    word = str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict)
+    pairs = verdict.overall.pairs
+    _enter_pairs(evaluation, verdict.metric, pairs, word, failed=verdict.regressed)
+
+
+def _passed_word(verdict: Verdict | None) -> str:
+    outcome = verdict.outcome if verdict else Outcome.EQUAL
+    return {
+        Outcome.BETTER: "passed, better",
+        Outcome.LOWER: "passed, lower",
+        Outcome.REGRESSED: "approved",
+    }.get(outcome, "passed")
+
+
+def _enter_pairs(
+    evaluation: Evaluation, metric: Metric, pairs: Paired | None, verdict: str, *, failed: bool
+) -> None:
+    enter(
+        Entry(
+            golden=evaluation.golden.name,
+            queries=len(evaluation.query_ids),
+            metric=str(metric),
+            baseline=pairs.mean_before if pairs else None,
+            now=pairs.mean_after if pairs else evaluation.mean(metric),
+            verdict=verdict,
+            failed=failed,
+        )
+    )

@@ -1,0 +1,179 @@
+"""The baseline of one test: what the ``baseline`` fixture gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.policy import (
+    Action,
+    Block,
+    Check,
+    Mode,
+    Settlement,
+    State,
+    block_of,
+    incompatibilities,
+    settle,
+)
+from pytest_rankcheck.baselines.reading import read_record
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.snapshot import Proposal
+from pytest_rankcheck.errors import BaselineError
+from pytest_rankcheck.evaluation.comparison import compare
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.metrics.names import Metric, MetricLike
+
+__all__ = ["Baseline"]
+
+
+class Store(Protocol):
+    """Where a record is kept."""
+
+    path: Path
+
+    def submit(self, proposal: Proposal) -> None:
+        """Compare with what is there and, in an update, write."""
+
+
+class Baseline:
+    """The approved record of one test, and what the test asked of it.
+
+    `check` is called by each assertion, `settle` once, when the test has passed: a test that
+    fails writes nothing.
+    """
+
+    def __init__(
+        self, store: Store, nodeid: str, mode: Mode, watched: Sequence[MetricLike] = ()
+    ) -> None:
+        self.nodeid = nodeid
+        self.mode = mode
+        self._store = store
+        self._watched = [Metric.parse(metric) for metric in watched]
+        self._checks: list[Check] = []
+        self._evaluation: Evaluation | None = None
+
+    @property
+    def path(self) -> Path:
+        """The baseline file."""
+        return self._store.path
+
+    @cached_property
+    def record(self) -> Record | None:
+        """The approved record; None if there is none yet.
+
+        Raises:
+            BaselineError: the file is not a record, or one of a newer version.
+        """
+        return read_record(self.path)
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """What the test has asked so far."""
+        return tuple(self._checks)
+
+    def check(
+        self,
+        evaluation: Evaluation,
+        metric: MetricLike,
+        gate: Gate,
+        by: str | Sequence[str] | None = None,
+    ) -> tuple[Check, Block | None]:
+        """Hold a metric against the record, and say why that blocks the test, if it does.
+
+        Raises:
+            BaselineError: the record cannot be read, or the test used it for another evaluation.
+            MetricError: no such metric.
+        """
+        if self._evaluation is not None and self._evaluation is not evaluation:
+            raise BaselineError(
+                f"{self.nodeid} holds two evaluations against one baseline; a baseline is the "
+                "record of one. Write a test for each, or parametrise the test"
+            )
+        self._evaluation = evaluation
+        check = _check(self.record, evaluation, Metric.parse(metric), gate, by)
+        self._checks.append(check)
+        block = block_of(check, self.mode)
+        if block is not None:
+            refusal = Proposal(self._text_now or "", refusal=str(block))
+            self._store.submit(refusal)
+        return check, block
+
+    def settle(self) -> Settlement | None:
+        """Write the record, or keep it, now that the test has passed.
+
+        Returns:
+            What became of the file; None if the test gated nothing.
+
+        Raises:
+            BaselineError: the file cannot be written.
+        """
+        if not self._checks or self._evaluation is None:
+            return None
+        settlement = settle(self._checks, self.mode)
+        if settlement.action is Action.REFUSE:
+            self._store.submit(Proposal(self._text_now or "", refusal=settlement.why))
+        elif settlement.writes:
+            text = self._new_record(self._evaluation, settlement).to_text()
+            if text == self._text_now:
+                settlement = Settlement(Action.LEAVE)
+            self._store.submit(Proposal(text))
+        elif self._text_now is not None:
+            self._store.submit(Proposal(self._text_now))
+        return settlement
+
+    def _new_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
+        approvals = self.record.approvals if self.record else ()
+        if settlement.action is Action.APPROVE and self.mode.approval is not None:
+            fall = {
+                f"{metric}, {decision.label}" if decision.label else str(metric): {
+                    "from": round(decision.pairs.mean_before, 6),
+                    "to": round(decision.pairs.mean_after, 6),
+                }
+                for metric, decision in settlement.fell
+            }
+            approval = Approval.now(
+                self.mode.approval, self.path.parent.parent, fall, settlement.change
+            )
+            approvals = (*approvals, approval)
+        gated = [check.metric for check in self._checks]
+        return Record.of(evaluation, gated, self._watched, approvals)
+
+    @cached_property
+    def _text_now(self) -> str | None:
+        """The file as it stands."""
+        return self.path.read_text("utf-8") if self.path.exists() else None
+
+
+def _check(
+    record: Record | None,
+    evaluation: Evaluation,
+    metric: Metric,
+    gate: Gate,
+    by: str | Sequence[str] | None,
+) -> Check:
+    """Find out how the record stands to the evaluation, and let the gate decide if it can."""
+    if record is None:
+        evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
+        return Check(metric, State.NO_RECORD, None)
+    differences = incompatibilities(record, evaluation)
+    if differences:
+        return Check(metric, State.INCOMPARABLE, record, differences=differences)
+    comparison = compare(evaluation, record)
+    if not comparison.query_ids:
+        what = (
+            f"golden set: '{record.golden_name}' ({record.golden_fingerprint}) in the baseline, "
+            f"'{evaluation.golden.name}' ({evaluation.golden.fingerprint}) now, without an "
+            "unchanged query in common"
+        )
+        return Check(metric, State.FOREIGN, record, comparison, differences=(what,))
+    if str(metric) not in record.metrics:
+        evaluation.values(metric)
+        return Check(metric, State.METRIC_ADDED, record, comparison)
+    same = record.golden_fingerprint == evaluation.golden.fingerprint
+    verdict = gate.decide(comparison, metric, by)
+    return Check(metric, State.COMPARABLE if same else State.STALE, record, comparison, verdict)

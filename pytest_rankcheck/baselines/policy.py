@@ -1,0 +1,217 @@
+"""When a baseline passes, blocks, is written or is kept. Pure decisions, no files.
+
+The table of ``docs/baselines.md`` is what this module says:
+a baseline never falls without a written reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.evaluation.comparison import Comparison
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.metrics.names import Metric
+
+__all__ = [
+    "Action",
+    "Block",
+    "Check",
+    "Mode",
+    "Settlement",
+    "State",
+    "block_of",
+    "incompatibilities",
+    "settle",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What this session may do to baselines."""
+
+    update: bool = False
+    new_only: bool = False
+    """Only baselines that do not exist yet may be written."""
+    approval: str | None = None
+    """The reason for which a baseline may fall."""
+
+    @property
+    def may_create(self) -> bool:
+        """Whether a baseline that does not exist may be written."""
+        return self.update or self.new_only
+
+
+class State(StrEnum):
+    """How a record relates to what is measured now."""
+
+    NO_RECORD = "no record"
+    METRIC_ADDED = "metric added"
+    INCOMPARABLE = "not comparable"
+    """Measured with another convention or depth."""
+    FOREIGN = "another golden set"
+    """No query is the same as when it was recorded."""
+    STALE = "golden set changed"
+    """Some queries are."""
+    COMPARABLE = "comparable"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One metric that a test gated: how its record stands and what the gate decided."""
+
+    metric: Metric
+    state: State
+    record: Record | None
+    comparison: Comparison | None = None
+    verdict: Verdict | None = None
+    differences: tuple[str, ...] = ()
+    """What makes the two not comparable, in words."""
+
+    @property
+    def fell(self) -> tuple[Decision, ...]:
+        """What is lower than in the record: all queries, or gated slices."""
+        return self.verdict.fell if self.verdict else ()
+
+    @property
+    def blocked_by_gate(self) -> bool:
+        """Whether the gate found a regression."""
+        return self.verdict is not None and self.verdict.regressed
+
+
+class Block(StrEnum):
+    """Why an assertion fails."""
+
+    NO_RECORD = "no baseline"
+    METRIC_ADDED = "metric not in the baseline"
+    INCOMPARABLE = "not comparable"
+    FOREIGN = "baseline of another golden set"
+    STALE = "stale baseline"
+    REGRESSED = "regressed"
+    REFUSED = "update refused"
+    UNAPPLIED_APPROVAL = "approval without update"
+
+
+def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]:
+    """Return what differs in how the two were measured: conventions and depth, both named."""
+    then, now = record.conventions.to_dict(), evaluation.conventions.to_dict()
+    found = [
+        f"{name}: '{then[name]}' in the baseline, '{now[name]}' now"
+        for name in now
+        if then[name] != now[name]
+    ]
+    if record.depth != evaluation.run.depth:
+        found.append(f"depth: {record.depth} in the baseline, {evaluation.run.depth} now")
+    return tuple(found)
+
+
+def block_of(check: Check, mode: Mode) -> Block | None:
+    """Return why this check fails its test, or None if it passes."""
+    if check.state is State.NO_RECORD:
+        return None if mode.may_create else Block.NO_RECORD
+    if mode.update:
+        return _block_of_update(check) if mode.approval is None else None
+    match check.state:
+        case State.METRIC_ADDED:
+            return Block.METRIC_ADDED
+        case State.INCOMPARABLE:
+            return Block.INCOMPARABLE
+        case State.FOREIGN:
+            return Block.FOREIGN
+        case State.STALE:
+            return Block.REGRESSED if check.blocked_by_gate else Block.STALE
+        case _:
+            if check.blocked_by_gate:
+                return Block.REGRESSED
+            return Block.UNAPPLIED_APPROVAL if mode.approval is not None and check.fell else None
+
+
+def _block_of_update(check: Check) -> Block | None:
+    """Return why an update without an approval is refused, or None if it is not."""
+    if check.state is State.INCOMPARABLE:
+        return Block.INCOMPARABLE
+    if check.state is State.FOREIGN:
+        return Block.FOREIGN
+    if check.blocked_by_gate or (check.state is State.STALE and check.fell):
+        return Block.REFUSED
+    return None
+
+
+class Action(StrEnum):
+    """What becomes of a baseline file when its test has passed."""
+
+    LEAVE = "unchanged"
+    CREATE = "created"
+    RAISE = "raised"
+    REWRITE = "rewritten"
+    """The same means; other rankings, queries or recorded metrics."""
+    APPROVE = "approved"
+    KEEP = "kept"
+    """Lower inside the tolerance: the old record stays."""
+    REFUSE = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What becomes of a baseline file, and why."""
+
+    action: Action
+    why: str = ""
+    fell: tuple[tuple[Metric, Decision], ...] = ()
+    change: str | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether the file is written."""
+        return self.action in {Action.CREATE, Action.RAISE, Action.REWRITE, Action.APPROVE}
+
+
+def settle(checks: Sequence[Check], mode: Mode) -> Settlement:
+    """Decide what becomes of the record of a test whose assertions all passed.
+
+    Args:
+        checks: what the test gated, at least one; none of them blocked.
+        mode: what the session may do.
+    """
+    record = checks[0].record
+    if record is None:
+        return Settlement(Action.CREATE if mode.may_create else Action.LEAVE)
+    if not mode.update:
+        return Settlement(Action.LEAVE)
+    fell = tuple((check.metric, decision) for check in checks for decision in check.fell)
+    change = _change(checks, record)
+    if mode.approval is not None and (fell or change):
+        return Settlement(Action.APPROVE, fell=fell, change=change)
+    if change:
+        return Settlement(Action.REFUSE, why=change)
+    if fell:
+        added = [str(check.metric) for check in checks if check.state is State.METRIC_ADDED]
+        if added:
+            why = f"{', '.join(added)} cannot be added while {_names(fell)} is below its baseline"
+            return Settlement(Action.REFUSE, why=why, fell=fell)
+        return Settlement(Action.KEEP, fell=fell)
+    better = any(check.verdict and check.verdict.outcome is Outcome.BETTER for check in checks)
+    return Settlement(Action.RAISE if better else Action.REWRITE)
+
+
+def _change(checks: Sequence[Check], record: Record) -> str | None:
+    """Return what makes the record another one altogether, in words, or None."""
+    differences = dict.fromkeys(text for check in checks for text in check.differences)
+    asked = {str(check.metric): check.metric for check in checks}
+    for name in record.gated:
+        then = Metric.parse(name)
+        for check in checks:
+            now = check.metric
+            same_kind = (then.name, then.cutoff) == (now.name, now.cutoff)
+            if check.state is State.METRIC_ADDED and same_kind and name not in asked:
+                differences[f"metric: {name} in the baseline, {now} now"] = None
+    return "; ".join(differences) or None
+
+
+def _names(fell: Sequence[tuple[Metric, Decision]]) -> str:
+    return ", ".join(
+        dict.fromkeys(f"{metric} ({d.label})" if d.label else str(metric) for metric, d in fell)
+    )

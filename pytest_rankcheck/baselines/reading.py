@@ -1,0 +1,139 @@
+"""Reading a record: every way in which a file can be broken gets its message."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.record import FORMAT_NAME, FORMAT_VERSION, QueryLine, Record
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.files import text_of
+from pytest_rankcheck.metrics.names import Metric
+
+__all__ = ["read_record", "record_from_text"]
+
+_MEND = (
+    "The file is left as it is. Restore it from version control, or delete it and run "
+    "pytest --snapshot-update to record a new one, which a reviewer will see"
+)
+
+
+def read_record(path: Path) -> Record | None:
+    """Return the record in a file, or None if there is no such file.
+
+    Raises:
+        BaselineError: the file is not a record, or one of a newer version.
+    """
+    if not path.exists():
+        return None
+    return record_from_text(text_of(path, BaselineError), path)
+
+
+def record_from_text(text: str, path: Path) -> Record:
+    """Return the record that ``text`` is.
+
+    Raises:
+        BaselineError: it is not a record, or one of a newer version; ``path`` is named.
+    """
+    entry = _parsed(text, path)
+    try:
+        return _record(entry, path)
+    except BaselineError:
+        raise
+    except KeyError as missing:
+        _broken(path, f"it lacks {missing}")
+    except (TypeError, ValueError, AttributeError, MetricError, ConfigurationError) as error:
+        _broken(path, quoted(error, 200))
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    def not_finite(token: str) -> NoReturn:
+        line = next(
+            (number for number, line in enumerate(text.splitlines(), 1) if token in line), 1
+        )
+        raise BaselineError(
+            f"{path}:{line}: {token} is not a value that a baseline can have. {_MEND}"
+        )
+
+    if not text.strip():
+        _broken(path, "it is empty")
+    try:
+        entry = json.loads(text, parse_constant=not_finite)
+    except json.JSONDecodeError as failure:
+        end = (
+            " (the file ends there: it was cut short)" if failure.pos >= len(text.rstrip()) else ""
+        )
+        _broken(path, f"not JSON: {failure.msg}{end}", failure.lineno)
+    except (RecursionError, ValueError) as failure:
+        _broken(path, f"not JSON: {failure}")
+    if not isinstance(entry, dict) or entry.get("format") != FORMAT_NAME:
+        _broken(path, f'it has no "format": "{FORMAT_NAME}"')
+    version = entry.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        _broken(path, f"its version is {quoted(version)}")
+    if version > FORMAT_VERSION:
+        raise BaselineError(
+            f"{path}: the baseline has format version {version}, this pytest-rankcheck reads up to "
+            f"{FORMAT_VERSION}; upgrade pytest-rankcheck. The file is left as it is"
+        )
+    return entry
+
+
+def _record(entry: Mapping[str, Any], path: Path) -> Record:
+    golden = entry["golden_set"]
+    metrics = {str(Metric.parse(name)): detail for name, detail in entry["metrics"].items()}
+    queries = {}
+    for line in entry["queries"]:
+        query_id = str(line["id"])
+        if query_id in queries:
+            _broken(path, f"query '{quoted(query_id)}' stands twice")
+        queries[query_id] = _query_line(line, metrics)
+    depth = entry["depth"]
+    if depth is not None and not isinstance(depth, int):
+        _broken(path, f"its depth is {quoted(depth)}")
+    return Record(
+        golden_name=str(golden["name"]),
+        golden_queries=int(golden["queries"]),
+        golden_judgments=int(golden["judgments"]),
+        golden_fingerprint=str(golden["fingerprint"]),
+        depth=depth,
+        conventions=Conventions.from_dict(entry["conventions"]),
+        gated=tuple(sorted(name for name, detail in metrics.items() if detail["gated"])),
+        watched=tuple(sorted(name for name, detail in metrics.items() if not detail["gated"])),
+        queries=dict(sorted(queries.items())),
+        approvals=tuple(_approval(approval) for approval in entry["approvals"]),
+    )
+
+
+def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> QueryLine:
+    values = {str(Metric.parse(name)): value for name, value in line["values"].items()}
+    for name in metrics:
+        value = values[name]
+        if value is not None and (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
+            raise ValueError(f"{name} of query '{line['id']}' is {value!r}, not a number")
+    return QueryLine(str(line["fingerprint"]), values, tuple(map(str, line["top"])))
+
+
+def _approval(entry: Mapping[str, Any]) -> Approval:
+    return Approval(
+        reason=str(entry["reason"]),
+        date=str(entry["date"]),
+        commit=entry["commit"],
+        author=entry["author"],
+        fall=dict(entry["fall"]),
+        change=entry.get("change"),
+    )
+
+
+def _broken(path: Path, why: str, line: int | None = None) -> NoReturn:
+    where = path if line is None else f"{path}:{line}"
+    raise BaselineError(f"{where}: this is not a baseline: {why}. {_MEND}") from None

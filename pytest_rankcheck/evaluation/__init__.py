@@ -1,0 +1,1 @@
+"""Evaluation: a run measured on a golden set, and the comparison of two measurements."""

@@ -1,0 +1,305 @@
+"""The comparison: an evaluation against an earlier measurement, paired by query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_rankcheck.evaluation.evaluation import Evaluation, mean_of
+from pytest_rankcheck.evaluation.measured import Measured
+from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.metrics.names import Metric, MetricLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SLACK", "Comparison", "Move", "Paired", "compare"]
+
+SLACK = 1e-6
+"""Differences up to this are rounding: records keep six decimals."""
+
+_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A document whose rank differs between two rankings of one query."""
+
+    doc_id: str
+    grade: float | None
+    """None: not judged."""
+    before: int | None
+    """Its rank before; None: it was not among the documents looked at."""
+    after: int | None
+
+    @property
+    def entered(self) -> bool:
+        """Whether it is in the top now and was not before."""
+        return self.before is None
+
+    @property
+    def left(self) -> bool:
+        """Whether it was in the top before and is not ranked now."""
+        return self.after is None
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The values of one metric on the same queries, before and after, ``[n]`` each."""
+
+    metric: Metric
+    query_ids: tuple[str, ...]
+    before: FloatArray
+    after: FloatArray
+
+    @property
+    def gains(self) -> FloatArray:
+        """How much better each query is, positive is better whatever the metric's direction."""
+        difference = self.after - self.before
+        return difference if self.metric.higher_is_better else -difference
+
+    @property
+    def mean_before(self) -> float:
+        """The mean before; NaN without queries."""
+        return mean_of(self.before)
+
+    @property
+    def mean_after(self) -> float:
+        """The mean after; NaN without queries."""
+        return mean_of(self.after)
+
+    @property
+    def difference(self) -> float:
+        """The difference of the means, after minus before."""
+        return self.mean_after - self.mean_before
+
+    @property
+    def gain(self) -> float:
+        """The difference of the means, positive is better."""
+        return self.difference if self.metric.higher_is_better else -self.difference
+
+    @property
+    def wins(self) -> int:
+        """How many queries are better."""
+        return int((self.gains > SLACK).sum())
+
+    @property
+    def losses(self) -> int:
+        """How many queries are worse."""
+        return int((self.gains < -SLACK).sum())
+
+    @property
+    def ties(self) -> int:
+        """How many queries are equal."""
+        return len(self.query_ids) - self.wins - self.losses
+
+    def at(self, places: Sequence[int]) -> Paired:
+        """Return the pairs at these places only."""
+        chosen = np.asarray(places, dtype=np.intp)
+        ids = tuple(self.query_ids[place] for place in places)
+        return Paired(self.metric, ids, self.before[chosen], self.after[chosen])
+
+    def worst(self, limit: int | None = None) -> Sequence[int]:
+        """Return the places of the queries that are worse, the largest loss first."""
+        order = np.argsort(self.gains, kind="stable")
+        worse = [int(place) for place in order if self.gains[place] < -SLACK]
+        return worse[:limit]
+
+
+def compare(evaluation: Evaluation, other: Measured) -> Comparison:
+    """Compare ``evaluation`` with an earlier measurement, paired by query.
+
+    Args:
+        evaluation: what is measured now.
+        other: what it is compared with: another evaluation, or a baseline record.
+    """
+    return Comparison(evaluation, other)
+
+
+class Comparison:
+    """An evaluation against an earlier measurement, on the queries that both have unchanged.
+
+    A query is unchanged when its text and its judgments are. Values are compared at six decimals,
+    as records keep them.
+    """
+
+    def __init__(self, evaluation: Evaluation, other: Measured) -> None:
+        self.evaluation = evaluation
+        self.other = other
+
+    @cached_property
+    def query_ids(self) -> Sequence[str]:
+        """The queries that are compared, in the evaluation's order."""
+        now, then = self.evaluation.query_fingerprints, self.other.query_fingerprints
+        return tuple(
+            query_id
+            for query_id in self.evaluation.query_ids
+            if then.get(query_id) == now[query_id]
+        )
+
+    @cached_property
+    def changed(self) -> Sequence[str]:
+        """The queries that both have, with another text or other judgments."""
+        now, then = self.evaluation.query_fingerprints, self.other.query_fingerprints
+        return tuple(
+            query_id for query_id in now if query_id in then and then[query_id] != now[query_id]
+        )
+
+    @cached_property
+    def added(self) -> Sequence[str]:
+        """The queries that only the evaluation has."""
+        then = self.other.query_fingerprints
+        return tuple(query_id for query_id in self.evaluation.query_ids if query_id not in then)
+
+    @cached_property
+    def removed(self) -> Sequence[str]:
+        """The queries that only the other side has."""
+        now = self.evaluation.query_fingerprints
+        return tuple(query_id for query_id in self.other.query_ids if query_id not in now)
+
+    def paired(self, metric: MetricLike) -> Paired:
+        """Return the values of a metric before and after, on the queries that count on both sides.
+
+        Raises:
+            MetricError: no such metric.
+            BaselineError: the other side is a record that does not have it.
+        """
+        parsed = Metric.parse(metric)
+        before = _rounded(self.other.values(parsed)[self._other_places])
+        after = _rounded(self.evaluation.values(parsed)[self._places])
+        both = ~(np.isnan(before) | np.isnan(after))
+        ids = tuple(
+            query_id for query_id, counts in zip(self.query_ids, both, strict=True) if counts
+        )
+        return Paired(parsed, ids, before[both], after[both])
+
+    def wins(self, metric: MetricLike) -> int:
+        """Return how many queries are better."""
+        return self.paired(metric).wins
+
+    def ties(self, metric: MetricLike) -> int:
+        """Return how many queries are equal."""
+        return self.paired(metric).ties
+
+    def losses(self, metric: MetricLike) -> int:
+        """Return how many queries are worse."""
+        return self.paired(metric).losses
+
+    def mean_difference(self, metric: MetricLike) -> float:
+        """Return the mean difference, after minus before."""
+        return self.paired(metric).difference
+
+    def deltas(self, metric: MetricLike) -> pd.Series:
+        """Return after minus before of each query, indexed by ``query_id``."""
+        import pandas as pd
+
+        pairs = self.paired(metric)
+        index = pd.Index(pairs.query_ids, name="query_id")
+        return pd.Series(pairs.after - pairs.before, index=index, name=str(pairs.metric))
+
+    def table(self, metric: MetricLike) -> pd.DataFrame:
+        """Return ``before``, ``after`` and ``delta`` of each query, indexed by ``query_id``."""
+        import pandas as pd
+
+        pairs = self.paired(metric)
+        return pd.DataFrame(
+            {"before": pairs.before, "after": pairs.after, "delta": pairs.after - pairs.before},
+            index=pd.Index(pairs.query_ids, name="query_id"),
+        )
+
+    def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
+        """Return the comparison of each slice, indexed by the attribute.
+
+        Columns: ``before``, ``after``, ``delta``, ``queries``, ``wins``, ``ties``, ``losses``.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        import pandas as pd
+
+        rows = {
+            value: {
+                "before": pairs.mean_before,
+                "after": pairs.mean_after,
+                "delta": pairs.difference,
+                "queries": len(pairs.query_ids),
+                "wins": pairs.wins,
+                "ties": pairs.ties,
+                "losses": pairs.losses,
+            }
+            for value, pairs in self.slices(attribute, metric).items()
+        }
+        frame = pd.DataFrame.from_dict(rows, orient="index")
+        frame.index.name = attribute
+        return frame
+
+    def slices(self, attribute: str, metric: MetricLike) -> Mapping[str, Paired]:
+        """Return the paired values of each slice, by the attribute's value.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        pairs = self.paired(metric)
+        place = {query_id: index for index, query_id in enumerate(pairs.query_ids)}
+        return {
+            value: pairs.at([place[query_id] for query_id in query_ids if query_id in place])
+            for value, query_ids in self.evaluation.golden.slices(attribute).items()
+        }
+
+    def moved(self, query_id: str, k: int = 10) -> Sequence[Move]:
+        """Return the documents of a query's top k, then and now, whose rank differs.
+
+        Documents of a positive grade come first, those that fell furthest before the others;
+        then the rest by their rank now. ``before`` is None for a document that was not in the
+        part of the earlier ranking that is known (a record keeps the top of each), ``after`` for
+        one that is not ranked any more.
+        """
+        grades = self.evaluation.golden.grades(query_id)
+        then, now = self.other.ranking(query_id), self.evaluation.ranking(query_id)
+        before = {doc_id: rank for rank, doc_id in enumerate(then, start=1)}
+        after = {doc_id: rank for rank, doc_id in enumerate(now, start=1)}
+        in_a_top = dict.fromkeys((*then[:k], *now[:k]))
+        moves = [
+            Move(doc_id, grades.get(doc_id), before.get(doc_id), after.get(doc_id))
+            for doc_id in in_a_top
+            if before.get(doc_id) != after.get(doc_id)
+        ]
+        return sorted(moves, key=_importance)
+
+    def unjudged_entered(self, k: int = 10) -> int:
+        """Return how many documents without a judgment are new in the top k, over all queries."""
+        return sum(
+            move.entered and move.grade is None and move.after is not None and move.after <= k
+            for query_id in self.query_ids
+            for move in self.moved(query_id, k)
+        )
+
+    @cached_property
+    def _places(self) -> Sequence[int]:
+        place = {query_id: index for index, query_id in enumerate(self.evaluation.query_ids)}
+        return np.array([place[query_id] for query_id in self.query_ids], dtype=np.intp)  # type: ignore[return-value]
+
+    @cached_property
+    def _other_places(self) -> Sequence[int]:
+        place = {query_id: index for index, query_id in enumerate(self.other.query_ids)}
+        return np.array([place[query_id] for query_id in self.query_ids], dtype=np.intp)  # type: ignore[return-value]
+
+    def __repr__(self) -> str:
+        return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"
+
+
+def _importance(move: Move) -> tuple[bool, float, float, float]:
+    """Sort what explains a change first: relevant documents, high grades, long falls."""
+    beyond = 1e9
+    before, after = move.before or beyond, move.after or beyond
+    grade = move.grade or 0
+    return (grade <= 0, -grade, before - after, after)
+
+
+def _rounded(values: FloatArray) -> FloatArray:
+    rounded: FloatArray = np.round(values, _DECIMALS) + 0.0  # no negative zero
+    return rounded

@@ -1,0 +1,66 @@
+"""The conventions of a measurement: each a choice that changes numbers, named and stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Literal
+
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.rankers.ranking import Duplicates, Ties, checked_option
+
+__all__ = ["Conventions", "Extra", "Missing", "NoRelevant"]
+
+Missing = Literal["empty", "error"]
+"""A judged query that the run lacks: counts as an empty ranking (trec_eval ``-c``); or an error."""
+
+Extra = Literal["ignore", "error"]
+"""A query of the run without judgments: not evaluated; or an error."""
+
+NoRelevant = Literal["zero", "exclude"]
+"""A query with no grade above 0: scores 0 and is in the mean; or is left out of the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How ties, gaps and repetitions were treated. The defaults are trec_eval's."""
+
+    ties: Ties = "doc_id"
+    duplicates: Duplicates = "error"
+    missing: Missing = "empty"
+    extra: Extra = "ignore"
+    no_relevant: NoRelevant = "zero"
+
+    def __post_init__(self) -> None:
+        kinds = {
+            "ties": Ties,
+            "duplicates": Duplicates,
+            "missing": Missing,
+            "extra": Extra,
+            "no_relevant": NoRelevant,
+        }
+        for name, kind in kinds.items():
+            checked_option(getattr(self, name), kind, name)
+
+    @classmethod
+    def from_dict(cls, chosen: Mapping[str, str]) -> Conventions:
+        """Return the conventions with these names and values, defaults for the rest.
+
+        Raises:
+            ConfigurationError: there is no such convention or value.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in chosen:
+            if name not in known:
+                raise ConfigurationError(
+                    f"there is no convention '{quoted(name)}'{suggestion(name, known)}; "
+                    f"there are {', '.join(known)}"
+                )
+        try:
+            return cls(**chosen)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the conventions by name."""
+        return asdict(self)

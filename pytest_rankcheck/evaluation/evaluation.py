@@ -1,0 +1,199 @@
+"""The evaluation: a run measured on a golden set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing, NoRelevant
+from pytest_rankcheck.evaluation.joining import absent, judged_hits
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.rankers.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Evaluation", "evaluate", "mean_of"]
+
+
+def evaluate(
+    run: Run,
+    golden: GoldenSet,
+    *,
+    missing: Missing = "empty",
+    extra: Extra = "ignore",
+    no_relevant: NoRelevant = "zero",
+) -> Evaluation:
+    """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
+
+    Args:
+        run: the rankings.
+        golden: the judged queries.
+        missing: a judged query that the run lacks: ``"empty"`` counts it as an empty ranking,
+            or ``"error"``.
+        extra: a query of the run without judgments: ``"ignore"`` or ``"error"``.
+        no_relevant: a query with no grade above 0: ``"zero"`` keeps it in the mean,
+            ``"exclude"`` leaves it out.
+
+    Raises:
+        RunError: every ranking of a judged query is empty, which is a broken ranker and not a
+            bad one; or a query is missing or extra and that is an error.
+    """
+    conventions = Conventions(run.ties, run.duplicates, missing, extra, no_relevant)
+    evaluation = Evaluation(run, golden, conventions)
+    _refuse_nothing(run, golden)
+    for asked, query_ids, problem in (
+        (missing, evaluation.missing, "lacks judged queries"),
+        (extra, evaluation.extra, "has queries without judgments"),
+    ):
+        if asked == "error" and query_ids:
+            raise RunError(
+                f"run '{quoted(run.name)}' {problem} of golden set '{quoted(golden.name)}', "
+                f"{len(query_ids):,}: {listed(query_ids)}; mend the run, or use missing='empty' "
+                "and extra='ignore'"
+            )
+    return evaluation
+
+
+def _refuse_nothing(run: Run, golden: GoldenSet) -> None:
+    if any(run.ranking(query_id) for query_id in golden.query_ids):
+        return
+    shared = [query_id for query_id in run if query_id in golden]
+    why = "every ranking is empty: the ranker is broken, not bad"
+    if not shared:
+        why = (
+            f"they share no query: the run has {listed(run.query_ids, 3) or 'none'}, the golden "
+            f"set {listed(golden.query_ids, 3)}; are the ids of the same kind?"
+        )
+    raise RunError(
+        f"run '{quoted(run.name)}' cannot be measured on golden set '{quoted(golden.name)}': {why}"
+    )
+
+
+class Evaluation:
+    """The values of metrics on every judged query, computed as they are asked for.
+
+    Everywhere, ``metric`` is a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+    """
+
+    def __init__(self, run: Run, golden: GoldenSet, conventions: Conventions) -> None:
+        self.run = run
+        self.golden = golden
+        self.conventions = conventions
+        self._values: dict[Metric, FloatArray] = {}
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """All judged queries, in the golden set's order."""
+        return self.golden.query_ids
+
+    @property
+    def query_fingerprints(self) -> Mapping[str, str]:
+        """The fingerprint of each query's text and judgments."""
+        return self.golden.query_fingerprints
+
+    @cached_property
+    def missing(self) -> Sequence[str]:
+        """The judged queries that the run lacks; they count as empty rankings."""
+        return absent(self.golden.query_ids, self.run)
+
+    @cached_property
+    def extra(self) -> Sequence[str]:
+        """The queries of the run that have no judgments; they are not evaluated."""
+        return absent(self.run.query_ids, self.golden)
+
+    def ranking(self, query_id: str) -> Sequence[str]:
+        """Return the documents ranked for a query, best first; none if the run lacks it."""
+        return self.run.ranking(query_id)
+
+    def values(self, metric: MetricLike) -> FloatArray:
+        """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
+
+        NaN marks a query that is left out of the mean (``no_relevant="exclude"``).
+
+        Raises:
+            MetricError: no such metric, or it does not fit this golden set.
+        """
+        parsed = Metric.parse(metric)
+        if parsed not in self._values:
+            values = np.concatenate([parsed.compute(hits) for hits in self._hits])
+            if self.conventions.no_relevant == "exclude":
+                values = np.where(self._has_relevant, values, np.nan)
+            values.flags.writeable = False
+            self._values[parsed] = values
+        return self._values[parsed]
+
+    def mean(self, metric: MetricLike) -> float:
+        """Return the arithmetic mean over the queries that count; NaN if none does."""
+        return mean_of(self.values(metric))
+
+    def per_query(self, metric: MetricLike) -> pd.Series:
+        """Return the value of each query, indexed by ``query_id``, named after the metric."""
+        import pandas as pd
+
+        index = pd.Index(self.query_ids, name="query_id")
+        return pd.Series(self.values(metric), index=index, name=str(Metric.parse(metric)))
+
+    def table(self, metrics: Iterable[MetricLike]) -> pd.DataFrame:
+        """Return a row a query and a column a metric, indexed by ``query_id``."""
+        import pandas as pd
+
+        index = pd.Index(self.query_ids, name="query_id")
+        columns = {str(Metric.parse(metric)): self.values(metric) for metric in metrics}
+        return pd.DataFrame(columns, index=index)
+
+    def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
+        """Return ``mean`` and number of ``queries`` of each slice, indexed by the attribute.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        import pandas as pd
+
+        values = self.values(metric)
+        slices = self.slices(attribute)
+        return pd.DataFrame(
+            {
+                "mean": [mean_of(values[places]) for places in slices.values()],
+                "queries": [int((~np.isnan(values[places])).sum()) for places in slices.values()],
+            },
+            index=pd.Index(list(slices), name=attribute),
+        )
+
+    def slices(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Return, for each value of an attribute, where its queries stand in `query_ids`.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        return {
+            value: [self._place[query_id] for query_id in query_ids]
+            for value, query_ids in self.golden.slices(attribute).items()
+        }
+
+    @cached_property
+    def _place(self) -> Mapping[str, int]:
+        return {query_id: place for place, query_id in enumerate(self.query_ids)}
+
+    @cached_property
+    def _hits(self) -> tuple[JudgedHits, ...]:
+        return tuple(judged_hits(self.run, self.golden))
+
+    @cached_property
+    def _has_relevant(self) -> FloatArray:
+        return np.concatenate([(hits.ideal > 0).any(axis=1) for hits in self._hits])
+
+    def __repr__(self) -> str:
+        return f"Evaluation(of {self.run!r} on {self.golden!r})"
+
+
+def mean_of(values: FloatArray) -> float:
+    """Return the mean of the values that are not NaN; NaN if there are none."""
+    counted = values[~np.isnan(values)]
+    return float(counted.mean()) if counted.size else float("nan")

@@ -1,0 +1,29 @@
+"""What a comparison needs of each of its two sides, be it an evaluation or a baseline record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.metrics.names import Metric
+
+__all__ = ["Measured"]
+
+
+class Measured(Protocol):
+    """A measurement: values of metrics by query, and what was ranked at the top."""
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """The queries, in the order of `values`."""
+
+    @property
+    def query_fingerprints(self) -> Mapping[str, str]:
+        """The fingerprint of each query's text and judgments when it was measured."""
+
+    def values(self, metric: Metric) -> FloatArray:
+        """The value of each query, ``[Q]``; NaN for a query that does not count."""
+
+    def ranking(self, query_id: str) -> Sequence[str]:
+        """The documents ranked for a query, best first, as far down as is known."""

@@ -1,0 +1,1 @@
+"""Gates: the rules that decide, and their verdicts."""

@@ -1,0 +1,83 @@
+"""The verdict: what a gate decided, with all that it decided from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_rankcheck.evaluation.comparison import SLACK, Paired
+from pytest_rankcheck.metrics.names import Metric
+
+__all__ = ["Decision", "Outcome", "QueryDrop", "Verdict"]
+
+
+class Outcome(StrEnum):
+    """How a metric came out."""
+
+    BETTER = "better"
+    EQUAL = "equal"
+    LOWER = "lower"
+    """Worse, inside what the gate allows."""
+    REGRESSED = "regressed"
+    NOT_GATED = "not gated"
+    """A slice with too few queries: shown, but decides nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a gate decided on one set of queries: all, or those of one slice."""
+
+    pairs: Paired
+    outcome: Outcome
+    allowed: float
+    """How far the mean may fall, at least 0."""
+    attribute: str | None = None
+    """The attribute that the slice is of; None: all queries."""
+    value: str = ""
+
+    @property
+    def label(self) -> str:
+        """The slice as ``attribute=value``; empty for all queries."""
+        return f"{self.attribute}={self.value}" if self.attribute else ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryDrop:
+    """A single query that fell by more than the gate allows."""
+
+    query_id: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a gate decided on one metric: overall, by slice, and for single queries."""
+
+    metric: Metric
+    overall: Decision
+    slices: tuple[Decision, ...] = ()
+    query_drops: tuple[QueryDrop, ...] = ()
+    max_query_drop: float | None = None
+    min_queries: int = 0
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst that was decided: one collapsed slice or query is a regression."""
+        found = {self.overall.outcome, *(decision.outcome for decision in self.slices)}
+        if self.query_drops or Outcome.REGRESSED in found:
+            return Outcome.REGRESSED
+        if Outcome.LOWER in found:
+            return Outcome.LOWER
+        return self.overall.outcome
+
+    @property
+    def regressed(self) -> bool:
+        """Whether the gate blocks."""
+        return self.outcome is Outcome.REGRESSED
+
+    @property
+    def fell(self) -> tuple[Decision, ...]:
+        """What is lower than before: all queries, and the gated slices."""
+        gated = (d for d in (self.overall, *self.slices) if d.outcome is not Outcome.NOT_GATED)
+        return tuple(decision for decision in gated if decision.pairs.gain < -SLACK)

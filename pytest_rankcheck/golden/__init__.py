@@ -1,0 +1,1 @@
+"""Golden sets: the model, the file formats, the linter."""

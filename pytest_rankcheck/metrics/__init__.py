@@ -1,0 +1,1 @@
+"""Metrics: pure functions over judged hits, their registry and their names. numpy in, numpy out."""

@@ -1,0 +1,80 @@
+"""Cascade metrics: the user reads from the top and stops at a document that satisfies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.parameters import Call, Parameter, Value, call, choice, number, one_of
+from pytest_rankcheck.metrics.registry import metric
+
+MAX_GRADE = Parameter(
+    "max_grade",
+    default=None,
+    check=number(above=0),
+    allowed="a number above 0: the highest grade of the scale",
+    description="the highest grade of the scale; without it, the golden set's highest grade",
+)
+
+STOP = Parameter(
+    "stop",
+    default="exponential",
+    check=one_of(choice("exponential", "identity"), call("sigmoid", number(above=0), number())),
+    allowed="exponential, identity (grades are probabilities) or sigmoid(alpha,beta)",
+    description=(
+        "the probability that a document of grade g > 0 satisfies: (2^g - 1) / 2^max_grade, g, or "
+        "1 / (1 + exp(-alpha (g - beta))); a grade of 0 or less never does"
+    ),
+)
+
+
+@metric(
+    "ERR",
+    reference=(
+        "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance, "
+        "CIKM 2009, equations 4 and 5, algorithm 2"
+    ),
+    parameters=(MAX_GRADE, STOP),
+)
+def expected_reciprocal_rank(
+    hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
+) -> FloatArray:
+    """The expected reciprocal of the rank at which the user is satisfied.
+
+    ERR@k = sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j).
+    """
+    satisfied = _satisfaction(hits, max_grade, stop)
+    if cutoff is not None:
+        satisfied = np.where(hits.ranks <= cutoff, satisfied, 0.0)
+    still_reading = np.ones_like(satisfied)
+    still_reading[:, 1:] = np.cumprod(1.0 - satisfied[:, :-1], axis=1)
+    terms = np.divide(
+        satisfied * still_reading, hits.ranks, out=np.zeros_like(satisfied), where=satisfied > 0
+    )
+    return last_of_running_sum(terms)
+
+
+def _satisfaction(hits: JudgedHits, max_grade: Value, stop: Value) -> FloatArray:
+    """Return the probability that each hit satisfies, ``[Q, J]``; 0 in the padding."""
+    relevant = hits.grades > 0
+    grades = np.where(relevant, hits.grades, 0.0)
+    match stop:
+        case "identity":
+            if hits.max_grade > 1:
+                raise MetricError(
+                    f"ERR(stop=identity): grades are probabilities, but {hits.max_grade:g} occurs; "
+                    "use stop=exponential, or grades between 0 and 1"
+                )
+            return grades
+        case Call("sigmoid", (alpha, beta)):
+            with np.errstate(over="ignore"):
+                return np.where(relevant, 1.0 / (1.0 + np.exp(-alpha * (grades - beta))), 0.0)
+    highest = hits.max_grade if max_grade is None else float(max_grade)  # type: ignore[arg-type]
+    if highest < hits.max_grade:
+        raise MetricError(
+            f"ERR(max_grade={highest:g}): the golden set has the grade {hits.max_grade:g}; "
+            f"use max_grade={hits.max_grade:g} or more"
+        )
+    # (2^g - 1) / 2^max, in a form that does not overflow for large grades
+    return np.where(relevant, np.exp2(grades - highest) - np.exp2(-highest), 0.0)

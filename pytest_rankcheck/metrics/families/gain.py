@@ -1,0 +1,128 @@
+"""Metrics of graded gain: what each document is worth, discounted by its rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.parameters import (
+    Call,
+    Parameter,
+    Value,
+    call,
+    choice,
+    mapping,
+    number,
+    one_of,
+)
+from pytest_rankcheck.metrics.registry import metric
+
+GAIN = Parameter(
+    "gain",
+    default="linear",
+    check=one_of(choice("linear", "exponential"), mapping),
+    allowed="linear, exponential, or a mapping of grades to gains such as {1:3,2:9}",
+    description="what a document of grade g is worth: g, 2^g - 1, or what the mapping says",
+)
+
+DISCOUNT = Parameter(
+    "discount",
+    default="log2",
+    check=one_of(
+        choice("log2", "linear"),
+        call("log", number(above=1)),
+        call("power", number(at_least=0)),
+        call("zipf", number(above=-1), number(at_least=0)),
+    ),
+    allowed="log2, log(base), linear, power(s) or zipf(p,s)",
+    description=(
+        "what the gain at rank i is divided by: log2(i+1), log_base(i+1), i, i^s or (i+p)^s"
+    ),
+)
+
+
+@metric(
+    "nDCG",
+    reference=(
+        "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS "
+        "20(4), 2002, section 3.1; the discount log2(i+1) and the exponential gain after Burges et "
+        "al., Learning to rank using gradient descent, ICML 2005, section 5"
+    ),
+    parameters=(GAIN, DISCOUNT),
+    synonyms={"dcg": {"log2": {"gain": "linear"}, "exp-log2": {"gain": "exponential"}}},
+    renamed={"gains": "gain"},
+)
+def ndcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
+    """Discounted cumulative gain, as a share of what the ideal ranking would have.
+
+    nDCG@k = DCG@k / iDCG@k, with DCG@k = sum over i <= k of gain(g_i) / discount(i). The ideal
+    ranking holds all judged documents, best first, and is cut at k too. Grades at or below zero
+    and unjudged documents gain nothing, unless a mapping says otherwise. A query without any
+    gain scores 0.
+    """
+    ideal_ranks = np.broadcast_to(np.arange(1.0, hits.ideal.shape[1] + 1), hits.ideal.shape)
+    reached = _dcg(_gains(hits.grades, gain), hits.ranks, cutoff, discount)
+    # Under a mapping the order of the grades need not be the order of their gains.
+    best_gains = -np.sort(-_gains(hits.ideal, gain), axis=1)
+    possible = _dcg(best_gains, ideal_ranks, cutoff, discount)
+    return np.divide(reached, possible, out=np.zeros_like(reached), where=possible > 0)
+
+
+def _dcg(gains: FloatArray, ranks: FloatArray, cutoff: int | None, discount: Value) -> FloatArray:
+    """Return the discounted cumulative gain of each row, ``[Q]``."""
+    counted = (gains > 0) & (ranks <= (np.inf if cutoff is None else cutoff))
+    terms = np.divide(gains, _discounts(ranks, discount), out=np.zeros_like(gains), where=counted)
+    return last_of_running_sum(terms)
+
+
+def _discounts(ranks: FloatArray, discount: Value) -> FloatArray:
+    """Return what the gain at each rank is divided by, in the shape of ``ranks``."""
+    result: Any
+    match discount:
+        case "log2":
+            result = np.log2(ranks + 1)
+        case "linear":
+            result = ranks
+        case Call("log", (base,)):
+            result = np.log(ranks + 1) / np.log(base)
+        case Call("power", (exponent,)):
+            result = ranks**exponent
+        case Call("zipf", (shift, exponent)):
+            result = (ranks + shift) ** exponent
+        case _:  # pragma: no cover - the parameter's check lets nothing else through
+            raise AssertionError(discount)
+    array: FloatArray = np.asarray(result, dtype=np.float64)
+    return array
+
+
+def _gains(grades: FloatArray, gain: Value) -> FloatArray:
+    """Return what each grade is worth, in the shape of ``grades``; the padding gains 0."""
+    if isinstance(gain, tuple):
+        return _mapped_gains(grades, dict(gain))
+    worth = np.where(grades > 0, grades, 0.0)
+    if gain == "linear":
+        return worth
+    with np.errstate(over="ignore"):
+        exponential = np.exp2(worth) - 1
+    if not np.isfinite(exponential).all():
+        raise MetricError(
+            f"nDCG(gain=exponential): 2^grade overflows for the grade {worth.max():g}; "
+            "use gain=linear, or a mapping of grades to gains"
+        )
+    return exponential
+
+
+def _mapped_gains(grades: FloatArray, mapping: dict[float, float]) -> FloatArray:
+    gains = np.zeros_like(grades)
+    for grade in np.unique(grades[~np.isnan(grades)]):
+        if grade in mapping:
+            gains[grades == grade] = mapping[grade]
+        elif grade > 0:
+            raise MetricError(
+                f"nDCG: the gain mapping has no entry for the grade {grade:g}, which occurs; "
+                f"add {grade:g} to {{{', '.join(f'{key:g}' for key in mapping)}}}"
+            )
+    return gains

@@ -1,0 +1,71 @@
+"""The judged hits: all that a metric needs to know of a run and a golden set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FloatArray", "JudgedHits", "last_of_running_sum", "padded"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedHits:
+    """The documents of a block of queries that are both ranked and judged.
+
+    Q queries; J is the largest number of judged documents that one of them retrieved, I the
+    largest number that one of them has judged. Rows are padded at their end with NaN.
+    """
+
+    ranks: FloatArray
+    """``[Q, J]`` the 1-based ranks of the judged documents that were retrieved, best first."""
+
+    grades: FloatArray
+    """``[Q, J]`` the grades of the same documents."""
+
+    retrieved: FloatArray
+    """``[Q]`` how many documents were ranked, judged or not."""
+
+    ideal: FloatArray
+    """``[Q, I]`` the grades of all judged documents, retrieved or not, highest first."""
+
+    max_grade: float = 0.0
+    """The highest grade of the whole golden set, whatever block this is."""
+
+    def judged_only(self) -> JudgedHits:
+        """Return the hits as if no unjudged document had been ranked (trec_eval ``-J``)."""
+        judged = ~np.isnan(self.ranks)
+        places = np.broadcast_to(np.arange(1.0, self.ranks.shape[1] + 1), self.ranks.shape)
+        return JudgedHits(
+            ranks=np.where(judged, places, np.nan),
+            grades=self.grades,
+            retrieved=judged.sum(axis=1).astype(np.float64),
+            ideal=self.ideal,
+            max_grade=self.max_grade,
+        )
+
+
+def padded(rows: Sequence[Sequence[float]]) -> FloatArray:
+    """Return ``rows`` as one matrix as wide as the longest, the rest NaN."""
+    width = max(map(len, rows), default=0)
+    matrix = np.full((len(rows), width), np.nan)
+    for index, row in enumerate(rows):
+        matrix[index, : len(row)] = row
+    return matrix
+
+
+def last_of_running_sum(terms: FloatArray) -> FloatArray:
+    """Return the sum of each row of ``terms`` ``[Q, J]``, added from left to right.
+
+    ``numpy.sum`` groups the terms by the width of the matrix, so the last bit of a query's
+    value would depend on which queries share its block. A running sum does not, and the zeros
+    of the padding leave it as it is.
+    """
+    if terms.shape[1] == 0:
+        return np.zeros(terms.shape[0])
+    sums: FloatArray = np.cumsum(terms, axis=1)[:, -1]
+    return sums

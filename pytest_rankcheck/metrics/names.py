@@ -1,0 +1,209 @@
+"""The grammar of metric names: ``Name(parameter=value, ...)@cutoff``.
+
+It is that of ir_measures, so names carry over. A name is also a Python expression, which is how
+it is read: into a syntax tree whose every node is checked. Nothing is ever evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pytest_rankcheck.errors import MetricError, quoted, suggestion
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.parameters import Call, Value, spelled
+from pytest_rankcheck.metrics.registry import Definition, definition
+
+__all__ = ["Metric", "MetricLike"]
+
+_LONGEST_NAME = 1000
+_OTHER_MEANING = frozenset({"Accuracy"})
+"""Names that mean one thing in ir_measures and another here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric with its parameters and cutoff, such as ``nDCG(gain=exponential)@10``."""
+
+    definition: Definition
+    parameters: tuple[tuple[str, Value], ...] = ()
+    """Every parameter with its value in canonical form, defaults included."""
+    cutoff: int | None = None
+
+    @staticmethod
+    def parse(text: MetricLike) -> Metric:
+        """Return the metric that a name means.
+
+        Args:
+            text: a name in the grammar above, a ``Metric``, or an ir_measures object. Names and
+                aliases ignore case.
+
+        Raises:
+            MetricError: no such metric, an unknown parameter, a value that the parameter does
+                not take, a cutoff that is not a positive whole number, or not a name at all.
+        """
+        if isinstance(text, Metric):
+            return text
+        if not isinstance(text, str):
+            if not type(text).__module__.startswith("ir_measures"):
+                raise MetricError(
+                    f"a metric is a name such as 'nDCG@10', a Metric or an ir_measures object, "
+                    f"not {type(text).__name__}: {quoted(text)}"
+                )
+            if getattr(text, "NAME", None) in _OTHER_MEANING:
+                raise MetricError(
+                    f"ir_measures' {text.NAME} is another measure than the {text.NAME} of "
+                    "learning to rank, which is Success here; write 'Success@k' for that one"
+                )
+            text = str(text)
+        return _parse(text)
+
+    @staticmethod
+    def of(name: str, cutoff: int | None = None, **parameters: object) -> Metric:
+        """Return the metric ``name`` at ``cutoff`` with these parameters; None means not given.
+
+        Raises:
+            MetricError: as in `parse`.
+        """
+        given = {key: value for key, value in parameters.items() if value is not None}
+        return _build(name, given, cutoff, name)
+
+    @property
+    def name(self) -> str:
+        """The canonical name without parameters and cutoff."""
+        return self.definition.name
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger value is a better ranking."""
+        return self.definition.higher_is_better
+
+    def compute(self, hits: JudgedHits) -> FloatArray:
+        """Return the value of each query of ``hits``, ``[Q]``."""
+        return self.definition(hits, self.cutoff, dict(self.parameters))
+
+    def __str__(self) -> str:
+        declared = self.definition.parameters
+        said = [
+            f"{name}={spelled(value)}"
+            for name, value in self.parameters
+            if value != declared[name].default
+        ]
+        brackets = f"({','.join(said)})" if said else ""
+        at = "" if self.cutoff is None else f"@{self.cutoff}"
+        return f"{self.name}{brackets}{at}"
+
+
+MetricLike = str | Metric | Any
+"""A metric's name, a Metric, or an ir_measures object."""
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> Metric:
+    if len(text) > _LONGEST_NAME:
+        raise MetricError(f"a metric name of {len(text):,} characters: {quoted(text)}")
+    try:
+        tree: ast.expr = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _no_name(text) from None
+    cutoff: object = None
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
+        cutoff = _literal(tree.right, text)
+        tree = tree.left
+    given: dict[str, object] = {}
+    if isinstance(tree, ast.Call):
+        given = dict(_keywords(tree, text))
+        tree = tree.func
+    if not isinstance(tree, ast.Name):
+        raise _no_name(text)
+    return _build(tree.id, given, cutoff, text)
+
+
+def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) -> Metric:
+    """Check the parts of a name against the metric's definition."""
+    found = definition(name)
+    values = {key: parameter.default for key, parameter in found.parameters.items()}
+    for key, value in _translated(found, given, text):
+        parameter = found.parameters.get(key)
+        if parameter is None:
+            hint = suggestion(key, found.parameters) or f"; it has {', '.join(found.parameters)}"
+            raise MetricError(f"{found.name} has no parameter '{quoted(key)}'{hint}")
+        try:
+            values[key] = parameter.canonical(value)
+        except ValueError as refusal:
+            raise MetricError(
+                f"{found.name}: {key}={quoted(value)} is not possible{refusal}; "
+                f"{key} takes {parameter.allowed}"
+            ) from None
+    return Metric(found, tuple(values.items()), _checked_cutoff(cutoff, found.name))
+
+
+def _translated(
+    found: Definition, given: Mapping[str, object], text: str
+) -> Iterator[tuple[str, object]]:
+    """Put the parameters of ir_measures into our terms; leave the others as they are."""
+    for key, value in given.items():
+        if key in found.synonyms:
+            meanings = found.synonyms[key]
+            if value not in meanings:
+                raise MetricError(
+                    f"{quoted(text)}: {key}={quoted(value)} is not possible; "
+                    f"{key} takes {' or '.join(meanings)}"
+                )
+            yield from meanings[str(value)].items()
+        else:
+            yield found.renamed.get(key, key), value
+
+
+def _checked_cutoff(cutoff: object, name: str) -> int | None:
+    if cutoff is None:
+        return None
+    try:
+        whole = operator.index(cutoff)  # type: ignore[arg-type]
+    except TypeError:
+        whole = 0
+    if whole < 1 or isinstance(cutoff, bool):
+        raise MetricError(f"{name}@{quoted(cutoff)}: a cutoff is a whole number of at least 1")
+    return int(whole)
+
+
+def _keywords(tree: ast.Call, text: str) -> Iterator[tuple[str, object]]:
+    if tree.args:
+        raise MetricError(
+            f"{quoted(text)}: write parameters with their names, as in nDCG(gain=linear)"
+        )
+    for keyword in tree.keywords:
+        if keyword.arg is None:
+            raise _no_name(text)
+        yield keyword.arg, _literal(keyword.value, text)
+
+
+def _literal(node: ast.expr, text: str) -> object:
+    """Return the value that a node of the syntax tree spells, without evaluating anything."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+        case ast.Name(id=word):
+            return {"true": True, "false": False}.get(word, word)
+        case ast.Dict(keys=keys, values=values):
+            return {
+                _literal(key, text): _literal(value, text)
+                for key, value in zip(keys, values, strict=True)
+                if key is not None
+            }
+        case ast.Call(func=ast.Name(id=word), args=arguments, keywords=[]):
+            return Call(word, tuple(_literal(argument, text) for argument in arguments))  # type: ignore[misc]
+    raise _no_name(text)
+
+
+def _no_name(text: str) -> MetricError:
+    return MetricError(
+        f"'{quoted(text)}' is not a metric name; write Name(parameter=value)@cutoff, "
+        "for example nDCG@10 or AP(rel=2)@100"
+    )

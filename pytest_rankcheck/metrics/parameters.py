@@ -1,0 +1,148 @@
+"""What a metric's parameter may be: its default, the values it takes, how a name spells it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+
+from pytest_rankcheck.errors import suggestion
+
+__all__ = [
+    "Call",
+    "Parameter",
+    "Value",
+    "choice",
+    "flag",
+    "mapping",
+    "number",
+    "one_of",
+    "spelled",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A value with arguments of its own, as in ``discount=power(1.5)``."""
+
+    name: str
+    arguments: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({','.join(map(spelled, self.arguments))})"
+
+
+Value = None | bool | float | str | Call | tuple[tuple[float, float], ...]
+"""A parameter's value in canonical, hashable form; a mapping is a tuple of sorted pairs."""
+
+Check = Callable[[object], Value]
+"""Brings a value into canonical form, or raises ValueError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a metric, as it may stand between the brackets of the metric's name."""
+
+    name: str
+    default: Value
+    check: Check
+    allowed: str
+    """What the parameter takes, in words, for messages and the manual."""
+    description: str = ""
+
+    def canonical(self, value: object) -> Value:
+        """Return ``value`` in canonical form.
+
+        Raises:
+            ValueError: the parameter does not take this value.
+        """
+        return self.default if value == self.default else self.check(value)
+
+
+def choice(*words: str) -> Check:
+    """Accept one of some words."""
+
+    def check(value: object) -> Value:
+        if isinstance(value, str) and value.casefold() in words:
+            return value.casefold()
+        hint = suggestion(value, words) if isinstance(value, str) else ""
+        raise ValueError(hint)
+
+    return check
+
+
+def number(
+    at_least: float = -math.inf, above: float = -math.inf, at_most: float = math.inf
+) -> Check:
+    """Accept a finite number within bounds; whole numbers stay whole."""
+
+    def check(value: object) -> Value:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ValueError
+        real = float(value)
+        if not math.isfinite(real) or not at_least <= real <= at_most or not real > above:
+            raise ValueError
+        return int(real) if real.is_integer() else real
+
+    return check
+
+
+def flag(value: object) -> Value:
+    """Accept true or false."""
+    if isinstance(value, bool):
+        return value
+    raise ValueError
+
+
+def mapping(value: object) -> Value:
+    """Accept a mapping of grades to gains, neither of them NaN or infinite, gains not negative."""
+    pairs = dict(value) if isinstance(value, (Mapping, tuple)) else {}
+    if not pairs:
+        raise ValueError
+    grade, gain = number(), number(at_least=0)
+    return tuple(sorted((_plain(grade(key)), _plain(gain(val))) for key, val in pairs.items()))
+
+
+def call(name: str, *arguments: Check) -> Check:
+    """Accept ``name(...)`` with these arguments."""
+
+    def check(value: object) -> Value:
+        if not isinstance(value, Call) or value.name.casefold() != name:
+            raise ValueError
+        if len(value.arguments) != len(arguments):
+            raise ValueError(f"; {name} takes {len(arguments)} argument(s)")
+        pairs = zip(arguments, value.arguments, strict=True)
+        return Call(name, tuple(_plain(accept(argument)) for accept, argument in pairs))
+
+    return check
+
+
+def one_of(*checks: Check) -> Check:
+    """Accept what any of ``checks`` accepts; the first hint of a refusal is kept."""
+
+    def check(value: object) -> Value:
+        hint = ""
+        for accept in checks:
+            try:
+                return accept(value)
+            except ValueError as refusal:
+                hint = hint or str(refusal)
+        raise ValueError(hint)
+
+    return check
+
+
+def spelled(value: object) -> str:
+    """Return how a metric's name spells a value: ``exponential``, ``2``, ``true``, ``{1:3}``."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "{" + ",".join(f"{spelled(key)}:{spelled(val)}" for key, val in value) + "}"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _plain(value: Value) -> float:
+    return value  # type: ignore[return-value]

@@ -1,0 +1,1 @@
+"""Rankers: the run, its file formats, calling a ranker."""

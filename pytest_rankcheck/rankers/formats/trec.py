@@ -1,0 +1,98 @@
+"""TREC runs: ``query_id Q0 doc_id rank score tag`` a line, separated by any white space.
+
+As in trec_eval the score decides, the rank column is not read. Lines that begin with ``#`` are
+comments.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from pytest_rankcheck.errors import RunError, quoted
+from pytest_rankcheck.files import Format, columns_of, lines_of, write_whole
+from pytest_rankcheck.rankers.listing import Listing, Listings
+from pytest_rankcheck.rankers.ranking import by_score
+
+__all__ = ["FORMAT"]
+
+_COLUMNS = 6
+
+
+def read(path: Path) -> Listings:
+    """Read a run.
+
+    Raises:
+        RunError: a line has not six columns, or its score is not a finite number; file and line
+            are named.
+    """
+    lines: Listings = {}
+    for number, line in lines_of(path, RunError):
+        if line.startswith("#"):
+            continue
+        columns = columns_of(line)
+        if len(columns) != _COLUMNS:
+            raise RunError(
+                f"{path}:{number}: {len(columns)} columns, not {_COLUMNS}: '{quoted(line, 60)}'; "
+                "a line of a run is: query_id Q0 doc_id rank score tag"
+            )
+        query_id, _, doc_id, _, score, _ = columns
+        listing = lines.get(query_id)
+        if listing is None:
+            listing = lines[query_id] = Listing(score_decides=True, scores=[])
+        listing.doc_ids.append(doc_id)
+        assert listing.scores is not None
+        listing.scores.append(_score(score, doc_id, path, number))
+    return lines
+
+
+def _score(text: str, doc_id: str, path: Path, number: int) -> float:
+    try:
+        score = math.nan if "_" in text else float(text)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise RunError(
+            f"{path}:{number}: the score of document '{quoted(doc_id)}' is '{quoted(text, 40)}', "
+            "not a finite number"
+        )
+    return score
+
+
+def write(lines: Listings, path: Path) -> None:
+    """Write a run so that every evaluator reads the same order from it.
+
+    Scores are kept where they, with ties by document id, give the ranking's order; else the
+    scores count down from the number of documents.
+
+    Raises:
+        RunError: an id has white space or would read as a comment.
+    """
+    texts = []
+    for query_id, listing in lines.items():
+        pairs = zip(listing.doc_ids, _ordering_scores(listing, query_id), strict=True)
+        for rank, (doc_id, score) in enumerate(pairs, start=1):
+            for word in (query_id, doc_id):
+                if columns_of(word) != [word] or query_id.startswith("#"):
+                    raise RunError(
+                        f"'{quoted(word)}' cannot be an id in a TREC run (white space, or # at "
+                        "the start); save as jsonl"
+                    )
+            texts.append(f"{query_id} Q0 {doc_id} {rank} {score!r} rankcheck\n")
+    write_whole(path, "".join(texts))
+
+
+def _ordering_scores(listing: Listing, query_id: str) -> list[float]:
+    doc_ids, scores = listing.doc_ids, listing.scores
+    if scores is not None and by_score(doc_ids, scores, query_id).doc_ids == tuple(doc_ids):
+        return scores
+    return [float(len(doc_ids) - index) for index in range(len(doc_ids))]
+
+
+FORMAT = Format(
+    name="trec",
+    description="TREC runs, lines of: query_id Q0 doc_id rank score tag",
+    recognises=lambda line: len(columns_of(line)) == _COLUMNS,
+    read=read,
+    write=write,
+)

@@ -1,0 +1,235 @@
+"""One query's ranking: reading the shapes in which rankings come, and putting them in order."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Literal, get_args
+
+from pytest_rankcheck.errors import RunError, quoted, suggestion
+
+__all__ = [
+    "Duplicates",
+    "Ranking",
+    "Ties",
+    "by_score",
+    "checked_option",
+    "ranking_as_given",
+    "ranking_of",
+    "without_duplicates",
+]
+
+Ties = Literal["doc_id", "input", "error"]
+"""Documents with equal scores: by document id, descending, as in trec_eval; as they stand in the
+input; or an error."""
+
+Duplicates = Literal["error", "first"]
+"""A document that stands twice in a ranking: an error; or its first place counts."""
+
+_DOC_COLUMNS = ("doc_id", "docno", "docid", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The documents ranked for one query, best first, with their scores where there are any."""
+
+    doc_ids: tuple[str, ...]
+    scores: tuple[float, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def top(self, depth: int) -> Ranking:
+        """Return the first ``depth`` documents."""
+        if depth >= len(self.doc_ids):
+            return self
+        return Ranking(self.doc_ids[:depth], self.scores and self.scores[:depth])
+
+
+def checked_option(value: str, kind: object, name: str) -> None:
+    """Refuse a word that the literal type ``kind`` does not have.
+
+    Raises:
+        RunError: naming what is allowed.
+    """
+    allowed = get_args(kind)
+    if value not in allowed:
+        hint = suggestion(str(value), allowed)
+        raise RunError(
+            f"{name}={quoted(value)} is not possible{hint}; allowed: {', '.join(allowed)}"
+        )
+
+
+def by_score(
+    doc_ids: Sequence[str], scores: Sequence[float], query_id: str, ties: Ties = "doc_id"
+) -> Ranking:
+    """Return the documents in the order of their scores, highest first.
+
+    Args:
+        doc_ids: the documents, in the order of the input.
+        scores: float64, one a document; none of them NaN or infinite.
+        query_id: the query, for messages.
+        ties: what decides between equal scores.
+
+    Raises:
+        RunError: a score is not finite, or scores are tied and ``ties`` is ``"error"``.
+    """
+    for doc_id, score in zip(doc_ids, scores, strict=True):
+        if not math.isfinite(score):
+            raise RunError(
+                f"query '{quoted(query_id)}': the score of document '{quoted(doc_id)}' is {score}; "
+                "a score is a finite number"
+            )
+    pairs = list(zip(scores, doc_ids, strict=True))
+    if all(first[0] > second[0] for first, second in itertools.pairwise(pairs)):
+        return Ranking(tuple(doc_ids), tuple(scores))
+    if ties == "doc_id":
+        pairs.sort(reverse=True)
+    else:
+        pairs.sort(key=lambda pair: -pair[0])
+        if ties == "error":
+            _refuse_ties(pairs, query_id)
+    return Ranking(tuple(doc for _, doc in pairs), tuple(score for score, _ in pairs))
+
+
+def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
+    for (score, doc_id), (next_score, next_doc_id) in itertools.pairwise(pairs):
+        if score == next_score:
+            raise RunError(
+                f"query '{quoted(query_id)}': documents '{quoted(doc_id)}' and "
+                f"'{quoted(next_doc_id)}' have the same score, {score:g}; break ties in the "
+                "ranker, or evaluate with ties='doc_id' or ties='input'"
+            )
+
+
+def without_duplicates(ranking: Ranking, query_id: str, duplicates: Duplicates) -> Ranking:
+    """Return the ranking with each document once.
+
+    Raises:
+        RunError: a document stands twice and ``duplicates`` is ``"error"``.
+    """
+    if len(set(ranking.doc_ids)) == len(ranking.doc_ids):
+        return ranking
+    first_rank: dict[str, int] = {}
+    for rank, doc_id in enumerate(ranking.doc_ids, start=1):
+        if first_rank.setdefault(doc_id, rank) != rank and duplicates == "error":
+            raise RunError(
+                f"query '{quoted(query_id)}': document '{quoted(doc_id)}' is ranked twice, at "
+                f"{first_rank[doc_id]} and {rank}; rank it once, or use duplicates='first'"
+            )
+    kept = [rank - 1 for rank in first_rank.values()]
+    scores = ranking.scores and tuple(ranking.scores[index] for index in kept)
+    return Ranking(tuple(first_rank), scores)
+
+
+def ranking_of(
+    answer: object,
+    query_id: str,
+    *,
+    depth: int | None = None,
+    ties: Ties = "doc_id",
+    duplicates: Duplicates = "error",
+) -> Ranking:
+    """Return the ranking that a ranker's answer, or a value of a dict of rankings, means.
+
+    Args:
+        answer: document ids, best first; or (id, score) pairs, best first; or {id: score}, which
+            has no order of its own and is put into that of the scores; or a DataFrame with a
+            column ``doc_id`` (or ``docno``), best first. A generator will do.
+        query_id: the query, for messages.
+        depth: keep no more than so many documents.
+        ties: what decides between equal scores of {id: score}.
+        duplicates: what happens to a document that stands twice.
+
+    Raises:
+        RunError: the answer is none of these, an id is no id, a score no finite number, or a
+            document stands twice.
+    """
+    ranking = ranking_as_given(answer, query_id, ties)
+    ranking = without_duplicates(ranking, query_id, duplicates)
+    return ranking if depth is None else ranking.top(depth)
+
+
+def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ranking:
+    """Return the ranking that ``answer`` means, with whatever stands twice in it.
+
+    Raises:
+        RunError: as in `ranking_of`.
+    """
+    if hasattr(answer, "columns") and hasattr(answer, "to_dict"):
+        return _from_frame(answer, query_id)
+    if isinstance(answer, Mapping):
+        doc_ids = [_doc_id(doc_id, query_id) for doc_id in answer]
+        pairs = zip(doc_ids, answer.values(), strict=True)
+        return by_score(
+            doc_ids, [_score(score, doc, query_id) for doc, score in pairs], query_id, ties
+        )
+    if isinstance(answer, Iterable) and not isinstance(answer, (str, bytes)):
+        return _from_items(list(answer), query_id)
+    raise RunError(
+        f"query '{quoted(query_id)}': the ranking is {_described(answer)}; it is a list of "
+        "document ids (best first), (id, score) pairs, {id: score}, or a DataFrame. For no "
+        "results, an empty list"
+    )
+
+
+def _from_items(items: list[object], query_id: str) -> Ranking:
+    """Read a list of ids or of (id, score) pairs, whose order is the ranking."""
+    if not any(isinstance(item, (tuple, list)) for item in items):
+        return Ranking(tuple(_doc_id(item, query_id) for item in items))
+    doc_ids, scores = [], []
+    for item in items:
+        if not isinstance(item, (tuple, list)) or len(item) != 2:
+            raise RunError(
+                f"query '{quoted(query_id)}': {_described(item)} stands among (id, score) pairs; "
+                "give all documents as pairs, or all as ids"
+            )
+        doc_ids.append(_doc_id(item[0], query_id))
+        scores.append(_score(item[1], doc_ids[-1], query_id))
+    return Ranking(tuple(doc_ids), tuple(scores))
+
+
+def _from_frame(frame: object, query_id: str) -> Ranking:
+    """Read a DataFrame (pandas, or anything like it), whose row order is the ranking."""
+    columns = [str(name) for name in frame.columns]  # type: ignore[attr-defined]
+    ids = next((name for name in _DOC_COLUMNS if name in columns), None)
+    if ids is None:
+        raise RunError(
+            f"query '{quoted(query_id)}': the DataFrame has no column doc_id; it has "
+            f"{', '.join(map(quoted, columns)) or 'none'}"
+        )
+    doc_ids = tuple(_doc_id(value, query_id) for value in frame[ids])  # type: ignore[index]
+    if "score" not in columns:
+        return Ranking(doc_ids)
+    pairs = zip(doc_ids, frame["score"], strict=True)  # type: ignore[index]
+    return Ranking(doc_ids, tuple(_score(score, doc, query_id) for doc, score in pairs))
+
+
+def _doc_id(value: object, query_id: str) -> str:
+    if isinstance(value, str) and value:
+        return str(value)
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    raise RunError(
+        f"query '{quoted(query_id)}': a document id is {_described(value)}; ids are text or whole "
+        "numbers"
+    )
+
+
+def _score(value: object, doc_id: str, query_id: str) -> float:
+    score = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        score = float(value)
+    if not math.isfinite(score):
+        raise RunError(
+            f"query '{quoted(query_id)}': the score of document '{quoted(doc_id)}' is "
+            f"{_described(value)}; a score is a finite number"
+        )
+    return score
+
+
+def _described(value: object) -> str:
+    return "None" if value is None else f"{quoted(repr(value), 60)} ({type(value).__name__})"

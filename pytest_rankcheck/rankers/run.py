@@ -1,0 +1,227 @@
+"""The run: the ranked documents of every query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.errors import RunError, listed, plural, quoted
+from pytest_rankcheck.files import Formats
+from pytest_rankcheck.rankers import formats
+from pytest_rankcheck.rankers.listing import Listing, Listings
+from pytest_rankcheck.rankers.ranking import (
+    Duplicates,
+    Ranking,
+    Ties,
+    by_score,
+    checked_option,
+    ranking_of,
+    without_duplicates,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Run"]
+
+RUN_FORMATS: Formats[Listings] = Formats(formats, "runs", RunError)
+
+
+class Run:
+    """What a ranker answered: for each query, document ids, best first.
+
+    Build one with `load`, `from_dict`, `from_frame` or ``rank``. It does not change afterwards.
+    """
+
+    def __init__(
+        self,
+        rankings: Mapping[str, Ranking],
+        *,
+        name: str = "run",
+        depth: int | None = None,
+        ties: Ties = "doc_id",
+        duplicates: Duplicates = "error",
+    ) -> None:
+        self.name = name
+        self.depth = depth
+        """How many documents a query was asked for; None where it is not known."""
+        self.ties: Ties = ties
+        self.duplicates: Duplicates = duplicates
+        self._rankings = dict(rankings)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | PathLike[str],
+        format: str | None = None,
+        *,
+        ties: Ties = "doc_id",
+        duplicates: Duplicates = "error",
+    ) -> Run:
+        """Read a run from a file.
+
+        Args:
+            path: the file.
+            format: ``"trec"`` or ``"jsonl"``; without it, the content decides.
+            ties: the order of equal scores: ``"doc_id"`` (descending, as in trec_eval),
+                ``"input"`` (as in the file) or ``"error"``.
+            duplicates: a document twice in a ranking: ``"error"``, or ``"first"`` to keep the
+                better place.
+
+        Raises:
+            RunError: the file is absent, empty, in an unknown format, or a line is malformed,
+                has a score that is not finite, or repeats a document.
+        """
+        file = Path(path)
+        checked_option(ties, Ties, "ties")
+        checked_option(duplicates, Duplicates, "duplicates")
+        chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file)
+        lines = chosen.read(file)
+        if not lines:
+            raise RunError(f"{file} is empty; a run has at least one ranked document")
+        try:
+            rankings = {
+                query_id: without_duplicates(listing.ranking(query_id, ties), query_id, duplicates)
+                for query_id, listing in lines.items()
+            }
+        except RunError as error:
+            raise RunError(f"{file}: {error}") from None
+        return cls(rankings, name=file.name, ties=ties, duplicates=duplicates)
+
+    @classmethod
+    def from_dict(
+        cls,
+        rankings: Mapping[str, object],
+        *,
+        name: str = "run",
+        depth: int | None = None,
+        ties: Ties = "doc_id",
+        duplicates: Duplicates = "error",
+    ) -> Run:
+        """Make a run from ``{query_id: ranking}``.
+
+        A ranking is all that a ranker may answer: document ids, best first, (id, score) pairs,
+        ``{id: score}``, or a DataFrame.
+
+        Raises:
+            RunError: a ranking is none of these, a score is not finite, or a document stands
+                twice.
+        """
+        checked_option(ties, Ties, "ties")
+        checked_option(duplicates, Duplicates, "duplicates")
+        read = {
+            str(query_id): ranking_of(
+                answer, str(query_id), depth=depth, ties=ties, duplicates=duplicates
+            )
+            for query_id, answer in rankings.items()
+        }
+        return cls(read, name=name, depth=depth, ties=ties, duplicates=duplicates)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        name: str = "run",
+        ties: Ties = "doc_id",
+        duplicates: Duplicates = "error",
+    ) -> Run:
+        """Make a run from a DataFrame with a row a ranked document.
+
+        Args:
+            frame: columns ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank``
+                (lowest first); with neither, the order of the rows is the ranking.
+            name: what messages call the run.
+            ties: the order of equal scores.
+            duplicates: a document twice in a ranking.
+
+        Raises:
+            RunError: a column is missing, an id or a score is none, or a document stands twice.
+        """
+        missing = [column for column in ("query_id", "doc_id") if column not in frame.columns]
+        if missing:
+            raise RunError(
+                f"the run has no column {listed(missing)}; it has {listed(list(frame.columns), 10)}"
+            )
+        ordered = frame
+        if "score" not in frame.columns and "rank" in frame.columns:
+            ordered = frame.sort_values("rank", kind="stable")
+        answers: dict[str, object] = {}
+        for query_id, group in ordered.groupby("query_id", sort=False):
+            doc_ids = group["doc_id"].tolist()
+            if "score" not in frame.columns:
+                answers[str(query_id)] = doc_ids
+                continue
+            pairs = ranking_of(
+                list(zip(doc_ids, group["score"].tolist(), strict=True)),
+                str(query_id),
+                duplicates=duplicates,
+            )
+            in_order = by_score(pairs.doc_ids, pairs.scores or (), str(query_id), ties)
+            answers[str(query_id)] = list(zip(in_order.doc_ids, in_order.scores or (), strict=True))
+        return cls.from_dict(answers, name=name, ties=ties, duplicates=duplicates)
+
+    def save(self, path: str | PathLike[str], format: str | None = None) -> None:
+        """Write the run to a file, whole or not at all.
+
+        Args:
+            path: the file.
+            format: ``"trec"`` or ``"jsonl"``; without it, JSON lines if the name ends with
+                ``.jsonl``, else TREC.
+
+        Raises:
+            RunError: the format cannot hold this run, such as TREC an id with a space.
+        """
+        file = Path(path)
+        write = RUN_FORMATS.named(format or ("jsonl" if file.suffix == ".jsonl" else "trec")).write
+        if write is None:
+            raise RunError(f"runs cannot be written as '{quoted(format)}'")
+        write(self.listings(), file)
+
+    def listings(self) -> Listings:
+        """Return the rankings as files have them."""
+        return {query_id: Listing.of(ranking) for query_id, ranking in self._rankings.items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row a ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``."""
+        import pandas as pd
+
+        rows = [
+            (query_id, doc_id, rank, ranking.scores[rank - 1] if ranking.scores else None)
+            for query_id, ranking in self._rankings.items()
+            for rank, doc_id in enumerate(ranking.doc_ids, start=1)
+        ]
+        return pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score"])
+
+    def top(self, depth: int) -> Run:
+        """Return the run cut to the first ``depth`` documents of each query."""
+        cut = {query_id: ranking.top(depth) for query_id, ranking in self._rankings.items()}
+        return Run(cut, name=self.name, depth=depth, ties=self.ties, duplicates=self.duplicates)
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """The ids of the queries that have a ranking, be it empty."""
+        return tuple(self._rankings)
+
+    def ranking(self, query_id: str) -> Sequence[str]:
+        """Return a query's document ids, best first; empty if the run lacks the query."""
+        found = self._rankings.get(query_id)
+        return found.doc_ids if found else ()
+
+    def __getitem__(self, query_id: str) -> Sequence[str]:
+        return self._rankings[query_id].doc_ids
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._rankings
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rankings)
+
+    def __len__(self) -> int:
+        return len(self._rankings)
+
+    def __repr__(self) -> str:
+        documents = plural(sum(map(len, self._rankings.values())), "document")
+        return f"Run({self.name!r}, {plural(len(self), 'query', 'queries')}, {documents})"

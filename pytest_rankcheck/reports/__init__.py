@@ -1,0 +1,1 @@
+"""Reports: evaluations, comparisons and verdicts as text."""

@@ -1,0 +1,281 @@
+"""The text of a failing assertion: what fell, where, for which queries, and what to do."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from pytest_rankcheck.baselines.policy import Block, Check, Settlement
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.evaluation.comparison import Comparison, Paired
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.reports.wording import (
+    change,
+    golden_name,
+    move_text,
+    number,
+    packed,
+    query_name,
+)
+
+__all__ = ["blocked_text", "refused_text", "regression_text"]
+
+_WORST_QUERIES = 5
+_DOCUMENTS = 6
+_TOP = 10
+
+
+def blocked_text(check: Check, block: Block, evaluation: Evaluation, nodeid: str, path: str) -> str:
+    """Return why a check against a baseline fails its test, and what to do.
+
+    Args:
+        check: the check.
+        block: why it fails.
+        evaluation: what was measured.
+        nodeid: the test, for the commands that the text names.
+        path: the baseline file.
+    """
+    return "\n".join(_BLOCKS[block](check, evaluation, nodeid, path))
+
+
+def regression_text(verdict: Verdict, comparison: Comparison) -> str:
+    """Return what a verdict of two evaluations, without a baseline file, says."""
+    return "\n".join(_regression(verdict, comparison))
+
+
+def refused_text(settlement: Settlement, nodeid: str, path: str) -> str:
+    """Return why the update of a test whose assertions all passed is refused."""
+    return "\n".join(
+        (
+            f"update refused: {settlement.why}",
+            *(
+                f"  {_labelled(str(metric), decision)} {_means(decision.pairs)}"
+                for metric, decision in settlement.fell
+            ),
+            "  a baseline never falls, and never becomes another one, without a written reason",
+            f"  baseline: {path} (unchanged)",
+            _how_to_approve(nodeid),
+        )
+    )
+
+
+def _no_record(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+    now = number(evaluation.mean(check.metric))
+    yield f"{check.metric} has no baseline on {golden_name(evaluation)}; it is {now} now"
+    yield f"  expected: {path}"
+    yield f"  to create it: {_command(nodeid, '--snapshot-update')}, then commit the file"
+
+
+def _metric_added(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+    record = check.record
+    names = ", ".join(record.metrics) if record else ""
+    now = number(evaluation.mean(check.metric))
+    yield f"{check.metric} is not in the baseline, which has {names}; it is {now} now"
+    yield f"  baseline: {path}"
+    yield f"  to add it: {_command(nodeid, '--snapshot-update')}, then commit the file"
+
+
+def _not_comparable(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+    yield f"{check.metric} on {golden_name(evaluation)} cannot be compared with its baseline"
+    yield from (f"  {difference}" for difference in check.differences)
+    yield f"  baseline: {path} (unchanged)"
+    yield "  to keep the baseline: measure as it was measured"
+    yield _how_to_approve(nodeid, "to record anew")
+
+
+def _stale(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+    yield f"{check.metric}: {golden_name(evaluation)} changed, its baseline is stale"
+    yield from _staleness(check)
+    if check.verdict is not None:
+        pairs = check.verdict.overall.pairs
+        unchanged = plural(len(pairs.query_ids), "unchanged query", "unchanged queries")
+        yield f"  on the {unchanged}: {_means(pairs)}"
+    yield f"  baseline: {path}"
+    command = _command(nodeid, "--snapshot-update")
+    yield f"  to record the new golden set: {command}, then commit the file"
+
+
+def _regressed(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+    yield from _measured(check)
+    yield f"  baseline: {path} (unchanged)"
+    yield _how_to_approve(nodeid)
+
+
+def _refused(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+    lines = _measured(check)
+    yield f"update refused: {next(lines)}"
+    yield from lines
+    yield "  a baseline never falls without a written reason"
+    yield f"  baseline: {path} (unchanged)"
+    yield _how_to_approve(nodeid)
+
+
+def _unapplied_approval(
+    check: Check, evaluation: Evaluation, nodeid: str, path: str
+) -> Iterator[str]:
+    lines = _measured(check)
+    yield f"nothing was approved: {next(lines)}"
+    yield from lines
+    yield "  --rankcheck-approve takes effect together with --snapshot-update"
+    yield f"  baseline: {path} (unchanged)"
+    yield _how_to_approve(nodeid)
+
+
+_BLOCKS = {
+    Block.NO_RECORD: _no_record,
+    Block.METRIC_ADDED: _metric_added,
+    Block.INCOMPARABLE: _not_comparable,
+    Block.FOREIGN: _not_comparable,
+    Block.STALE: _stale,
+    Block.REGRESSED: _regressed,
+    Block.REFUSED: _refused,
+    Block.UNAPPLIED_APPROVAL: _unapplied_approval,
+}
+
+
+def _measured(check: Check) -> Iterator[str]:
+    """Yield the comparison of a check that has one: headline first, then the details."""
+    assert check.verdict is not None
+    assert check.comparison is not None
+    lines = _regression(check.verdict, check.comparison)
+    yield next(lines)
+    yield from _staleness(check)
+    yield from lines
+
+
+def _regression(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
+    leading = _leading(verdict)
+    yield _headline(verdict, leading, comparison.evaluation)
+    pairs = leading.pairs
+    yield f"  {_counts(pairs)}"
+    if leading is not verdict.overall:
+        overall = verdict.overall.pairs
+        yield f"  all {plural(len(overall.query_ids), 'query', 'queries')}: {_means(overall)}"
+    yield from _slices(verdict)
+    yield from _query_drops(verdict, comparison)
+    yield from _worst_queries(pairs, comparison)
+    yield from _unjudged(comparison)
+
+
+def _leading(verdict: Verdict) -> Decision:
+    """Return the decision that the text is about: all queries, or the slice that fell furthest."""
+    if verdict.overall.outcome is Outcome.REGRESSED or verdict.query_drops:
+        return verdict.overall
+    for outcome in (Outcome.REGRESSED, Outcome.LOWER):
+        found = [decision for decision in verdict.slices if decision.outcome is outcome]
+        if found and verdict.overall.outcome is not outcome:
+            return min(found, key=lambda decision: decision.pairs.gain)
+    return verdict.overall
+
+
+def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> str:
+    queries = plural(len(leading.pairs.query_ids), "query", "queries")
+    where = f"{golden_name(evaluation)} ({queries})"
+    if leading.outcome is Outcome.REGRESSED:
+        word = "regressed"
+    elif verdict.query_drops:
+        count = plural(len(verdict.query_drops), "query", "queries")
+        limit = f"max_query_drop={verdict.max_query_drop:g}"
+        means = _means(leading.pairs)
+        return f"{verdict.metric} of {count} fell by more than {limit} on {where}: {means}"
+    else:
+        word = "is lower"
+    place = f"in {quoted(leading.label)} of" if leading.label else "on"
+    sign = -1 if verdict.metric.higher_is_better else 1
+    allowed = f"{sign * leading.allowed:+.4f}" if leading.allowed else "no fall"
+    return f"{verdict.metric} {word} {place} {where}: {_means(leading.pairs)}; allowed {allowed}"
+
+
+def _means(pairs: Paired) -> str:
+    """Return ``0.4312 -> 0.4120, -0.0192``."""
+    return f"{number(pairs.mean_before)} -> {number(pairs.mean_after)}, {change(pairs.difference)}"
+
+
+def _counts(pairs: Paired) -> str:
+    worse = plural(pairs.losses, "query", "queries")
+    return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"
+
+
+def _labelled(metric: str, decision: Decision) -> str:
+    return f"{metric} in {quoted(decision.label)}" if decision.label else metric
+
+
+def _slices(verdict: Verdict) -> Iterator[str]:
+    if not verdict.slices:
+        return
+    yield "  slices, worst first"
+    worst_first = sorted(
+        verdict.slices, key=lambda d: (d.outcome is not Outcome.REGRESSED, d.pairs.gain)
+    )
+    for decision in worst_first:
+        queries = plural(len(decision.pairs.query_ids), "query", "queries")
+        remark = ""
+        if decision.outcome is Outcome.NOT_GATED:
+            remark = f", fewer than {verdict.min_queries}: not gated"
+        elif decision.outcome is Outcome.REGRESSED:
+            remark = f", regressed, allowed {decision.allowed:.4f}"
+        yield f"    {quoted(decision.label)}  {_means(decision.pairs)} ({queries}{remark})"
+
+
+def _query_drops(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
+    if not verdict.query_drops:
+        return
+    count = plural(len(verdict.query_drops), "query", "queries")
+    yield f"  {count} fell by more than max_query_drop={verdict.max_query_drop:g}"
+    for drop in verdict.query_drops[:_WORST_QUERIES]:
+        name = query_name(comparison.evaluation, drop.query_id)
+        yield f"    {name}   {number(drop.before, 3)} -> {number(drop.after, 3)}"
+
+
+def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
+    places = pairs.worst(_WORST_QUERIES)
+    if not places:
+        return
+    yield "  worst queries"
+    for place in places:
+        query_id = pairs.query_ids[place]
+        before, after = number(float(pairs.before[place]), 3), number(float(pairs.after[place]), 3)
+        yield f"    {query_name(comparison.evaluation, query_id)}   {before} -> {after}"
+        moves = comparison.moved(query_id, _TOP)
+        relevant_then_new = [m for m in moves if (m.grade or 0) > 0] + [
+            m for m in moves if (m.grade or 0) <= 0 and (m.after or _TOP + 1) <= _TOP
+        ]
+        yield from packed(map(move_text, relevant_then_new[:_DOCUMENTS]), indent="      ")
+    hidden = pairs.losses - len(places)
+    if hidden > 0:
+        yield f"    and {plural(hidden, 'query', 'queries')} more that are worse"
+
+
+def _unjudged(comparison: Comparison) -> Iterator[str]:
+    count = comparison.unjudged_entered(_TOP)
+    if count:
+        verb = "is" if count == 1 else "are"
+        yield (
+            f"  {plural(count, 'document')} new in the top {_TOP} {verb} unjudged "
+            "and counted as not relevant"
+        )
+
+
+def _staleness(check: Check) -> Iterator[str]:
+    """Yield which queries of the golden set are not those of the record."""
+    comparison = check.comparison
+    if comparison is None:
+        return
+    for what, query_ids in (
+        ("changed", comparison.changed),
+        ("added", comparison.added),
+        ("removed", comparison.removed),
+    ):
+        if query_ids:
+            count = plural(len(query_ids), "query", "queries")
+            yield f"  {count} {what} since the baseline: {listed(query_ids)}"
+
+
+def _command(nodeid: str, *arguments: str) -> str:
+    return " ".join(["pytest", shlex.quote(nodeid), *arguments])
+
+
+def _how_to_approve(nodeid: str, purpose: str = "to approve") -> str:
+    reason = '"why this is acceptable"'
+    return f"  {purpose}: {_command(nodeid, '--snapshot-update', '--rankcheck-approve', reason)}"

@@ -1,0 +1,101 @@
+"""The section at the end of a session: a table of what was measured, and what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.wording import change, number
+
+__all__ = ["Line", "summary_lines"]
+
+_HEADER = ("golden set", "metric", "baseline", "now", "change", "verdict")
+_RIGHT = {2, 3, 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, and the colour that a terminal may give it."""
+
+    text: str
+    colour: str = ""
+
+
+@dataclass(slots=True)
+class _Row:
+    """What all tests found of one metric on one golden set, against one baseline."""
+
+    golden: str
+    metric: str
+    now: float
+    baseline: float | None = None
+    verdicts: dict[str, bool] = field(default_factory=dict)
+    """Each verdict, and whether it failed its test."""
+
+    @property
+    def failed(self) -> bool:
+        return any(self.verdicts.values())
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        difference = "-" if self.baseline is None else change(self.now - self.baseline)
+        ordered = sorted(self.verdicts.items(), key=lambda verdict: not verdict[1])
+        words = [f"FAILED: {verdict}" if failed else verdict for verdict, failed in ordered]
+        return (
+            quoted(self.golden, 30),
+            self.metric,
+            number(self.baseline),
+            number(self.now),
+            difference,
+            "; ".join(words) or "not gated",
+        )
+
+
+def summary_lines(entries: Sequence[Entry]) -> Iterator[Line]:
+    """Yield the lines of the section: the table, then the notes under their headings."""
+    rows = _rows(entry for entry in entries if "metric" in entry)
+    if rows:
+        yield from _table(rows)
+    notes: dict[str, dict[str, None]] = {}
+    for entry in entries:
+        if "note" in entry:
+            notes.setdefault(entry["heading"], {})[entry["note"]] = None
+    for heading, texts in notes.items():
+        yield Line(f"{heading}:")
+        yield from (Line(f"  {text}") for text in texts)
+
+
+def _rows(entries: Iterable[Entry]) -> list[_Row]:
+    """Merge entries: a bound and a baseline of the same metric share a row."""
+    rows: list[_Row] = []
+    for entry in entries:
+        baseline = entry.get("baseline")
+        row = next((row for row in rows if _shares(row, entry, baseline)), None)
+        if row is None:
+            row = _Row(entry["golden"], entry["metric"], entry["now"])
+            rows.append(row)
+        if baseline is not None:
+            row.baseline, row.now = baseline, entry["now"]
+        if entry.get("verdict"):
+            failed = entry.get("failed", False)
+            row.verdicts[entry["verdict"]] = row.verdicts.get(entry["verdict"], False) or failed
+    return sorted(rows, key=lambda row: row.golden)
+
+
+def _shares(row: _Row, entry: Entry, baseline: float | None) -> bool:
+    same = (row.golden, row.metric) == (entry["golden"], entry["metric"])
+    return same and (None in (row.baseline, baseline) or row.baseline == baseline)
+
+
+def _table(rows: Sequence[_Row]) -> Iterator[Line]:
+    table = [_HEADER, *(row.cells for row in rows)]
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(_HEADER))]
+    for cells, row in zip(table, (None, *rows), strict=True):
+        padded = (
+            cell.rjust(width) if column in _RIGHT else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+        colour = "" if row is None else "red" if row.failed else "green" if row.verdicts else ""
+        yield Line("  ".join(padded).rstrip(), colour)

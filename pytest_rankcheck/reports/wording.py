@@ -1,0 +1,63 @@
+"""How numbers, queries and documents are written in every text report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.errors import quoted
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.evaluation.comparison import Move
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+
+__all__ = ["change", "golden_name", "move_text", "number", "packed", "query_name"]
+
+_WIDTH = 96
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a metric's value; ``-`` where there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def change(value: float, digits: int = 4) -> str:
+    """Return a signed difference; one that rounds to nothing keeps enough digits to be seen."""
+    if value and abs(value) < 0.5 * 10**-digits:
+        return f"{value:+.6f}"
+    return f"{value:+.{digits}f}"
+
+
+def golden_name(evaluation: Evaluation) -> str:
+    """Return ``golden set 'web'``."""
+    return f"golden set '{quoted(evaluation.golden.name)}'"
+
+
+def query_name(evaluation: Evaluation, query_id: str) -> str:
+    """Return a query's id and text: ``q117 "heat transfer in laminar flow"``."""
+    text = evaluation.golden.query(query_id).text
+    return f'{quoted(query_id, 60)} "{quoted(text, 80)}"' if text else quoted(query_id, 60)
+
+
+def grade_text(grade: float | None) -> str:
+    """Return ``grade 3`` or ``unjudged``."""
+    return "unjudged" if grade is None else f"grade {grade:g}"
+
+
+def move_text(move: Move) -> str:
+    """Return a document, its grade, its rank before and after: ``d184 (grade 3)  1 -> 6``."""
+    before, after = move.before or "-", move.after or "-"
+    return f"{quoted(move.doc_id, 60)} ({grade_text(move.grade)})  {before} -> {after}"
+
+
+def packed(items: Iterable[str], indent: str, gap: str = "      ") -> Iterator[str]:
+    """Yield lines with as many items each as fit."""
+    line = ""
+    for item in items:
+        if line and len(indent) + len(line) + len(gap) + len(item) > _WIDTH:
+            yield indent + line
+            line = ""
+        line = line + gap + item if line else item
+    if line:
+        yield indent + line
