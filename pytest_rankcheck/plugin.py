@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -59,10 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_RUNS] = {}
     config.stash[_RANKER_ORIGINS] = {}
     config.stash[_SHOWN] = set()
-    config.pluginmanager.register(_golden_fixture(chosen.golden), "rankcheck-golden")
-    config.pluginmanager.register(
-        _RunFromFile() if chosen.run else _RunFromRanker(), "rankcheck-run"
-    )
+    config.pluginmanager.register(_configured_fixtures(chosen), "rankcheck-fixtures")
     if not _is_worker(config):
         config.pluginmanager.register(_Summary(), "rankcheck-summary")
 
@@ -135,54 +133,73 @@ def baseline(request: pytest.FixtureRequest) -> Baseline:
     return made
 
 
-def _golden_fixture(paths: Sequence[Path]) -> object:
-    """Return a plugin with the fixture ``golden_set``; several paths parametrise it."""
-    several = [str(path) for path in paths] if len(paths) > 1 else None
-    names = [path.name.partition(".")[0] or path.name for path in paths] if several else None
+def _configured_fixtures(config: Config) -> ModuleType:
+    """Return a plugin with the fixtures whose shape depends on the configuration.
 
-    class GoldenSets:
-        @pytest.fixture(scope="session", params=several, ids=names)
-        def golden_set(self, request: pytest.FixtureRequest) -> GoldenSet:
-            """The golden set: judged queries to measure the ranker on.
-
-            It comes from ``--rankcheck-golden`` or ``rankcheck_golden`` (several parametrise the
-            tests that use it), from an indirect parameter (a path or a GoldenSet), or from your
-            own fixture of this name, with session scope.
-            """
-            return _golden_set(request)
-
-    return GoldenSets()
-
-
-class _RunFromRanker:
-    @pytest.fixture(scope="session")
-    def ranking_run(
-        self,
-        request: pytest.FixtureRequest,
-        ranker: Callable[..., object],
-        golden_set: GoldenSet,
-        tmp_path_factory: pytest.TempPathFactory,
-    ) -> Run:
-        """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers."""
-        runs = request.config.stash[_RUNS]
-        key = (id(ranker), id(golden_set))
-        if key not in runs:
-            run = _rank(request.config, ranker, golden_set, tmp_path_factory)
-            runs[key] = (ranker, golden_set, run)
-        return runs[key][2]
+    Several golden sets parametrise ``golden_set``; a run from a file needs no ``ranker``, so that
+    gating on a machine without the model does not load it.
+    """
+    paths = config.golden if len(config.golden) > 1 else ()
+    ids = [path.name.partition(".")[0] or path.name for path in paths]
+    several = pytest.fixture(
+        scope="session", name="golden_set", params=paths or None, ids=ids or None
+    )
+    once = pytest.fixture(scope="session", name="ranking_run")
+    fixtures: Any = ModuleType(__name__)
+    fixtures.golden_set = several(_golden_set)
+    fixtures.ranking_run = once(_run_from_file if config.run else _run_from_ranker)
+    return cast("ModuleType", fixtures)
 
 
-class _RunFromFile:
-    @pytest.fixture(scope="session")
-    def ranking_run(self, pytestconfig: pytest.Config) -> Run:
-        """The run of the file ``--rankcheck-run``, cut to ``rankcheck_depth``."""
-        from pytest_rankcheck.rankers.run import Run
+def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
+    """The golden set: judged queries to measure the ranker on.
 
-        config = pytestconfig.stash[_CONFIG]
-        assert config.run is not None
-        chosen = _conventions(config)
-        run = Run.load(config.run, ties=chosen.ties, duplicates=chosen.duplicates)
-        return run.top(config.depth)
+    It comes from ``--rankcheck-golden`` or ``rankcheck_golden`` (several parametrise the tests
+    that use it), from an indirect parameter (a path or a GoldenSet), or from your own fixture of
+    this name, with session scope.
+    """
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
+    given = getattr(request, "param", None)
+    if given is None:
+        config = request.config.stash[_CONFIG]
+        _check_golden(config)
+        given = config.golden[0]
+    if isinstance(given, GoldenSet):
+        return given
+    if not isinstance(given, (str, Path)):
+        raise ConfigurationError(
+            f"the parameter of golden_set is {quoted(given)}, not a path or a GoldenSet"
+        )
+    # A parameter may be relative to the root of the project, wherever pytest was started.
+    return GoldenSet.load(request.config.rootpath / given)
+
+
+def _run_from_ranker(
+    request: pytest.FixtureRequest,
+    ranker: Callable[..., object],
+    golden_set: GoldenSet,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Run:
+    """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers."""
+    runs = request.config.stash[_RUNS]
+    key = (id(ranker), id(golden_set))
+    if key not in runs:
+        run = _rank(request.config, ranker, golden_set, tmp_path_factory)
+        runs[key] = (ranker, golden_set, run)
+    return runs[key][2]
+
+
+def _run_from_file(pytestconfig: pytest.Config) -> Run:
+    """The run of the file ``--rankcheck-run``, cut to ``rankcheck_depth``."""
+    from pytest_rankcheck.rankers.run import Run
+
+    config = pytestconfig.stash[_CONFIG]
+    if config.run is None:
+        raise ConfigurationError("there is no --rankcheck-run")
+    chosen = _conventions(config)
+    run = Run.load(config.run, ties=chosen.ties, duplicates=chosen.duplicates)
+    return run.top(config.depth)
 
 
 # --- a test runs -----------------------------------------------------------------------------
@@ -323,25 +340,7 @@ def _check_golden(config: Config) -> None:
 
 def _check_file(path: Path, what: str) -> None:
     if not path.exists():
-        raise ConfigurationError(f"{what}: there is no file {path}")
-
-
-def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
-    from pytest_rankcheck.golden.golden_set import GoldenSet
-
-    given = getattr(request, "param", None)
-    if given is None:
-        config = request.config.stash[_CONFIG]
-        _check_golden(config)
-        given = config.golden[0]
-    if isinstance(given, GoldenSet):
-        return given
-    if not isinstance(given, (str, Path)):
-        raise ConfigurationError(
-            f"the parameter of golden_set is {quoted(given)}, not a path or a GoldenSet"
-        )
-    # A parameter may be relative to the root of the project, wherever pytest was started.
-    return GoldenSet.load(request.config.rootpath / given)
+        raise ConfigurationError(f"{what}: there is no file {path}; name one that is there")
 
 
 def _load_ranker(config: Config) -> Callable[..., object]:
@@ -414,6 +413,10 @@ def _settle(baseline: Baseline, ledger: list[Entry]) -> None:
 
 def _watched(item: pytest.Item) -> Iterator[Entry]:
     """Yield, once an evaluation, the configured metrics and what a reader must know of it."""
+    if _BASELINE in item.stash:
+        from pytest_rankcheck.reports.notes import watched_entries
+
+        yield from watched_entries(item.stash[_BASELINE])
     evaluation = getattr(item, "funcargs", {}).get("evaluation")
     shown = item.config.stash[_SHOWN]
     if evaluation is None or id(evaluation) in shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -23,7 +23,7 @@ from pytest_rankcheck.baselines.reading import read_record
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.snapshot import Proposal
 from pytest_rankcheck.errors import BaselineError
-from pytest_rankcheck.evaluation.comparison import compare
+from pytest_rankcheck.evaluation.comparison import Paired, compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.names import Metric, MetricLike
@@ -102,6 +102,21 @@ class Baseline:
             refusal = Proposal(self._text_now or "", refusal=str(block))
             self._store.submit(refusal)
         return check, block
+
+    @property
+    def golden_name(self) -> str:
+        """The name of the golden set that the test measured on; empty before it did."""
+        return self._evaluation.golden.name if self._evaluation else ""
+
+    def watched(self) -> Iterator[Paired]:
+        """Yield the recorded metrics that are not gated, where the record can be compared."""
+        comparable = [check.comparison for check in self._checks if check.verdict]
+        gated = {check.metric for check in self._checks}
+        if not comparable or comparable[0] is None or self.record is None:
+            return
+        for metric in self._watched:
+            if metric not in gated and str(metric) in self.record.metrics:
+                yield comparable[0].paired(metric)
 
     def settle(self) -> Settlement | None:
         """Write the record, or keep it, now that the test has passed.

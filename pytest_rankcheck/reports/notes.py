@@ -12,7 +12,7 @@ from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.ledger import Entry
 from pytest_rankcheck.reports.wording import number
 
-__all__ = ["baseline_notes", "evaluation_notes"]
+__all__ = ["baseline_notes", "evaluation_notes", "watched_entries"]
 
 _CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
 _WRITTEN = "baselines written; commit them"
@@ -38,6 +38,19 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
         dropped = "".join(f"; no longer gated: {name}" for name in _dropped(baseline))
         note = f"{quoted(baseline.nodeid, 200)}: {settlement.action}{reason}: {means}{dropped}"
         yield Entry(heading=_WRITTEN, note=note)
+
+
+def watched_entries(baseline: Baseline) -> Iterator[Entry]:
+    """Yield the metrics that a baseline records without gating them."""
+    for pairs in baseline.watched():
+        yield Entry(
+            golden=baseline.golden_name,
+            metric=str(pairs.metric),
+            baseline=pairs.mean_before,
+            now=pairs.mean_after,
+            verdict="",
+            failed=False,
+        )
 
 
 def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
