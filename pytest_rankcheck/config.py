@@ -126,7 +126,7 @@ def _reason(given: str | None) -> str | None:
 def _depth(config: pytest.Config) -> int:
     try:
         depth: int = config.getini("rankcheck_depth")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, pytest.UsageError) as error:
         raise ConfigurationError(f"rankcheck_depth: {error}") from None
     if depth < 1:
         raise ConfigurationError(f"rankcheck_depth = {depth}: a depth is a whole number from 1 on")

@@ -63,7 +63,7 @@ def assert_not_regressed(
         _enter_check(evaluation, check, block)
         if block is not None:
             raise AssertionError(
-                blocked_text(check, block, evaluation, baseline.nodeid, str(baseline.path))
+                blocked_text(check, block, evaluation, baseline.test_id, baseline.shown_path)
             )
         return
     comparison = compare(evaluation, baseline)

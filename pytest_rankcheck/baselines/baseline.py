@@ -35,6 +35,8 @@ class Store(Protocol):
     """Where a record is kept."""
 
     path: Path
+    shown_path: str
+    """The path as messages show it."""
 
     def submit(self, proposal: Proposal) -> None:
         """Compare with what is there and, in an update, write."""
@@ -48,9 +50,10 @@ class Baseline:
     """
 
     def __init__(
-        self, store: Store, nodeid: str, mode: Mode, watched: Sequence[MetricLike] = ()
+        self, store: Store, test_id: str, mode: Mode, watched: Sequence[MetricLike] = ()
     ) -> None:
-        self.nodeid = nodeid
+        self.test_id = test_id
+        """The test, as it can be given to pytest."""
         self.mode = mode
         self._store = store
         self._watched = [Metric.parse(metric) for metric in watched]
@@ -62,6 +65,11 @@ class Baseline:
         """The baseline file."""
         return self._store.path
 
+    @property
+    def shown_path(self) -> str:
+        """The baseline file as messages show it."""
+        return self._store.shown_path
+
     @cached_property
     def record(self) -> Record | None:
         """The approved record; None if there is none yet.
@@ -69,7 +77,7 @@ class Baseline:
         Raises:
             BaselineError: the file is not a record, or one of a newer version.
         """
-        return read_record(self.path)
+        return read_record(self.path, self.shown_path)
 
     @property
     def checks(self) -> Sequence[Check]:
@@ -91,7 +99,7 @@ class Baseline:
         """
         if self._evaluation is not None and self._evaluation is not evaluation:
             raise BaselineError(
-                f"{self.nodeid} holds two evaluations against one baseline; a baseline is the "
+                f"{self.test_id} holds two evaluations against one baseline; a baseline is the "
                 "record of one. Write a test for each, or parametrise the test"
             )
         self._evaluation = evaluation

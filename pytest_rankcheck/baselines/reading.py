@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,18 +24,23 @@ _MEND = (
 )
 
 
-def read_record(path: Path) -> Record | None:
+def read_record(path: str | PathLike[str], shown_path: str | None = None) -> Record | None:
     """Return the record in a file, or None if there is no such file.
+
+    Args:
+        path: the file.
+        shown_path: what messages call it; without it, the path.
 
     Raises:
         BaselineError: the file is not a record, or one of a newer version.
     """
-    if not path.exists():
+    file = Path(path)
+    if not file.exists():
         return None
-    return record_from_text(text_of(path, BaselineError), path)
+    return record_from_text(text_of(file, BaselineError), shown_path or str(file))
 
 
-def record_from_text(text: str, path: Path) -> Record:
+def record_from_text(text: str, path: str) -> Record:
     """Return the record that ``text`` is.
 
     Raises:
@@ -51,7 +57,7 @@ def record_from_text(text: str, path: Path) -> Record:
         _broken(path, quoted(error, 200))
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parsed(text: str, path: str) -> dict[str, Any]:
     def not_finite(token: str) -> NoReturn:
         line = next(
             (number for number, line in enumerate(text.splitlines(), 1) if token in line), 1
@@ -65,10 +71,8 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         entry = json.loads(text, parse_constant=not_finite)
     except json.JSONDecodeError as failure:
-        end = (
-            " (the file ends there: it was cut short)" if failure.pos >= len(text.rstrip()) else ""
-        )
-        _broken(path, f"not JSON: {failure.msg}{end}", failure.lineno)
+        cut = "" if text.rstrip().endswith("}") else "; the file was cut short"
+        _broken(path, f"not JSON: {failure.msg}{cut}", failure.lineno)
     except (RecursionError, ValueError) as failure:
         _broken(path, f"not JSON: {failure}")
     if not isinstance(entry, dict) or entry.get("format") != FORMAT_NAME:
@@ -84,7 +88,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     return entry
 
 
-def _record(entry: Mapping[str, Any], path: Path) -> Record:
+def _record(entry: Mapping[str, Any], path: str) -> Record:
     golden = entry["golden_set"]
     metrics = {str(Metric.parse(name)): detail for name, detail in entry["metrics"].items()}
     queries = {}
@@ -134,6 +138,6 @@ def _approval(entry: Mapping[str, Any]) -> Approval:
     )
 
 
-def _broken(path: Path, why: str, line: int | None = None) -> NoReturn:
+def _broken(path: str, why: str, line: int | None = None) -> NoReturn:
     where = path if line is None else f"{path}:{line}"
     raise BaselineError(f"{where}: this is not a baseline: {why}. {_MEND}") from None

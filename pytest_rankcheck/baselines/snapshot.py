@@ -15,6 +15,7 @@ What syrupy does, and what follows from it, each covered by a test on every supp
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,7 @@ class SnapshotStore:
             **options,
         )
         self.path = baseline_path(item.path, item.nodeid)
+        self.shown_path = _relative(self.path, item.config.invocation_params.dir)
 
     def submit(self, proposal: Proposal) -> None:
         """Let syrupy compare, count and, in an update, write.
@@ -169,6 +171,15 @@ class SnapshotStore:
     def _unwritable(self, failure: BaseException) -> BaselineError:
         why = getattr(failure, "strerror", None) or failure
         return BaselineError(
-            f"{self.path}: the baseline cannot be written: {why}. What was there is unchanged; "
-            "make the folder writable and update again"
+            f"{self.shown_path}: the baseline cannot be written: {why}. What was there is "
+            "unchanged; make the folder writable and update again"
         )
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """Return ``path`` as seen from ``folder``, where that is shorter than the whole."""
+    try:
+        seen = os.path.relpath(path, folder)
+    except ValueError:  # on another drive
+        return str(path)
+    return min(seen, str(path), key=len)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.baselines.policy import Block, Check, Settlement
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.evaluation.comparison import Comparison, Paired
+from pytest_rankcheck.evaluation.comparison import Comparison, Move, Paired
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.reports.wording import (
@@ -26,17 +26,19 @@ _DOCUMENTS = 6
 _TOP = 10
 
 
-def blocked_text(check: Check, block: Block, evaluation: Evaluation, nodeid: str, path: str) -> str:
+def blocked_text(
+    check: Check, block: Block, evaluation: Evaluation, test_id: str, path: str
+) -> str:
     """Return why a check against a baseline fails its test, and what to do.
 
     Args:
         check: the check.
         block: why it fails.
         evaluation: what was measured.
-        nodeid: the test, for the commands that the text names.
+        test_id: the test, for the commands that the text names.
         path: the baseline file.
     """
-    return "\n".join(_BLOCKS[block](check, evaluation, nodeid, path))
+    return "\n".join(_BLOCKS[block](check, evaluation, test_id, path))
 
 
 def regression_text(verdict: Verdict, comparison: Comparison) -> str:
@@ -44,7 +46,7 @@ def regression_text(verdict: Verdict, comparison: Comparison) -> str:
     return "\n".join(_regression(verdict, comparison))
 
 
-def refused_text(settlement: Settlement, nodeid: str, path: str) -> str:
+def refused_text(settlement: Settlement, test_id: str, path: str) -> str:
     """Return why the update of a test whose assertions all passed is refused."""
     return "\n".join(
         (
@@ -55,36 +57,36 @@ def refused_text(settlement: Settlement, nodeid: str, path: str) -> str:
             ),
             "  a baseline never falls, and never becomes another one, without a written reason",
             f"  baseline: {path} (unchanged)",
-            _how_to_approve(nodeid),
+            _how_to_approve(test_id),
         )
     )
 
 
-def _no_record(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+def _no_record(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     now = number(evaluation.mean(check.metric))
     yield f"{check.metric} has no baseline on {golden_name(evaluation)}; it is {now} now"
     yield f"  expected: {path}"
-    yield f"  to create it: {_command(nodeid, '--snapshot-update')}, then commit the file"
+    yield f"  to create it: {_command(test_id, '--snapshot-update')}, then commit the file"
 
 
-def _metric_added(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+def _metric_added(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     record = check.record
     names = ", ".join(record.metrics) if record else ""
     now = number(evaluation.mean(check.metric))
     yield f"{check.metric} is not in the baseline, which has {names}; it is {now} now"
     yield f"  baseline: {path}"
-    yield f"  to add it: {_command(nodeid, '--snapshot-update')}, then commit the file"
+    yield f"  to add it: {_command(test_id, '--snapshot-update')}, then commit the file"
 
 
-def _not_comparable(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+def _not_comparable(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     yield f"{check.metric} on {golden_name(evaluation)} cannot be compared with its baseline"
     yield from (f"  {difference}" for difference in check.differences)
     yield f"  baseline: {path} (unchanged)"
     yield "  to keep the baseline: measure as it was measured"
-    yield _how_to_approve(nodeid, "to record anew")
+    yield _how_to_approve(test_id, "to record anew")
 
 
-def _stale(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+def _stale(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     yield f"{check.metric}: {golden_name(evaluation)} changed, its baseline is stale"
     yield from _staleness(check)
     if check.verdict is not None:
@@ -92,34 +94,34 @@ def _stale(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iter
         unchanged = plural(len(pairs.query_ids), "unchanged query", "unchanged queries")
         yield f"  on the {unchanged}: {_means(pairs)}"
     yield f"  baseline: {path}"
-    command = _command(nodeid, "--snapshot-update")
+    command = _command(test_id, "--snapshot-update")
     yield f"  to record the new golden set: {command}, then commit the file"
 
 
-def _regressed(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+def _regressed(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     yield from _measured(check)
     yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(nodeid)
+    yield _how_to_approve(test_id)
 
 
-def _refused(check: Check, evaluation: Evaluation, nodeid: str, path: str) -> Iterator[str]:
+def _refused(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     lines = _measured(check)
     yield f"update refused: {next(lines)}"
     yield from lines
     yield "  a baseline never falls without a written reason"
     yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(nodeid)
+    yield _how_to_approve(test_id)
 
 
 def _unapplied_approval(
-    check: Check, evaluation: Evaluation, nodeid: str, path: str
+    check: Check, evaluation: Evaluation, test_id: str, path: str
 ) -> Iterator[str]:
     lines = _measured(check)
     yield f"nothing was approved: {next(lines)}"
     yield from lines
     yield "  --rankcheck-approve takes effect together with --snapshot-update"
     yield f"  baseline: {path} (unchanged)"
-    yield _how_to_approve(nodeid)
+    yield _how_to_approve(test_id)
 
 
 _BLOCKS = {
@@ -237,14 +239,22 @@ def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
         query_id = pairs.query_ids[place]
         before, after = number(float(pairs.before[place]), 3), number(float(pairs.after[place]), 3)
         yield f"    {query_name(comparison.evaluation, query_id)}   {before} -> {after}"
-        moves = comparison.moved(query_id, _TOP)
-        relevant_then_new = [m for m in moves if (m.grade or 0) > 0] + [
-            m for m in moves if (m.grade or 0) <= 0 and (m.after or _TOP + 1) <= _TOP
-        ]
-        yield from packed(map(move_text, relevant_then_new[:_DOCUMENTS]), indent="      ")
+        told = _telling(comparison.moved(query_id, _TOP))
+        yield from packed(map(move_text, told[:_DOCUMENTS]), indent="      ")
     hidden = pairs.losses - len(places)
     if hidden > 0:
         yield f"    and {plural(hidden, 'query', 'queries')} more that are worse"
+
+
+def _telling(moves: Sequence[Move]) -> list[Move]:
+    """Return the moves that explain a loss: relevant documents, then what came in their place.
+
+    When a document falls by five ranks, four others rise by one; they are left out.
+    """
+    relevant = [move for move in moves if (move.grade or 0) > 0]
+    places = {move.before for move in relevant}
+    others = (move for move in moves if (move.grade or 0) <= 0 and move.after is not None)
+    return relevant + [move for move in others if move.entered or move.after in places]
 
 
 def _unjudged(comparison: Comparison) -> Iterator[str]:
@@ -272,10 +282,10 @@ def _staleness(check: Check) -> Iterator[str]:
             yield f"  {count} {what} since the baseline: {listed(query_ids)}"
 
 
-def _command(nodeid: str, *arguments: str) -> str:
-    return " ".join(["pytest", shlex.quote(nodeid), *arguments])
+def _command(test_id: str, *arguments: str) -> str:
+    return " ".join(["pytest", shlex.quote(test_id), *arguments])
 
 
-def _how_to_approve(nodeid: str, purpose: str = "to approve") -> str:
+def _how_to_approve(test_id: str, purpose: str = "to approve") -> str:
     reason = '"why this is acceptable"'
-    return f"  {purpose}: {_command(nodeid, '--snapshot-update', '--rankcheck-approve', reason)}"
+    return f"  {purpose}: {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"

@@ -27,16 +27,16 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
         verdicts = [check.verdict for check in baseline.checks if check.verdict]
         better = any(verdict.outcome is Outcome.BETTER for verdict in verdicts)
         if better and not any(check.fell for check in baseline.checks):
-            yield Entry(heading=_CAN_BE_RAISED, note=f"{quoted(baseline.nodeid, 200)}: {means}")
+            yield Entry(heading=_CAN_BE_RAISED, note=f"{quoted(baseline.test_id, 200)}: {means}")
     elif settlement.action is Action.KEEP:
         advice = 'to lower it: --rankcheck-approve "reason"'
-        yield Entry(heading=_KEPT, note=f"{quoted(baseline.nodeid, 200)}: {means}; {advice}")
+        yield Entry(heading=_KEPT, note=f"{quoted(baseline.test_id, 200)}: {means}; {advice}")
     elif settlement.writes:
         reason = (
             f' "{quoted(baseline.mode.approval)}"' if settlement.action is Action.APPROVE else ""
         )
         dropped = "".join(f"; no longer gated: {name}" for name in _dropped(baseline))
-        note = f"{quoted(baseline.nodeid, 200)}: {settlement.action}{reason}: {means}{dropped}"
+        note = f"{quoted(baseline.test_id, 200)}: {settlement.action}{reason}: {means}{dropped}"
         yield Entry(heading=_WRITTEN, note=note)
 
 

@@ -1,0 +1,283 @@
+"""The five fixtures, made to fit the configuration of the session.
+
+What needs numpy is imported when a fixture is used, never before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from pytest_rankcheck.config import Config
+from pytest_rankcheck.errors import ConfigurationError, quoted
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.evaluation.conventions import Conventions
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.rankers.run import Run
+
+__all__ = [
+    "BASELINE",
+    "CONFIG",
+    "RANKER_ORIGINS",
+    "check_golden",
+    "check_metrics",
+    "check_run",
+    "configured_fixtures",
+    "configured_ranker",
+    "conventions_of",
+]
+
+CONFIG = pytest.StashKey[Config]()
+BASELINE = pytest.StashKey["Baseline"]()
+"""The baseline of a test that asked for it."""
+RANKER_ORIGINS = pytest.StashKey[dict[int, str]]()
+"""Where each ranker came from, by its id, in words that all xdist workers share."""
+_RANKER = pytest.StashKey[Callable[..., object]]()
+_RUNS = pytest.StashKey[dict[tuple[int, int], tuple[object, object, "Run"]]]()
+"""The runs of this process by ranker and golden set, which are kept so that ids stay theirs."""
+
+
+def configured_fixtures(config: Config) -> ModuleType:
+    """Return a plugin with the fixtures.
+
+    Several golden sets parametrise ``golden_set``; a run from a file needs no ``ranker``, so that
+    a machine that only gates does not load the model.
+    """
+    paths = config.golden if len(config.golden) > 1 else ()
+    ids = [path.name.partition(".")[0] or path.name for path in paths]
+    session = partial(pytest.fixture, scope="session")
+    run = _run_from_file if config.run else _run_from_ranker
+    fixtures: Any = ModuleType(__name__)
+    fixtures.ranker = session(name="ranker")(_ranker)
+    fixtures.golden_set = session(name="golden_set", params=paths or None, ids=ids or None)(
+        _golden_set
+    )
+    fixtures.ranking_run = session(name="ranking_run")(run)
+    fixtures.evaluation = session(name="evaluation")(_evaluation)
+    fixtures.baseline = pytest.fixture(name="baseline")(_baseline)
+    return cast("ModuleType", fixtures)
+
+
+def _ranker(pytestconfig: pytest.Config) -> Callable[..., object]:
+    """The model under test: a callable from a query's text to document ids, best first.
+
+    It comes from ``--rankcheck-ranker`` or ``rankcheck_ranker``; or write your own fixture of this
+    name, with session scope.
+    """
+    return configured_ranker(pytestconfig)
+
+
+def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
+    """The golden set: judged queries to measure the ranker on.
+
+    It comes from ``--rankcheck-golden`` or ``rankcheck_golden`` (several parametrise the tests
+    that use it), from an indirect parameter (a path or a GoldenSet), or from your own fixture of
+    this name, with session scope.
+    """
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
+    given = getattr(request, "param", None)
+    if given is None:
+        config = request.config.stash[CONFIG]
+        check_golden(config)
+        given = config.golden[0]
+    if isinstance(given, GoldenSet):
+        return given
+    if not isinstance(given, (str, Path)):
+        raise ConfigurationError(
+            f"the parameter of golden_set is {quoted(given)}, not a path or a GoldenSet"
+        )
+    # A parameter may be relative to the root of the project, wherever pytest was started.
+    return GoldenSet.load(request.config.rootpath / given)
+
+
+def _run_from_ranker(
+    request: pytest.FixtureRequest,
+    ranker: Callable[..., object],
+    golden_set: GoldenSet,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Run:
+    """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers."""
+    runs = request.config.stash.setdefault(_RUNS, {})
+    key = (id(ranker), id(golden_set))
+    if key not in runs:
+        run = _rank(request.config, ranker, golden_set, tmp_path_factory)
+        runs[key] = (ranker, golden_set, run)
+    return runs[key][2]
+
+
+def _run_from_file(pytestconfig: pytest.Config) -> Run:
+    """The run of the file ``--rankcheck-run``, cut to ``rankcheck_depth``."""
+    from pytest_rankcheck.rankers.run import Run
+
+    config = pytestconfig.stash[CONFIG]
+    path = check_run(config)
+    chosen = conventions_of(config)
+    return Run.load(path, ties=chosen.ties, duplicates=chosen.duplicates).top(config.depth)
+
+
+def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: GoldenSet) -> Evaluation:
+    """The evaluation of ``ranking_run`` on ``golden_set``."""
+    from pytest_rankcheck.evaluation.evaluation import evaluate
+
+    chosen = conventions_of(pytestconfig.stash[CONFIG])
+    return evaluate(
+        ranking_run,
+        golden_set,
+        missing=chosen.missing,
+        extra=chosen.extra,
+        no_relevant=chosen.no_relevant,
+    )
+
+
+def _baseline(request: pytest.FixtureRequest) -> Baseline:
+    """This test's approved record, to hold an ``evaluation`` against."""
+    from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.baselines.policy import Mode
+    from pytest_rankcheck.baselines.snapshot import SnapshotStore
+
+    item, chosen = request.node, request.config.stash[CONFIG]
+    mode = Mode(update=chosen.update, new_only=chosen.new_only, approval=chosen.approval)
+    made = Baseline(SnapshotStore(item), _runnable_id(item), mode, watched=chosen.metrics)
+    item.stash[BASELINE] = made
+    return made
+
+
+def _runnable_id(item: pytest.Item) -> str:
+    """Return the test's id as it can be given to pytest where this session was started."""
+    path = os.path.relpath(item.path, item.config.invocation_params.dir)
+    return f"{Path(path).as_posix()}::{item.nodeid.partition('::')[2]}"
+
+
+def conventions_of(config: Config) -> Conventions:
+    """Return the configured conventions.
+
+    Raises:
+        ConfigurationError: there is no such convention or value.
+    """
+    from pytest_rankcheck.evaluation.conventions import Conventions
+
+    return Conventions.from_dict(config.conventions)
+
+
+def check_golden(config: Config) -> None:
+    """Refuse a configuration without a golden set, or with one that is not there.
+
+    Raises:
+        ConfigurationError: naming the ways to give one.
+    """
+    if not config.golden:
+        raise ConfigurationError(
+            "no golden set: the fixture golden_set needs one. Set it in the configuration,\n"
+            '    rankcheck_golden = "golden/web.jsonl"\n'
+            "on the command line, with --rankcheck-golden golden/web.jsonl, or as a fixture,\n"
+            '    @pytest.fixture(scope="session")\n'
+            "    def golden_set():\n"
+            '        return GoldenSet.load("golden/web.jsonl")'
+        )
+    for path in config.golden:
+        if not path.exists():
+            raise ConfigurationError(
+                f"golden set: there is no file {path}; correct rankcheck_golden or "
+                "--rankcheck-golden"
+            )
+
+
+def check_run(config: Config) -> Path:
+    """Return the configured run file.
+
+    Raises:
+        ConfigurationError: it is not there.
+    """
+    if config.run is None or not config.run.exists():
+        raise ConfigurationError(f"--rankcheck-run: there is no file {config.run}")
+    return config.run
+
+
+def check_metrics(config: Config) -> None:
+    """Refuse ``rankcheck_metrics`` that are no metrics.
+
+    Raises:
+        MetricError: naming the nearest metric.
+    """
+    from pytest_rankcheck.metrics.names import Metric
+
+    for name in config.metrics:
+        Metric.parse(name)
+
+
+def configured_ranker(config: pytest.Config) -> Callable[..., object]:
+    """Return the configured ranker, which is made once.
+
+    Raises:
+        ConfigurationError: none is configured, or it cannot be found or called.
+        Exception: what its module raises while it is imported.
+    """
+    __tracebackhide__ = True
+    if _RANKER not in config.stash:
+        config.stash[_RANKER] = _load_ranker(config.stash[CONFIG])
+    return config.stash[_RANKER]
+
+
+def _load_ranker(config: Config) -> Callable[..., object]:
+    __tracebackhide__ = True
+    from pytest_rankcheck.rankers.loading import load_ranker
+
+    if not config.ranker:
+        raise ConfigurationError(
+            "no ranker: the fixture ranker needs the model under test. Set it in the "
+            "configuration,\n"
+            '    rankcheck_ranker = "package.module:name"\n'
+            "on the command line, with --rankcheck-ranker package.module:name, or as a fixture,\n"
+            '    @pytest.fixture(scope="session")\n'
+            "    def ranker():\n"
+            "        return Engine.load().search   # a callable: query text -> document ids"
+        )
+    return load_ranker(config.ranker)
+
+
+def _rank(
+    config: pytest.Config,
+    ranker: Callable[..., object],
+    golden_set: GoldenSet,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Run:
+    """Rank, once for all workers where the ranker is known to be the same in each."""
+    __tracebackhide__ = True
+    from pytest_rankcheck.rankers.rank import rank
+
+    chosen = config.stash[CONFIG]
+    conventions = conventions_of(chosen)
+    compute = partial(
+        rank,
+        ranker,
+        golden_set,
+        chosen.depth,
+        ties=conventions.ties,
+        duplicates=conventions.duplicates,
+    )
+    origin = config.stash[RANKER_ORIGINS].get(id(ranker))
+    if not hasattr(config, "workerinput") or origin is None:
+        return compute()
+
+    from pytest_rankcheck.rankers.sharing import run_computed_once
+
+    shared = tmp_path_factory.getbasetemp().parent / "rankcheck-runs.sqlite"
+    return run_computed_once(shared, f"{origin} {_content_key(golden_set)}", compute)
+
+
+def _content_key(golden_set: GoldenSet) -> str:
+    """Return all that a ranker can see of a golden set, as a key that workers share."""
+    attributes = sorted((query.id, repr(dict(query.attributes))) for query in golden_set)
+    digest = hashlib.sha256(repr(attributes).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{golden_set.name} {golden_set.fingerprint} {digest}"

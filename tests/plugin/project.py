@@ -1,0 +1,118 @@
+"""A small project with a ranker whose mistakes a test can set, run by pytest inside pytest."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pytest_rankcheck
+
+# Runs of pytest inside this process forget the modules that they were first to import; numpy
+# cannot be imported twice.
+for _module in pkgutil.walk_packages(pytest_rankcheck.__path__, "pytest_rankcheck."):
+    importlib.import_module(_module.name)
+importlib.import_module("pandas")
+
+ENGINE = '''
+import json
+from pathlib import Path
+
+def search(text):
+    """Rank the relevant document of a query where ranks.json says; fillers elsewhere."""
+    ranks = json.loads((Path(__file__).parent / "ranks.json").read_text())
+    rank = ranks.get(text, 1)
+    ranking = [f"filler-{index}" for index in range(12)]
+    ranking.insert(rank - 1, f"doc of {text}")
+    return ranking
+'''
+
+CONFIGURATION = """
+[tool.pytest.ini_options]
+pythonpath = ["."]
+rankcheck_golden = "golden/web.jsonl"
+rankcheck_ranker = "engine:search"
+"""
+
+REGRESSION_TEST = """
+from pytest_rankcheck import assert_mrr_not_regressed
+
+def test_mrr(evaluation, baseline):
+    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)
+"""
+
+
+class Project:
+    """A repository with 80 queries, half of them English, half German."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.path: Path = pytester.path
+        self.write("pyproject.toml", CONFIGURATION)
+        self.write("engine.py", ENGINE)
+        self.rank({})
+        self.golden(self.queries())
+
+    @staticmethod
+    def queries(count: int = 80) -> list[dict[str, Any]]:
+        """Return the lines of the golden set."""
+        return [
+            {
+                "query_id": f"q{index:03}",
+                "query": f"query {index}",
+                "relevance": {f"doc of query {index}": 2, "filler-0": 0},
+                "locale": "en" if index < count // 2 else "de",
+            }
+            for index in range(count)
+        ]
+
+    def golden(self, lines: list[dict[str, Any]], path: str = "golden/web.jsonl") -> None:
+        """Write a golden set."""
+        self.write(path, "".join(json.dumps(line) + "\n" for line in lines))
+
+    def rank(self, ranks: dict[int, int]) -> None:
+        """Set at which rank the relevant document of some queries is; it is first elsewhere."""
+        by_text = {f"query {index}": rank for index, rank in ranks.items()}
+        self.write("ranks.json", json.dumps(by_text))
+
+    def write(self, path: str, text: str) -> Path:
+        """Write a file of the project."""
+        file = self.path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def test(self, text: str = REGRESSION_TEST, path: str = "tests/test_ranking.py") -> None:
+        """Write a test module."""
+        self.write(path, text)
+
+    def run(self, *arguments: str) -> pytest.RunResult:
+        """Run pytest on the project, in this process."""
+        return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+
+    def run_apart(self, *arguments: str) -> pytest.RunResult:
+        """Run pytest on the project, in a process of its own."""
+        return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+
+    def baseline_file(self, name: str = "test_mrr", module: str = "test_ranking") -> Path:
+        """Return the baseline file of a test."""
+        return self.path / "tests" / "baselines" / module / f"{name}.json"
+
+    def record(self, name: str = "test_mrr", module: str = "test_ranking") -> dict[str, Any]:
+        """Return the record of a test."""
+        entry: dict[str, Any] = json.loads(self.baseline_file(name, module).read_text("utf-8"))
+        return entry
+
+    def update(self, *arguments: str) -> bytes:
+        """Record the baselines and return the bytes of the first."""
+        assert self.run("--snapshot-update", *arguments).ret == 0
+        return self.baseline_file().read_bytes()
+
+
+def text_of(result: pytest.RunResult) -> str:
+    """Return what a run of pytest printed."""
+    return "\n".join(result.outlines + result.errlines)

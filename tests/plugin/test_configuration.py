@@ -1,0 +1,201 @@
+"""Options and ini values: what they do, and what they say when they are wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from project import CONFIGURATION, Project, text_of
+
+FLOOR = """
+from pytest_rankcheck import assert_ndcg_at_least
+
+def test_floor(evaluation):
+    assert_ndcg_at_least(evaluation, 0.5, k=10)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--rankcheck-ranker", "nowhere:search"), "ranker module 'nowhere' cannot be imported"),
+        (("--rankcheck-ranker", "engine:serch"), "there is no 'serch' in engine; did you mean 'se"),
+        (("--rankcheck-ranker", "engine.search"), "does not name a ranker; write package.module"),
+        (("--rankcheck-ranker", "engine:__doc__"), "is NoneType, which cannot be called"),
+        (("--rankcheck-ranker", "json:JSONEncoder"), "is a class; write 'json:JSONEncoder()'"),
+        (("--rankcheck-golden", "golden/none.jsonl"), "golden set: there is no file"),
+        (("--rankcheck-run", "none.run"), "--rankcheck-run: there is no file"),
+        (("--rankcheck-approve", "  "), "--rankcheck-approve needs a reason"),
+        (("-o", "rankcheck_depth=0"), "rankcheck_depth = 0: a depth is a whole number"),
+        (("-o", "rankcheck_depth=many"), "rankcheck_depth:"),
+        (("-o", "rankcheck_metrics=nDGC@10"), "unknown metric 'nDGC'; did you mean 'nDCG'?"),
+        (("-o", "rankcheck_conventions=ties"), "'ties' is not of the form name=value"),
+        (("-o", "rankcheck_conventions=ties=inputs"), "ties=inputs is not possible; did you mean"),
+        (("-o", "rankcheck_conventions=tie=input"), "no convention 'tie'; did you mean 'ties'?"),
+    ],
+)
+def test_a_wrong_configuration_is_a_usage_error(
+    project: Project, arguments: tuple[str, ...], says: str
+) -> None:
+    project.test(FLOOR)
+    result = project.run(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert says in text_of(result)
+    assert "Traceback" not in text_of(result)
+    assert "INTERNALERROR" not in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("line", "shows"),
+    [
+        ("rankcheck_ranker", ["rankcheck_ranker = ", "--rankcheck-ranker", "def ranker():"]),
+        ("rankcheck_golden", ["rankcheck_golden = ", "--rankcheck-golden", "def golden_set():"]),
+    ],
+)
+def test_a_missing_configuration_shows_every_way_to_give_it(
+    project: Project, line: str, shows: list[str]
+) -> None:
+    kept = [text for text in CONFIGURATION.splitlines() if not text.startswith(line)]
+    project.write("pyproject.toml", "\n".join(kept))
+    project.test(FLOOR)
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    for text in shows:
+        assert text in text_of(result)
+
+
+def test_tests_that_do_not_use_the_plugin_run_with_a_wrong_configuration(project: Project) -> None:
+    project.test("def test_nothing():\n    pass\n")
+    result = project.run("--rankcheck-ranker", "nowhere:search", "--rankcheck-golden", "none")
+    result.assert_outcomes(passed=1)
+
+
+def test_what_the_rankers_own_module_raises_keeps_its_traceback(project: Project) -> None:
+    project.write("engine.py", "import a_library_that_is_not_there\n")
+    project.test(FLOOR)
+    result = project.run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*import a_library_that_is_not_there*", "*ModuleNotFoundError*"])
+
+
+def test_a_factory_is_called_once(project: Project) -> None:
+    project.write(
+        "engine.py",
+        "from pathlib import Path\n"
+        "class Engine:\n"
+        "    def __init__(self):\n"
+        "        with open('made', 'a') as file: file.write('x')\n"
+        "    def __call__(self, text):\n"
+        "        return [f'doc of {text}']\n",
+    )
+    project.test(FLOOR)
+    project.run("--rankcheck-ranker", "engine:Engine()").assert_outcomes(passed=1)
+    assert (project.path / "made").read_text() == "x"
+
+
+def test_options_override_the_configuration_file(project: Project) -> None:
+    project.golden(project.queries(10), "golden/small.jsonl")
+    project.write("other.py", "def search(text):\n    return ['filler-0', f'doc of {text}']\n")
+    project.test(
+        "def test_it(evaluation, golden_set):\n"
+        "    assert len(golden_set) == 10\n"
+        "    assert evaluation.mean('RR') == 0.5\n"
+    )
+    arguments = ("--rankcheck-golden", "golden/small.jsonl", "--rankcheck-ranker", "other:search")
+    project.run(*arguments).assert_outcomes(passed=1)
+
+
+def test_paths_are_relative_to_the_file_that_has_them_or_to_the_caller(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.test(FLOOR)
+    monkeypatch.chdir(project.path / "tests")
+    project.run().assert_outcomes(passed=1)
+    project.run("--rankcheck-golden", "../golden/web.jsonl").assert_outcomes(passed=1)
+
+
+def test_several_golden_sets_parametrise_the_tests(project: Project) -> None:
+    project.golden(project.queries(40), "golden/mobile.jsonl")
+    lines = CONFIGURATION.replace(
+        'rankcheck_golden = "golden/web.jsonl"',
+        'rankcheck_golden = "golden/web.jsonl golden/mobile.jsonl"',
+    )
+    project.write("pyproject.toml", lines)
+    project.test()
+    result = project.run("--snapshot-update", "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*test_mrr?web? PASSED*", "*test_mrr?mobile? PASSED*"])
+    assert project.record("test_mrr-web")["golden_set"]["queries"] == 80
+    assert project.record("test_mrr-mobile")["golden_set"]["queries"] == 40
+
+
+def test_a_golden_set_can_be_an_indirect_parameter(project: Project) -> None:
+    project.golden(project.queries(10), "golden/small.jsonl")
+    project.test(
+        """
+import pytest
+from pathlib import Path
+from pytest_rankcheck import GoldenSet
+
+SETS = ["golden/small.jsonl", Path("golden/small.jsonl"), GoldenSet.from_dict({"a": {"b": 1}})]
+
+@pytest.mark.parametrize("golden_set", SETS, indirect=True, ids=["text", "path", "set"])
+def test_it(golden_set):
+    assert len(golden_set) in (1, 10)
+
+@pytest.mark.parametrize("golden_set", [3], indirect=True)
+def test_wrong(golden_set):
+    pass
+"""
+    )
+    result = project.run()
+    result.assert_outcomes(passed=3, errors=1)
+    result.stdout.fnmatch_lines(["*the parameter of golden_set is 3, not a path or a GoldenSet"])
+
+
+def test_a_run_file_takes_the_place_of_the_ranker(project: Project) -> None:
+    lines = [f"q{index:03} Q0 doc-of 1 {2.0} tag\n" for index in range(80)]
+    project.write("bm25.run", "".join(lines))
+    project.write("engine.py", "raise SystemError('the model must not be loaded')\n")
+    project.test("def test_it(evaluation):\n    assert evaluation.run.depth == 100\n")
+    project.run("--rankcheck-run", "bm25.run").assert_outcomes(passed=1)
+
+
+def test_a_run_file_and_the_ranker_it_came_from_have_comparable_baselines(project: Project) -> None:
+    project.test()
+    project.update()
+    project.test("def test_save(ranking_run):\n    ranking_run.save('bm25.jsonl')\n", "save.py")
+    project.run("save.py").assert_outcomes(passed=1)
+    project.run("tests", "--rankcheck-run", "bm25.jsonl").assert_outcomes(passed=1)
+
+
+def test_the_header_says_what_is_configured(project: Project) -> None:
+    project.test(FLOOR)
+    result = project.run()
+    result.stdout.fnmatch_lines(["rankcheck: golden web.jsonl, ranker engine:search, depth 100"])
+
+
+def test_every_option_has_help(project: Project) -> None:
+    text = text_of(project.run("--help"))
+    for name in ("golden", "ranker", "run", "approve"):
+        assert f"--rankcheck-{name}" in text
+    for name in ("golden", "ranker", "depth", "metrics", "conventions"):
+        assert f"rankcheck_{name}" in text
+
+
+@pytest.mark.parametrize("arguments", [("--collect-only",), ()])
+def test_a_session_that_does_not_use_the_plugin_pays_and_shows_nothing(
+    pytester: pytest.Pytester, arguments: tuple[str, ...]
+) -> None:
+    pytester.makepyfile("def test_nothing():\n    pass\n")
+    command = [sys.executable, "-X", "importtime", "-m", "pytest", *arguments]
+    done = subprocess.run(command, cwd=pytester.path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "pytest_rankcheck.fixtures" in imported
+    assert not {name for name in imported if name.partition(".")[0] in ("numpy", "pandas", "scipy")}
+    # syrupy's own plugin is loaded by pytest; what our store needs of it beyond that is not.
+    assert "pytest_rankcheck.baselines.snapshot" not in imported
+    said = [line for line in done.stdout.splitlines() if "rankcheck" in line]
+    assert all(line.startswith(("plugins:", "rootdir:")) for line in said), said

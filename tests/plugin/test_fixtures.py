@@ -1,0 +1,158 @@
+"""The five fixtures: overriding them, their scope, and what a failing ranker looks like."""
+
+from __future__ import annotations
+
+import pytest
+from project import Project, text_of
+
+
+def test_every_fixture_can_be_the_users_own(project: Project) -> None:
+    project.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    project.test(
+        """
+import pytest
+from pytest_rankcheck import GoldenSet, Run, assert_mrr_at_least
+
+@pytest.fixture(scope="session")
+def golden_set():
+    return GoldenSet.from_dict({"q": {"d": 1}}, queries={"q": "text"})
+
+@pytest.fixture(scope="session")
+def ranker():
+    return lambda text: ["x", "d"]
+
+def test_it(evaluation):
+    assert_mrr_at_least(evaluation, 0.5)
+"""
+    )
+    project.run().assert_outcomes(passed=1)
+
+
+OWN_SET = """
+import pytest
+from pytest_rankcheck import GoldenSet
+
+@pytest.fixture(scope="session")
+def golden_set():
+    return GoldenSet.from_dict({{"{name}": {{"doc of {name}": 1}}}}, queries={{"{name}": "{name}"}})
+
+@pytest.fixture(scope="session")
+def of_my_own(evaluation):
+    return evaluation.query_ids
+
+def test_it(evaluation, of_my_own):
+    assert evaluation.query_ids == ("{name}",)
+    assert of_my_own == ("{name}",)
+    assert evaluation.mean("RR") == 1.0
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-p", "no:randomly", "-v")])
+def test_modules_with_golden_sets_of_their_own_do_not_get_each_others_evaluation(
+    project: Project, arguments: tuple[str, ...]
+) -> None:
+    for name in ("first", "second"):
+        project.test(OWN_SET.format(name=name), f"tests/test_{name}.py")
+    project.test("def test_it(evaluation):\n    assert len(evaluation.query_ids) == 80\n")
+    result = project.run(
+        "tests/test_first.py",
+        "tests/test_second.py",
+        "tests/test_ranking.py",
+        "tests/test_first.py::test_it",
+        *arguments,
+    )
+    result.assert_outcomes(passed=3)
+
+
+def test_folders_with_rankers_of_their_own_do_not_get_each_others_run(project: Project) -> None:
+    for name, rank in (("good", 1), ("bad", 3)):
+        project.write(
+            f"tests/{name}/conftest.py",
+            f"""
+import pytest
+
+@pytest.fixture(scope="session")
+def ranker():
+    fillers = [f"filler-{{index}}" for index in range({rank - 1})]
+    return lambda text: [*fillers, f"doc of {{text}}"]
+""",
+        )
+        project.test(
+            f"def test_rr(evaluation):\n    assert abs(evaluation.mean('RR') - 1 / {rank}) < 1e-9\n",
+            f"tests/{name}/test_{name}.py",
+        )
+    project.run().assert_outcomes(passed=2)
+
+
+def test_the_ranker_runs_once_for_all_tests(project: Project) -> None:
+    project.write(
+        "engine.py",
+        "def search(text):\n"
+        "    with open('calls', 'a') as file: file.write('x')\n"
+        "    return [f'doc of {text}']\n",
+    )
+    for name in ("a", "b"):
+        project.test(
+            f"def test_{name}(evaluation):\n    evaluation.mean('RR')\n", f"test_{name}.py"
+        )
+    project.run("test_a.py", "test_b.py").assert_outcomes(passed=2)
+    assert len((project.path / "calls").read_text()) == 80
+
+
+def test_a_ranker_that_raises_names_the_query_and_keeps_its_traceback(project: Project) -> None:
+    project.write(
+        "engine.py",
+        "def search(text):\n"
+        "    return lookup(text)\n"
+        "def lookup(text):\n"
+        "    if text in ('query 3', 'query 7'):\n"
+        "        raise LookupError('no such term')\n"
+        "    return []\n",
+    )
+    project.test("def test_it(evaluation):\n    pass\n")
+    result = project.run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*return lookup(text)*",
+            "*LookupError: no such term",
+            "*the ranker failed on 2 of 80 queries, first on 'q003' \"query 3\": LookupError: no*",
+            "*also failed: q007",
+        ]
+    )
+    assert "pytest_rankcheck/rankers" not in text_of(result), "our own frames show"
+
+
+def test_a_ranker_that_ranks_nothing_is_broken_not_bad(project: Project) -> None:
+    project.write("engine.py", "def search(text):\n    return []\n")
+    project.test("def test_it(evaluation):\n    pass\n")
+    result = project.run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*every ranking is empty: the ranker is broken, not bad"])
+
+
+def test_a_malformed_golden_set_names_file_and_line(project: Project) -> None:
+    project.write("golden/web.jsonl", '{"query_id": "a", "relevance": {"d": "high"}}\n')
+    project.test("def test_it(golden_set):\n    pass\n")
+    result = project.run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*golden/web.jsonl:1: the grade of document 'd' is 'high'*"])
+    assert "pytest_rankcheck/golden" not in text_of(result), "our own frames show"
+
+
+def test_ids_with_control_characters_do_not_reach_the_terminal(project: Project) -> None:
+    project.test()
+    lines = project.queries()
+    lines[0]["query"] = "query 0 \x1b[31mred\u202e\x07"
+    project.golden(lines)
+    project.write("engine.py", "def search(text):\n    return [f'doc of query {int(text[6:8])}']\n")
+    project.update()
+    project.write(
+        "engine.py",
+        "def search(text):\n    return ['\x1b[2J evil', f'doc of query {int(text[6:8])}']\n",
+    )
+    text = text_of(project.run("--color=no"))
+    assert "RR regressed" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert r"\x1b[31mred\u202e\x07" in text

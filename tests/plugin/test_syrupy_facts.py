@@ -1,0 +1,171 @@
+"""The six facts of syrupy that shape the store (DESIGN section 5), each against the real one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from project import Project, text_of
+
+from pytest_rankcheck.baselines.snapshot import BaselineExtension
+
+TWO_TESTS = """
+from pytest_rankcheck import assert_mrr_not_regressed
+
+def test_mrr(evaluation, baseline):
+    assert_mrr_not_regressed(evaluation, baseline)
+
+def test_other(evaluation, baseline):
+    {before}
+    assert_mrr_not_regressed(evaluation, baseline)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "arguments"),
+    [
+        ("raise RuntimeError('before the assertion')", ()),
+        ("", ("-k", "test_mrr")),
+        ("", ("-k", "nothing_at_all")),
+        ("", ("tests/test_ranking.py::test_mrr",)),
+    ],
+)
+def test_1_an_update_never_deletes_a_baseline(
+    project: Project, before: str, arguments: tuple[str, ...]
+) -> None:
+    project.test(TWO_TESTS.format(before=""))
+    project.update()
+    kept = {path: path.read_bytes() for path in project.path.rglob("baselines/**/*.json")}
+    assert len(kept) == 2
+    project.test(TWO_TESTS.format(before=before))
+    project.run("--snapshot-update", *arguments)
+    assert {path: path.read_bytes() for path in project.path.rglob("baselines/**/*.json")} == kept
+
+
+def test_1_nor_those_of_tests_that_stop_at_first_failure_never_reached(project: Project) -> None:
+    project.test(TWO_TESTS.format(before=""))
+    project.update()
+    project.test("def test_first():\n    assert False\n" + TWO_TESTS.format(before=""))
+    project.run("-x", "--snapshot-update").assert_outcomes(failed=1)
+    assert project.baseline_file("test_mrr").exists()
+    assert project.baseline_file("test_other").exists()
+
+
+def test_1_nor_those_of_tests_that_are_gone(project: Project) -> None:
+    project.test(TWO_TESTS.format(before=""))
+    project.update()
+    project.test(TWO_TESTS.format(before="").partition("def test_other")[0])
+    result = project.run("--snapshot-update")
+    result.assert_outcomes(passed=1)
+    assert project.baseline_file("test_other").exists()
+    assert "unused" not in text_of(result)
+
+
+def test_2_baselines_are_beside_the_test_module_not_in_snapshots(project: Project) -> None:
+    project.test(path="tests/deep/test_ranking.py")
+    project.run("--snapshot-update").assert_outcomes(passed=1)
+    found = [str(path.relative_to(project.path)) for path in project.path.rglob("*.json")]
+    assert "tests/deep/baselines/test_ranking/test_mrr.json" in found
+    assert not list(project.path.rglob("__snapshots__"))
+
+
+def test_3_an_exception_in_matches_vetoes_the_write(project: Project) -> None:
+    project.test()
+    before = project.update()
+    project.rank(dict.fromkeys(range(40), 3))
+    result = project.run("--snapshot-update")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*1 snapshot failed*"])
+    assert project.baseline_file().read_bytes() == before
+
+
+def test_4_the_file_is_replaced_as_a_whole(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.test()
+    before = project.update()
+    seen = []
+    replace = Path.replace
+
+    def spy(self: Path, target: Path) -> Path:
+        if str(target).endswith("test_mrr.json"):
+            seen.append((self.parent == Path(target).parent, Path(target).read_bytes() == before))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", spy)
+    project.rank({0: 4})
+    project.run("--snapshot-update", "--rankcheck-approve", "why").assert_outcomes(passed=1)
+    assert seen == [(True, True)]
+    assert [path.name for path in project.baseline_file().parent.iterdir()] == ["test_mrr.json"]
+
+
+def test_4_hooks_take_arguments_that_later_versions_add(tmp_path: Path) -> None:
+    from syrupy.data import Snapshot, SnapshotCollection
+
+    collection = SnapshotCollection(location=str(tmp_path / "record.json"))
+    collection.add(Snapshot(name="record", data="text\n"))
+    BaselineExtension.write_snapshot_collection(
+        snapshot_collection=collection, name_order={"record": 0}, of_a_later_version=True
+    )
+    assert (tmp_path / "record.json").read_text("utf-8") == "text\n"
+    assert not list(BaselineExtension().discover_snapshots(test_location=None, later=True))
+
+
+@pytest.mark.parametrize("arguments", [("--assert=plain",), ("--tb=short",), ()])
+def test_5_the_failure_text_is_our_own(project: Project, arguments: tuple[str, ...]) -> None:
+    project.test()
+    project.update()
+    project.rank({0: 4, 1: 4})
+    result = project.run(*arguments)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*AssertionError: RR regressed on golden set 'web'*", '*q000 "query 0"   1.000 -> 0.250']
+    )
+
+
+def test_6_syrupy_counts_baselines_in_its_summary(project: Project) -> None:
+    project.test()
+    project.run("--snapshot-update").stdout.fnmatch_lines(["*1 snapshot generated*"])
+    project.run().stdout.fnmatch_lines(["*1 snapshot passed*"])
+    project.rank({0: 4, 1: 4})
+    project.run().stdout.fnmatch_lines(["*1 snapshot failed*"])
+    project.run("--snapshot-update", "--rankcheck-approve", "why").stdout.fnmatch_lines(
+        ["*1 snapshot updated*"]
+    )
+
+
+def test_baselines_and_other_snapshots_of_one_project_live_side_by_side(project: Project) -> None:
+    project.test(
+        """
+from pytest_rankcheck import assert_mrr_not_regressed
+
+def test_mrr(evaluation, baseline, snapshot):
+    assert_mrr_not_regressed(evaluation, baseline)
+    assert {"some": "thing"} == snapshot
+"""
+    )
+    project.run("--snapshot-update").assert_outcomes(passed=1)
+    assert (project.path / "tests/__snapshots__/test_ranking.ambr").exists()
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*2 snapshots passed*"])
+
+
+def test_update_new_only_writes_what_is_not_there_and_nothing_else(project: Project) -> None:
+    if "--snapshot-update-new-only" not in text_of(project.run("--help")):
+        pytest.skip("this syrupy has no --snapshot-update-new-only")
+    project.test()
+    project.run("--snapshot-update-new-only").assert_outcomes(passed=1)
+    project.rank({0: 2})
+    before = project.baseline_file().read_bytes()
+    project.test(TWO_TESTS.format(before=""))
+    project.run("--snapshot-update-new-only").assert_outcomes(passed=1, failed=1)
+    assert project.baseline_file("test_other").exists()
+    assert project.baseline_file().read_bytes() == before
+
+
+def test_without_syrupys_plugin_the_fixture_says_so(project: Project) -> None:
+    project.test()
+    result = project.run("-p", "no:syrupy")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*needs syrupy's plugin*take away -p no:syrupy*"])
