@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -50,7 +50,10 @@ class BaselineExtension(SingleFileSnapshotExtension):
 
     _write_mode = WriteMode.TEXT
     file_extension = "json"
-    failed_writes: dict[str, OSError] = {}  # noqa: RUF012 - syrupy writes through class methods
+    # Syrupy writes through class methods, so what they must know is the class's.
+    awaited: ClassVar[set[str]] = set()
+    """The files that may be written now. A write that was interrupted is not made up for later."""
+    failed_writes: ClassVar[dict[str, OSError]] = {}
     _refusal: str | None = None
 
     def serialize(self, data: Any, **kwargs: Any) -> str:
@@ -93,6 +96,8 @@ class BaselineExtension(SingleFileSnapshotExtension):
     ) -> None:
         """Write the file as a whole; a failure is kept for `SnapshotStore`, which reports it."""
         location = snapshot_collection.location
+        if location not in cls.awaited:
+            return
         text = str(next(iter(snapshot_collection)).data)
         try:
             write_whole(Path(location), text)
@@ -145,9 +150,13 @@ class SnapshotStore:
         updating = self._may_write and proposal.refusal is None
         if updating:
             self._prepare_folder()
-        accepted = bool(self._assertion == proposal)
-        if accepted and updating:
-            self._flush()
+            BaselineExtension.awaited.add(location)
+        try:
+            accepted = bool(self._assertion == proposal)
+            if accepted and updating:
+                self._flush()
+        finally:
+            BaselineExtension.awaited.discard(location)
         failure: BaseException | None = BaselineExtension.failed_writes.pop(location, None)
         if failure is None and updating and not accepted:
             failure = self._last_exception()

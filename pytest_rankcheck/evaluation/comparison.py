@@ -297,7 +297,9 @@ def _importance(move: Move) -> tuple[bool, float, float, float]:
     beyond = 1e9
     before, after = move.before or beyond, move.after or beyond
     grade = move.grade or 0
-    return (grade <= 0, -grade, before - after, after)
+    if grade <= 0:
+        return (True, 0, after, before)
+    return (False, -grade, before - after, after)
 
 
 def _rounded(values: FloatArray) -> FloatArray:

@@ -22,7 +22,8 @@ from pytest_rankcheck.reports.wording import (
 __all__ = ["blocked_text", "refused_text", "regression_text"]
 
 _WORST_QUERIES = 5
-_DOCUMENTS = 6
+_DOCUMENTS = 4
+_NEWCOMERS = 3
 _TOP = 10
 
 
@@ -155,7 +156,9 @@ def _regression(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
         overall = verdict.overall.pairs
         yield f"  all {plural(len(overall.query_ids), 'query', 'queries')}: {_means(overall)}"
     yield from _slices(verdict)
-    yield from _query_drops(verdict, comparison)
+    if verdict.query_drops:
+        count = plural(len(verdict.query_drops), "query", "queries")
+        yield f"  {count} fell by more than max_query_drop={verdict.max_query_drop:g}"
     yield from _worst_queries(pairs, comparison)
     yield from _unjudged(comparison)
 
@@ -220,16 +223,6 @@ def _slices(verdict: Verdict) -> Iterator[str]:
         yield f"    {quoted(decision.label)}  {_means(decision.pairs)} ({queries}{remark})"
 
 
-def _query_drops(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
-    if not verdict.query_drops:
-        return
-    count = plural(len(verdict.query_drops), "query", "queries")
-    yield f"  {count} fell by more than max_query_drop={verdict.max_query_drop:g}"
-    for drop in verdict.query_drops[:_WORST_QUERIES]:
-        name = query_name(comparison.evaluation, drop.query_id)
-        yield f"    {name}   {number(drop.before, 3)} -> {number(drop.after, 3)}"
-
-
 def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
     places = pairs.worst(_WORST_QUERIES)
     if not places:
@@ -240,7 +233,7 @@ def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
         before, after = number(float(pairs.before[place]), 3), number(float(pairs.after[place]), 3)
         yield f"    {query_name(comparison.evaluation, query_id)}   {before} -> {after}"
         told = _telling(comparison.moved(query_id, _TOP))
-        yield from packed(map(move_text, told[:_DOCUMENTS]), indent="      ")
+        yield from packed(map(move_text, told), indent="      ")
     hidden = pairs.losses - len(places)
     if hidden > 0:
         yield f"    and {plural(hidden, 'query', 'queries')} more that are worse"
@@ -251,10 +244,11 @@ def _telling(moves: Sequence[Move]) -> list[Move]:
 
     When a document falls by five ranks, four others rise by one; they are left out.
     """
-    relevant = [move for move in moves if (move.grade or 0) > 0]
+    relevant = [move for move in moves if (move.grade or 0) > 0][:_DOCUMENTS]
     places = {move.before for move in relevant}
     others = (move for move in moves if (move.grade or 0) <= 0 and move.after is not None)
-    return relevant + [move for move in others if move.entered or move.after in places]
+    came = [move for move in others if move.entered or move.after in places]
+    return relevant + came[:_NEWCOMERS]
 
 
 def _unjudged(comparison: Comparison) -> Iterator[str]:

@@ -58,7 +58,6 @@ def test_modules_with_golden_sets_of_their_own_do_not_get_each_others_evaluation
         "tests/test_first.py",
         "tests/test_second.py",
         "tests/test_ranking.py",
-        "tests/test_first.py::test_it",
         *arguments,
     )
     result.assert_outcomes(passed=3)

@@ -99,11 +99,14 @@ def test_4_the_file_is_replaced_as_a_whole(
     assert [path.name for path in project.baseline_file().parent.iterdir()] == ["test_mrr.json"]
 
 
-def test_4_hooks_take_arguments_that_later_versions_add(tmp_path: Path) -> None:
+def test_4_hooks_take_arguments_that_later_versions_add(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from syrupy.data import Snapshot, SnapshotCollection
 
     collection = SnapshotCollection(location=str(tmp_path / "record.json"))
     collection.add(Snapshot(name="record", data="text\n"))
+    monkeypatch.setattr(BaselineExtension, "awaited", {collection.location})
     BaselineExtension.write_snapshot_collection(
         snapshot_collection=collection, name_order={"record": 0}, of_a_later_version=True
     )

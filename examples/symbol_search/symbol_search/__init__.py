@@ -1,0 +1,1 @@
+"""Search Everywhere over the Python standard library."""

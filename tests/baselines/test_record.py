@@ -1,0 +1,127 @@
+"""The record: its bytes, its schema, and reading back what was written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pytest_rankcheck.baselines.record as record_module
+from pytest_rankcheck import (
+    BaselineError,
+    Evaluation,
+    GoldenSet,
+    Metric,
+    Run,
+    evaluate,
+    read_record,
+)
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.reading import record_from_text
+from pytest_rankcheck.baselines.record import Record
+
+SCHEMA = json.loads(Path(record_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
+APPROVAL = Approval("why", "2026-11-21T00:00:00Z", None, "Ada", {"RR": {"from": 1.0, "to": 0.5}})
+
+ids = st.text(min_size=1, max_size=8)
+
+
+def evaluation_of(documents: dict[str, list[str]], no_relevant: str = "zero") -> Evaluation:
+    golden = GoldenSet.from_dict(
+        {query: dict.fromkeys(ranking[:1], 2) for query, ranking in documents.items()}
+    )
+    return evaluate(Run.from_dict(documents), golden, no_relevant=no_relevant)  # type: ignore[arg-type]
+
+
+def record_of(evaluation: Evaluation) -> Record:
+    metrics = [Metric.parse(name) for name in ("RR", "nDCG(gain={2:7})@10", "P@3")]
+    return Record.of(evaluation, metrics[:2], metrics[2:], (APPROVAL,))
+
+
+@given(st.dictionaries(ids, st.lists(ids, min_size=1, max_size=12, unique=True), min_size=1))
+def test_a_record_comes_back_as_it_was_written(documents: dict[str, list[str]]) -> None:
+    record = record_of(evaluation_of(documents))
+    text = record.to_text()
+    text.encode("utf-8")
+    assert record_from_text(text, "record.json") == record
+    assert record_from_text(text, "record.json").to_text() == text
+    jsonschema.validate(json.loads(text), SCHEMA)
+
+
+@given(st.dictionaries(ids, st.lists(ids, min_size=1, max_size=5, unique=True), min_size=2))
+def test_the_order_of_queries_does_not_change_the_bytes(documents: dict[str, list[str]]) -> None:
+    reversed_documents = dict(reversed(documents.items()))
+    text = record_of(evaluation_of(documents)).to_text()
+    assert record_of(evaluation_of(reversed_documents)).to_text() == text
+
+
+def test_a_line_a_query_even_with_line_separators_in_its_ids() -> None:
+    text = record_of(
+        evaluation_of({"a\nb": ["x\u2028y"], "c": ["\x1b[2J", "\u202e", "ä"]})
+    ).to_text()
+    lines = [line for line in text.splitlines() if line.startswith('    {"id"')]
+    assert len(lines) == 2
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert '"ä"' in text, "letters of all languages stay readable"
+
+
+def test_values_have_six_decimals_and_queries_that_do_not_count_are_null() -> None:
+    golden = GoldenSet.from_dict({"a": {"x": 1}, "b": {"y": 0}, "c": {"z": 1}})
+    run = Run.from_dict({"a": ["1", "2", "x"], "b": ["y"], "c": ["z"]})
+    record = Record.of(evaluate(run, golden, no_relevant="exclude"), [Metric.parse("RR")])
+    assert [line.values["RR"] for line in record.queries.values()] == [0.333333, None, 1.0]
+    assert record.mean(Metric.parse("RR")) == pytest.approx((0.333333 + 1) / 2, abs=1e-12)
+    back = record_from_text(record.to_text(), "record.json")
+    assert np.isnan(back.values(Metric.parse("RR"))[1])
+    jsonschema.validate(json.loads(record.to_text()), SCHEMA)
+
+
+def test_the_committed_baselines_of_the_example_have_the_schema() -> None:
+    example = Path(__file__).parents[2] / "examples" / "symbol_search"
+    files = list(example.rglob("baselines/**/*.json"))
+    assert files
+    for file in files:
+        jsonschema.validate(json.loads(file.read_text("utf-8")), SCHEMA)
+        record = read_record(file)
+        assert record is not None
+        assert record.to_text() == file.read_text("utf-8")
+
+
+def test_a_metric_that_the_record_lacks_is_named() -> None:
+    record = record_of(evaluation_of({"a": ["x"]}))
+    with pytest.raises(BaselineError, match=r"has no AP; it has RR, nDCG"):
+        record.values(Metric.parse("AP"))
+
+
+def test_there_is_no_record_where_there_is_no_file(tmp_path: Path) -> None:
+    assert read_record(tmp_path / "none.json") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"depth": null', '"depth": "deep"', "its depth is deep"),
+        ('"ties": "doc_id"', '"ties": "coin"', "ties=coin is not possible"),
+        ('"RR": {"mean"', '"XX": {"mean"', "unknown metric 'XX'"),
+        ('"version": 1', '"version": true', "its version is True"),
+        ('"version": 1', '"version": 99', "upgrade pytest-rankcheck"),
+        ('"id": "b"', '"id": "a"', "query 'a' stands twice"),
+        ('"golden_set"', '"golden"', "it lacks 'golden_set'"),
+        ('"approvals": [', '"approvals": [3, ', "this is not a baseline"),
+        ('"RR": 1.0', '"RR": "1.0"', "not a number"),
+    ],
+)
+def test_every_way_to_be_no_record_is_said(old: str, new: str, says: str) -> None:
+    text = record_of(evaluation_of({"a": ["x"], "b": ["y"]})).to_text()
+    assert old in text
+    with pytest.raises(BaselineError) as error:
+        record_from_text(text.replace(old, new, 1), "folder/record.json")
+    assert "folder/record.json" in str(error.value)
+    assert says in str(error.value)
+    assert "left as it is" in str(error.value)

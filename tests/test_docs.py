@@ -1,0 +1,171 @@
+"""Every code block of the README and the manual is run.
+
+A block with ``title="path"`` writes that file, blocks of Python without one run one after the
+other, and a ``console`` block runs its ``$`` lines and compares what they print, where ``...``
+stands for anything. The blocks of a page are one story, told in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from pytest_rankcheck.metrics import registry
+from pytest_rankcheck.metrics.registry import definitions
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the file it is, its text and where it stands."""
+
+    language: str
+    title: str | None
+    text: str
+    where: str
+
+
+def blocks_of(page: Path) -> list[Block]:
+    found = []
+    for token in MarkdownIt().parse(page.read_text("utf-8")):
+        if token.type in ("fence", "code_block"):
+            language, _, rest = token.info.partition(" ")
+            title = re.search(r'title="([^"]+)"', rest)
+            line = token.map[0] + 1 if token.map else 0
+            found.append(Block(language, title and title[1], token.content, f"{page.name}:{line}"))
+    return found
+
+
+@pytest.fixture
+def undisturbed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Forget the metrics that a page registers and the modules of its folder."""
+    monkeypatch.setattr(registry, "_DEFINITIONS", dict(definitions()))
+    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+    yield
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+@pytest.mark.usefixtures("undisturbed")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_code_blocks_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    namespace: dict[str, object] = {"__name__": "page"}
+    blocks = blocks_of(page)
+    assert blocks, "a page of the manual shows code"
+    for block in blocks:
+        if block.title:
+            file = tmp_path / block.title
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            exec(compile(block.text, block.where, "exec"), namespace)
+        elif block.language == "console":
+            run_console(block, tmp_path)
+        elif block.language == "sh":
+            run_after_install(block)
+        else:
+            pytest.fail(f"{block.where}: a block of '{block.language}' that nothing runs")
+
+
+def run_console(block: Block, folder: Path) -> None:
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        printed = run(shlex.split(command), folder)
+        matches = doctest.OutputChecker().check_output(expected, printed, FLAGS)
+        assert matches, f"{block.where}: $ {command}\nprinted\n{printed}\nnot\n{expected}"
+
+
+def run(command: list[str], folder: Path) -> str:
+    """Run a command as a reader would, in an environment without traces of this session."""
+    if command[0] == "pytest":
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *command[1:]]
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST_", "COV_", "GITHUB_")) and name not in ("CI", "COLUMNS")
+    }
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment | {"COLUMNS": "80"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    return done.stdout
+
+
+def run_after_install(block: Block) -> None:
+    """Run what follows ``pip install ... &&``; ``.ci/run`` runs the whole line in a new venv.
+
+    The command that runs the tests would run this test again: it is only checked for its form.
+    """
+    install, _, command = block.text.strip().partition(" && ")
+    assert install.startswith("pip install "), block.where
+    if command != "pytest":
+        printed = run(shlex.split(command), ROOT)
+        assert "rankcheck" in printed
+        assert " passed" in printed
+        assert "failed" not in printed, printed
+
+
+TABLE = re.compile(r"(<!-- table of metrics[^\n]*-->\n).*?(<!-- end of table -->)", re.DOTALL)
+
+
+def table_of_metrics() -> str:
+    """Return the manual's table of metrics, made from the registry."""
+    rows = ["| metric | aliases | parameters | best | source |", "|---|---|---|---|---|"]
+    for entry in definitions().values():
+        parameters = "<br>".join(
+            f"`{parameter.name}`: {parameter.allowed}; {parameter.description}"
+            for parameter in entry.parameters.values()
+            if parameter.name != "judged_only"
+        )
+        best = "higher" if entry.higher_is_better else "lower"
+        low, high = entry.range
+        summary = f"`{entry.name}`<br>{entry.summary}"
+        aliases = ", ".join(f"`{alias}`" for alias in entry.aliases)
+        limits = f"{best}, {low:g} to {high:g}"
+        rows.append(f"| {summary} | {aliases} | {parameters} | {limits} | {entry.reference} |")
+    return "\n".join(rows) + "\n"
+
+
+def test_the_table_of_metrics_is_that_of_the_registry() -> None:
+    """Set RANKCHECK_WRITE_DOCS=1 to write it."""
+    page = ROOT / "docs" / "metrics.md"
+    text = page.read_text("utf-8")
+    made = TABLE.sub(lambda found: f"{found[1]}{table_of_metrics()}{found[2]}", text)
+    if os.environ.get("RANKCHECK_WRITE_DOCS"):
+        page.write_text(made, encoding="utf-8")
+    assert text == made, "run this test with RANKCHECK_WRITE_DOCS=1"
+
+
+def test_the_readme_is_labelled_for_ci() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for label in ("example", "tests"):
+        assert f"<!-- command: {label} -->\n```sh\npip install " in readme
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
