@@ -148,7 +148,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
 
     item, chosen = request.node, request.config.stash[CONFIG]
     mode = Mode(update=chosen.update, new_only=chosen.new_only, approval=chosen.approval)
-    made = Baseline(SnapshotStore(item), _runnable_id(item), mode, watched=chosen.metrics)
+    made = Baseline(SnapshotStore(item, mode), _runnable_id(item), mode, watched=chosen.metrics)
     item.stash[BASELINE] = made
     return made
 

@@ -27,6 +27,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
 from pytest_rankcheck.baselines.naming import baseline_path
+from pytest_rankcheck.baselines.policy import Mode
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
 from pytest_rankcheck.files import write_whole
 
@@ -118,18 +119,17 @@ class _Location(PyTestLocation):
 class SnapshotStore:
     """The baseline file of one test, as a syrupy snapshot."""
 
-    def __init__(self, item: pytest.Item) -> None:
+    def __init__(self, item: pytest.Item, mode: Mode) -> None:
         session = getattr(item.config, "_syrupy", None)
         if session is None:
             raise ConfigurationError(
                 "the baseline fixture needs syrupy's plugin, which this session does not load; "
                 "take away -p no:syrupy"
             )
-        option = item.config.option
-        options: dict[str, Any] = {"update_snapshots": option.update_snapshots}
-        if "update_new_snapshots_only" in SnapshotAssertion.__dataclass_fields__:
-            options["update_new_snapshots_only"] = option.update_new_snapshots_only
-        self._may_write = any(options.values())
+        options: dict[str, Any] = {"update_snapshots": mode.update}
+        if mode.new_only:  # older versions do not know it
+            options["update_new_snapshots_only"] = True
+        self._may_write = mode.may_create
         self._assertion = SnapshotAssertion(
             session=session,
             extension_class=BaselineExtension,

@@ -33,18 +33,24 @@ class Move:
     grade: float | None
     """None: not judged."""
     before: int | None
-    """Its rank before; None: it was not among the documents looked at."""
+    """Its rank before; None: it was not in the part of the ranking that is known."""
     after: int | None
+    """Its rank now; None: it is not ranked any more."""
+    k: int
+    """How many documents are the top."""
 
     @property
     def entered(self) -> bool:
         """Whether it is in the top now and was not before."""
-        return self.before is None
+        return self._in_top(self.after) and not self._in_top(self.before)
 
     @property
     def left(self) -> bool:
-        """Whether it was in the top before and is not ranked now."""
-        return self.after is None
+        """Whether it was in the top before and is not now."""
+        return self._in_top(self.before) and not self._in_top(self.after)
+
+    def _in_top(self, rank: int | None) -> bool:
+        return rank is not None and rank <= self.k
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +270,7 @@ class Comparison:
         after = {doc_id: rank for rank, doc_id in enumerate(now, start=1)}
         in_a_top = dict.fromkeys((*then[:k], *now[:k]))
         moves = [
-            Move(doc_id, grades.get(doc_id), before.get(doc_id), after.get(doc_id))
+            Move(doc_id, grades.get(doc_id), before.get(doc_id), after.get(doc_id), k)
             for doc_id in in_a_top
             if before.get(doc_id) != after.get(doc_id)
         ]
@@ -273,7 +279,7 @@ class Comparison:
     def unjudged_entered(self, k: int = 10) -> int:
         """Return how many documents without a judgment are new in the top k, over all queries."""
         return sum(
-            move.entered and move.grade is None and move.after is not None and move.after <= k
+            move.entered and move.grade is None
             for query_id in self.query_ids
             for move in self.moved(query_id, k)
         )

@@ -10,7 +10,7 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.hits import JudgedHits, padded
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["BLOCK", "judged_hits"]
+__all__ = ["BLOCK", "absent", "judged_hits"]
 
 BLOCK = 4096
 """Queries a block: it bounds the padded matrices, and with them the memory."""
