@@ -218,3 +218,19 @@ def pytest_runtest_logreport(report):
     project.run().assert_outcomes(passed=1)
     text = (project.path / "properties.json").read_text("utf-8")
     assert '"metric": "RR", "baseline": 1.0, "now": 1.0, "verdict": "passed"' in text
+
+
+def test_a_failure_that_a_test_expects_is_not_in_the_summary(project: Project) -> None:
+    project.test(
+        """
+import pytest
+from pytest_rankcheck import assert_ndcg_at_least
+
+def test_it(evaluation):
+    with pytest.raises(AssertionError):
+        assert_ndcg_at_least(evaluation, 1.5, k=10)
+"""
+    )
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    assert "FAILED" not in text_of(result)

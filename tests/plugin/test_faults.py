@@ -170,7 +170,12 @@ def test_a_process_that_dies_in_the_middle_of_an_update_leaves_the_old_file(
     project.write("conftest.py", SLOW_WRITE)
     command = [sys.executable, "-m", "pytest", "--snapshot-update", "--rankcheck-approve=why"]
     process = subprocess.Popen(
-        command, cwd=project.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command,
+        cwd=project.path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # A shell lets what it runs in the background ignore SIGINT, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     _wait_for(project.path / "writing", process)
     process.send_signal(getattr(signal, kill))

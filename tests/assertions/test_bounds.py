@@ -1,0 +1,108 @@
+"""Fixed bounds: means, confidence bounds, slices."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Evaluation,
+    GoldenSet,
+    MetricError,
+    Run,
+    assert_at_least,
+    assert_at_most,
+    evaluate,
+)
+
+
+def evaluation_of(ranks: list[int], locales: list[str] | None = None) -> Evaluation:
+    """Return an evaluation whose queries have their relevant document at these ranks."""
+    ids = [f"q{index}" for index in range(len(ranks))]
+    golden = GoldenSet.from_dict(
+        {query: {"d": 1} for query in ids},
+        attributes={
+            query: {"locale": locale} for query, locale in zip(ids, locales or [], strict=False)
+        },
+    )
+    rankings = {
+        query: [*(f"x{index}" for index in range(rank - 1)), "d"]
+        for query, rank in zip(ids, ranks, strict=True)
+    }
+    return evaluate(Run.from_dict(rankings), golden)
+
+
+def test_a_mean_on_the_bound_holds() -> None:
+    evaluation = evaluation_of([1, 2])  # RR 1 and 0.5: mean 0.75
+    assert_at_least(evaluation, "RR", 0.75)
+    assert_at_most(evaluation, "RR", 0.75)
+    with pytest.raises(AssertionError, match=r"RR is 0.7500 .* must be at least 0.7501"):
+        assert_at_least(evaluation, "RR", 0.7501)
+    with pytest.raises(AssertionError, match=r"RR is 0.7500 .* must be at most 0.7499"):
+        assert_at_most(evaluation, "RR", 0.7499)
+
+
+def test_a_confidence_bound_is_students() -> None:
+    # RR 1, 0.5, 0.25, 0.25: mean 0.5, s = sqrt(((1/2)^2 + 0 + 2 (1/4)^2) / 3) = sqrt(0.125),
+    # s / sqrt(4) = 0.176777; t(0.95; 3) = 2.353363 (table), so 0.5 -/+ 0.416020.
+    evaluation = evaluation_of([1, 2, 4, 4])
+    assert_at_least(evaluation, "RR", 0.083978, confidence=0.95)
+    assert_at_most(evaluation, "RR", 0.916022, confidence=0.95)
+    with pytest.raises(AssertionError, match=r"RR is 0.5000 \(lower 95% bound 0.0840\)"):
+        assert_at_least(evaluation, "RR", 0.084, confidence=0.95)
+    with pytest.raises(AssertionError, match=r"RR is 0.5000 \(upper 95% bound 0.9160\)"):
+        assert_at_most(evaluation, "RR", 0.916, confidence=0.95)
+
+
+def test_one_query_gives_no_confidence() -> None:
+    with pytest.raises(AssertionError, match="lower 90% bound -"):
+        assert_at_least(evaluation_of([1]), "RR", 0.0, confidence=0.9)
+
+
+def test_confidence_without_scipy_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without_scipy(name: str, *arguments: Any, **keywords: Any) -> Any:
+        if name.startswith("scipy"):
+            raise ImportError(name)
+        return real(name, *arguments, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", without_scipy)
+    with pytest.raises(ConfigurationError, match=r"pip install 'pytest-rankcheck\[stats\]'"):
+        assert_at_least(evaluation_of([1, 2]), "RR", 0.1, confidence=0.95)
+
+
+def test_every_slice_that_is_large_enough_must_hold() -> None:
+    evaluation = evaluation_of(
+        [1] * 60 + [2] * 30 + [9] * 5, ["en"] * 60 + ["de"] * 30 + ["fr"] * 5
+    )
+    assert_at_least(evaluation, "RR", 0.5, by="locale")
+    with pytest.raises(AssertionError) as failure:
+        assert_at_least(evaluation, "RR", 0.6, by="locale")
+    text = str(failure.value)
+    assert text.startswith("RR is 0.5000 on locale=de of golden set")
+    assert "locale=en  1.0000 (60 queries)" in text
+    assert "locale=fr  0.1111 (5 queries, too few: not gated)" in text
+    with pytest.raises(AssertionError, match=r"RR is 0\.1111 on locale=fr"):
+        assert_at_least(evaluation, "RR", 0.5, by=["locale"], min_queries=5)
+
+
+@pytest.mark.parametrize("bound", [math.nan, math.inf, True])
+def test_a_bound_is_a_finite_number(bound: float) -> None:
+    with pytest.raises(ConfigurationError, match="not a finite number"):
+        assert_at_least(evaluation_of([1]), "RR", bound)
+
+
+@pytest.mark.parametrize("confidence", [0.4, 1.0, -1.0])
+def test_a_confidence_is_between_a_half_and_one(confidence: float) -> None:
+    with pytest.raises(ConfigurationError, match=r"at least 0\.5 and below 1"):
+        assert_at_least(evaluation_of([1]), "RR", 0.1, confidence=confidence)
+
+
+def test_a_typo_in_a_metric_names_the_nearest() -> None:
+    with pytest.raises(MetricError, match="did you mean 'nDCG'"):
+        assert_at_least(evaluation_of([1]), "nDGC@10", 0.1)

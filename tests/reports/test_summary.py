@@ -1,0 +1,65 @@
+"""The summary's table and notes, from entries as they arrive."""
+
+from __future__ import annotations
+
+from pytest_rankcheck.reports.ledger import Entry, collecting, enter
+from pytest_rankcheck.reports.summary import summary_lines
+
+
+def row(
+    metric: str, now: float, baseline: float | None, verdict: str, failed: bool = False
+) -> Entry:
+    return Entry(
+        golden="web", metric=metric, now=now, baseline=baseline, verdict=verdict, failed=failed
+    )
+
+
+def texts(*entries: Entry) -> list[str]:
+    return [line.text for line in summary_lines(entries)]
+
+
+def test_a_bound_and_a_baseline_of_one_metric_share_a_row() -> None:
+    lines = texts(
+        row("RR", 0.5, None, "at least 0.4000"), row("RR", 0.5, 0.6, "regressed", failed=True)
+    )
+    assert lines == [
+        "golden set  metric  baseline     now   change  verdict",
+        "web         RR        0.6000  0.5000  -0.1000  FAILED: regressed; at least 0.4000",
+    ]
+
+
+def test_different_baselines_have_rows_of_their_own() -> None:
+    assert len(texts(row("RR", 0.5, 0.6, "passed"), row("RR", 0.5, 0.4, "passed"))) == 3
+
+
+def test_a_change_too_small_for_four_digits_is_still_seen() -> None:
+    assert "-0.000012" in texts(row("RR", 0.5, 0.500012, "passed, lower"))[1]
+
+
+def test_failures_and_passes_have_colours() -> None:
+    entries = [
+        row("RR", 0.5, 0.6, "regressed", failed=True),
+        row("AP", 0.5, 0.5, "passed"),
+        row("P@5", 0.5, 0.5, ""),
+    ]
+    assert [line.colour for line in summary_lines(entries)] == ["", "red", "green", ""]
+
+
+def test_notes_are_grouped_and_said_once() -> None:
+    note = Entry(heading="baselines written", note="a")
+    assert texts(note, Entry(heading="measured", note="b"), note) == [
+        "baselines written:",
+        "  a",
+        "measured:",
+        "  b",
+    ]
+
+
+def test_nothing_is_collected_outside_a_test() -> None:
+    enter(row("RR", 0.5, None, "passed"))
+    with collecting() as outer:
+        with collecting() as inner:
+            enter(row("RR", 0.5, None, "passed"))
+        enter(row("AP", 0.5, None, "passed"))
+    assert [entry["metric"] for entry in inner] == ["RR"]
+    assert [entry["metric"] for entry in outer] == ["AP"]
