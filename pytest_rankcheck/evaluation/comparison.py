@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SLACK", "Comparison", "Move", "Paired", "compare"]
 
-SLACK = 1e-6
-"""Differences up to this are rounding: records keep six decimals."""
+SLACK = 1e-6 * (1 + 1e-6)
+"""Differences up to 1e-6 are rounding: records keep six decimals. The rest is room for the
+rounding of binary fractions, in which 0.500001 - 0.5 is a little more than 1e-6."""
 
 _DECIMALS = 6
 

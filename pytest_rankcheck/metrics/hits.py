@@ -18,7 +18,7 @@ class JudgedHits:
     """The documents of a block of queries that are both ranked and judged.
 
     Q queries; J is the largest number of judged documents that one of them retrieved, I the
-    largest number that one of them has judged. Rows are padded at their end with NaN.
+    largest number that one of them has judged. NaN, mostly at the end of a row, is no document.
     """
 
     ranks: FloatArray
@@ -37,12 +37,14 @@ class JudgedHits:
     """The highest grade of the whole golden set, whatever block this is."""
 
     def judged_only(self) -> JudgedHits:
-        """Return the hits as if no unjudged document had been ranked (trec_eval ``-J``)."""
-        judged = ~np.isnan(self.ranks)
-        places = np.broadcast_to(np.arange(1.0, self.ranks.shape[1] + 1), self.ranks.shape)
+        """Return the hits as if no unjudged document had been ranked.
+
+        As with trec_eval ``-J``, a document with a negative grade counts as unjudged.
+        """
+        judged = self.grades >= 0
         return JudgedHits(
-            ranks=np.where(judged, places, np.nan),
-            grades=self.grades,
+            ranks=np.where(judged, np.cumsum(judged, axis=1), np.nan),
+            grades=np.where(judged, self.grades, np.nan),
             retrieved=judged.sum(axis=1).astype(np.float64),
             ideal=self.ideal,
             max_grade=self.max_grade,

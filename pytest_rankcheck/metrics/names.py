@@ -21,6 +21,9 @@ from pytest_rankcheck.metrics.registry import Definition, definition
 __all__ = ["Metric", "MetricLike"]
 
 _LONGEST_NAME = 1000
+_LARGEST_CUTOFF = 2**53
+_PLAIN = (ast.Constant, ast.UnaryOp, ast.Name)
+"""What the keys of a mapping may be."""
 _OTHER_MEANING = frozenset({"Accuracy"})
 """Names that mean one thing in ir_measures and another here."""
 
@@ -104,6 +107,8 @@ MetricLike = str | Metric | Any
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Metric:
+    if "#" in text:  # where a comment would begin
+        raise _no_name(text)
     if len(text) > _LONGEST_NAME:
         raise MetricError(f"a metric name of {len(text):,} characters: {quoted(text)}")
     try:
@@ -116,7 +121,10 @@ def _parse(text: str) -> Metric:
         tree = tree.left
     given: dict[str, object] = {}
     if isinstance(tree, ast.Call):
-        given = dict(_keywords(tree, text))
+        pairs = list(_keywords(tree, text))
+        given = dict(pairs)
+        if len(given) < len(pairs):
+            raise MetricError(f"{quoted(text)}: a parameter is given twice")
         tree = tree.func
     if not isinstance(tree, ast.Name):
         raise _no_name(text)
@@ -166,8 +174,8 @@ def _checked_cutoff(cutoff: object, name: str) -> int | None:
         whole = operator.index(cutoff)  # type: ignore[arg-type]
     except TypeError:
         whole = 0
-    if whole < 1 or isinstance(cutoff, bool):
-        raise MetricError(f"{name}@{quoted(cutoff)}: a cutoff is a whole number of at least 1")
+    if not 1 <= whole <= _LARGEST_CUTOFF or isinstance(cutoff, bool):
+        raise MetricError(f"{name}@{quoted(cutoff, 40)}: a cutoff is a whole number of at least 1")
     return int(whole)
 
 
@@ -191,12 +199,9 @@ def _literal(node: ast.expr, text: str) -> object:
             return -value
         case ast.Name(id=word):
             return {"true": True, "false": False}.get(word, word)
-        case ast.Dict(keys=keys, values=values):
-            return {
-                _literal(key, text): _literal(value, text)
-                for key, value in zip(keys, values, strict=True)
-                if key is not None
-            }
+        case ast.Dict(keys=keys, values=values) if all(isinstance(key, _PLAIN) for key in keys):
+            pairs = zip(keys, values, strict=True)
+            return {_literal(key, text): _literal(value, text) for key, value in pairs if key}
         case ast.Call(func=ast.Name(id=word), args=arguments, keywords=[]):
             return Call(word, tuple(_literal(argument, text) for argument in arguments))  # type: ignore[misc]
     raise _no_name(text)

@@ -80,7 +80,10 @@ def number(
     def check(value: object) -> Value:
         if isinstance(value, bool) or not isinstance(value, Real):
             raise ValueError
-        real = float(value)
+        try:
+            real = float(value)
+        except OverflowError:
+            raise ValueError from None
         if not math.isfinite(real) or not at_least <= real <= at_most or not real > above:
             raise ValueError
         return int(real) if real.is_integer() else real
@@ -101,7 +104,8 @@ def mapping(value: object) -> Value:
     if not pairs:
         raise ValueError
     grade, gain = number(), number(at_least=0)
-    return tuple(sorted((_plain(grade(key)), _plain(gain(val))) for key, val in pairs.items()))
+    read = {_plain(grade(key)): _plain(gain(val)) for key, val in pairs.items()}
+    return tuple(sorted(read.items()))
 
 
 def call(name: str, *arguments: Check) -> Check:

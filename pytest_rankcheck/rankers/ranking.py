@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Literal, get_args
@@ -222,7 +223,8 @@ def _doc_id(value: object, query_id: str) -> str:
 def _score(value: object, doc_id: str, query_id: str) -> float:
     score = math.nan
     if isinstance(value, Real) and not isinstance(value, bool):
-        score = float(value)
+        with suppress(OverflowError):
+            score = float(value)
     if not math.isfinite(score):
         raise RunError(
             f"query '{quoted(query_id)}': the score of document '{quoted(doc_id)}' is "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from pytest_rankcheck.rankers.ranking import (
     Ties,
     by_score,
     checked_option,
+    ranking_as_given,
     ranking_of,
     without_duplicates,
 )
@@ -111,12 +113,16 @@ class Run:
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
-        read = {
-            str(query_id): ranking_of(
-                answer, str(query_id), depth=depth, ties=ties, duplicates=duplicates
+        read: dict[str, Ranking] = {}
+        for given, answer in rankings.items():
+            query_id = _checked_query_id(given)
+            if query_id in read:
+                raise RunError(
+                    f"query '{quoted(query_id)}' is given twice, as text and as a number"
+                )
+            read[query_id] = ranking_of(
+                answer, query_id, depth=depth, ties=ties, duplicates=duplicates
             )
-            for query_id, answer in rankings.items()
-        }
         return cls(read, name=name, depth=depth, ties=ties, duplicates=duplicates)
 
     @classmethod
@@ -140,28 +146,26 @@ class Run:
         Raises:
             RunError: a column is missing, an id or a score is none, or a document stands twice.
         """
+        checked_option(ties, Ties, "ties")
+        checked_option(duplicates, Duplicates, "duplicates")
         missing = [column for column in ("query_id", "doc_id") if column not in frame.columns]
         if missing:
             raise RunError(
                 f"the run has no column {listed(missing)}; it has {listed(list(frame.columns), 10)}"
             )
-        ordered = frame
-        if "score" not in frame.columns and "rank" in frame.columns:
-            ordered = frame.sort_values("rank", kind="stable")
-        answers: dict[str, object] = {}
-        for query_id, group in ordered.groupby("query_id", sort=False):
-            doc_ids = group["doc_id"].tolist()
-            if "score" not in frame.columns:
-                answers[str(query_id)] = doc_ids
-                continue
-            pairs = ranking_of(
-                list(zip(doc_ids, group["score"].tolist(), strict=True)),
-                str(query_id),
-                duplicates=duplicates,
-            )
-            in_order = by_score(pairs.doc_ids, pairs.scores or (), str(query_id), ties)
-            answers[str(query_id)] = list(zip(in_order.doc_ids, in_order.scores or (), strict=True))
-        return cls.from_dict(answers, name=name, ties=ties, duplicates=duplicates)
+        by_rank = "rank" in frame.columns and "score" not in frame.columns
+        if by_rank and frame["rank"].isna().any():
+            raise RunError("the run has a row without a rank")
+        ordered = frame.sort_values("rank", kind="stable") if by_rank else frame
+        read: dict[str, Ranking] = {}
+        for given, group in ordered.groupby("query_id", sort=False, dropna=False):
+            query_id = _checked_query_id(given)
+            columns = ["doc_id"] if "score" not in frame.columns else ["doc_id", "score"]
+            ranking = ranking_as_given(group[columns], query_id)
+            if ranking.scores is not None:
+                ranking = by_score(ranking.doc_ids, ranking.scores, query_id, ties)
+            read[query_id] = without_duplicates(ranking, query_id, duplicates)
+        return cls(read, name=name, ties=ties, duplicates=duplicates)
 
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
         """Write the run to a file, whole or not at all.
@@ -225,3 +229,13 @@ class Run:
     def __repr__(self) -> str:
         documents = plural(sum(map(len, self._rankings.values())), "document")
         return f"Run({self.name!r}, {plural(len(self), 'query', 'queries')}, {documents})"
+
+
+def _checked_query_id(value: object) -> str:
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    raise RunError(
+        f"a query id of the run is {quoted(repr(value), 60)}; query ids are text or whole numbers"
+    )

@@ -175,7 +175,7 @@ def test_a_process_that_dies_in_the_middle_of_an_update_leaves_the_old_file(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         # A shell lets what it runs in the background ignore SIGINT, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     _wait_for(project.path / "writing", process)
     process.send_signal(getattr(signal, kill))

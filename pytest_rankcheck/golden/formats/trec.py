@@ -87,10 +87,23 @@ def write(contents: Contents, path: Path) -> None:
                         "the start); save as jsonl"
                     )
             lines.append(f"{query_id} 0 {doc_id} {grade!r}\n")
-    queries = _queries_text(contents)
-    write_whole(path, "".join(lines))
+    qrels, queries = "".join(lines), _queries_text(contents)
+    _check_encodable(qrels + queries)
+    write_whole(path, qrels)
     if queries:
         write_whole(_queries_file(path), queries)
+    else:  # the texts of a set that stood here before are not those of this one
+        _queries_file(path).unlink(missing_ok=True)
+
+
+def _check_encodable(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as failure:
+        hidden = quoted(text[failure.start : failure.end])
+        raise GoldenSetError(
+            f"'{hidden}' in an id or a text cannot be written as UTF-8; save as jsonl"
+        ) from None
 
 
 def _queries_text(contents: Contents) -> str:
@@ -100,14 +113,21 @@ def _queries_text(contents: Contents) -> str:
     told_by_qrels = all(query.text is None and contents.grades[query.id] for query in queries)
     if told_by_qrels and not attributes:
         return ""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter="\t", lineterminator="\n")
-    writer.writerow(["query_id", "query", *attributes])
+    rows = [["query_id", "query", *attributes]]
     for query in queries:
         values = (query.attributes.get(name) for name in attributes)
-        writer.writerow(
-            [query.id, query.text or "", *("" if value is None else value for value in values)]
-        )
+        cells = ("" if value is None else str(value) for value in values)
+        rows.append([query.id, query.text or "", *cells])
+    # csv leaves a lone carriage return unquoted, and reads it as the end of a line.
+    has_returns = any("\r" in cell for row in rows for cell in row)
+    buffer = io.StringIO()
+    writer = csv.writer(
+        buffer,
+        delimiter="\t",
+        lineterminator="\n",
+        quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL,
+    )
+    writer.writerows(rows)
     return buffer.getvalue()
 
 

@@ -80,20 +80,17 @@ def _dcg(gains: FloatArray, ranks: FloatArray, cutoff: int | None, discount: Val
 
 def _discounts(ranks: FloatArray, discount: Value) -> FloatArray:
     """Return what the gain at each rank is divided by, in the shape of ``ranks``."""
-    result: Any
-    match discount:
-        case "log2":
-            result = np.log2(ranks + 1)
-        case "linear":
-            result = ranks
-        case Call("log", (base,)):
-            result = np.log(ranks + 1) / np.log(base)
-        case Call("power", (exponent,)):
-            result = ranks**exponent
-        case Call("zipf", (shift, exponent)):
-            result = (ranks + shift) ** exponent
-        case _:  # pragma: no cover - the parameter's check lets nothing else through
-            raise AssertionError(discount)
+    result: Any = np.log2(ranks + 1)
+    with np.errstate(over="ignore"):  # divided by infinity, a gain is nothing
+        match discount:
+            case "linear":
+                result = ranks
+            case Call("log", (base,)):
+                result = np.log(ranks + 1) / np.log(base)
+            case Call("power", (exponent,)):
+                result = ranks**exponent
+            case Call("zipf", (shift, exponent)):
+                result = (ranks + shift) ** exponent
     array: FloatArray = np.asarray(result, dtype=np.float64)
     return array
 

@@ -26,7 +26,10 @@ def read(path: Path) -> Listings:
     Raises:
         RunError: a line is not such an object; file and line are named.
     """
-    return listings_of((f"{path}:{number}", line) for number, line in lines_of(path, RunError))
+    lines = lines_of(path, RunError)
+    return listings_of(
+        (f"{path}:{number}", line) for number, line in lines if not line.startswith("#")
+    )
 
 
 def listings_of(numbered: Iterable[tuple[str, str]]) -> Listings:

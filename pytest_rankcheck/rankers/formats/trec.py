@@ -7,6 +7,7 @@ comments.
 from __future__ import annotations
 
 import math
+from array import array
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError, quoted
@@ -31,12 +32,12 @@ def read(path: Path) -> Listings:
         if line.startswith("#"):
             continue
         columns = columns_of(line)
-        if len(columns) != _COLUMNS:
+        if len(columns) < _COLUMNS:
             raise RunError(
                 f"{path}:{number}: {len(columns)} columns, not {_COLUMNS}: '{quoted(line, 60)}'; "
                 "a line of a run is: query_id Q0 doc_id rank score tag"
             )
-        query_id, _, doc_id, _, score, _ = columns
+        query_id, _, doc_id, _, score, *_ = columns  # a tag may have several words
         listing = lines.get(query_id)
         if listing is None:
             listing = lines[query_id] = Listing(score_decides=True, scores=[])
@@ -79,20 +80,39 @@ def write(lines: Listings, path: Path) -> None:
                         "the start); save as jsonl"
                     )
             texts.append(f"{query_id} Q0 {doc_id} {rank} {score!r} rankcheck\n")
-    write_whole(path, "".join(texts))
+    text = "".join(texts)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as failure:
+        hidden = quoted(text[failure.start : failure.end])
+        raise RunError(f"'{hidden}' in an id cannot be written as UTF-8; save as jsonl") from None
+    write_whole(path, text)
+
+
+def _as(precision: str, scores: list[float] | None) -> list[float] | None:
+    """Return scores at a precision of C, or None where one is too large for it."""
+    try:
+        return scores and list(array(precision, scores))
+    except OverflowError:
+        return None
 
 
 def _ordering_scores(listing: Listing, query_id: str) -> list[float]:
     doc_ids, scores = listing.doc_ids, listing.scores
-    if scores is not None and by_score(doc_ids, scores, query_id).doc_ids == tuple(doc_ids):
-        return scores
+    # Some evaluators compare scores as float32, where close ones are tied.
+    for precision in ("d", "f"):
+        rounded = _as(precision, scores)
+        if rounded is None or by_score(doc_ids, rounded, query_id).doc_ids != tuple(doc_ids):
+            break
+    else:
+        return scores or []
     return [float(len(doc_ids) - index) for index in range(len(doc_ids))]
 
 
 FORMAT = Format(
     name="trec",
     description="TREC runs, lines of: query_id Q0 doc_id rank score tag",
-    recognises=lambda line: len(columns_of(line)) == _COLUMNS,
+    recognises=lambda line: len(columns_of(line)) >= _COLUMNS,
     read=read,
     write=write,
 )

@@ -1,0 +1,221 @@
+"""A comparison: two evaluations, paired by the queries that did not change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import Evaluation, GoldenSet, GoldenSetError, Move, Run, compare, evaluate
+from pytest_rankcheck.metrics import names, registry
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.registry import definitions, metric
+
+JUDGED = {query: {"good": 1} for query in "abcde"}
+LOCALES = {
+    "a": {"locale": "en"},
+    "b": {"locale": "en"},
+    "c": {"locale": "de"},
+    "d": {"locale": "de"},
+}
+GOLDEN = GoldenSet.from_dict(JUDGED, attributes=LOCALES)
+
+
+def at(**ranks: int) -> Evaluation:
+    """Return an evaluation in which the relevant document of each query has a rank (0: none)."""
+    rankings = {
+        query: [f"x{i}" for i in range(1, rank or 3)] + ["good"] * (rank > 0)
+        for query, rank in ranks.items()
+    }
+    return evaluate(Run.from_dict(rankings), GOLDEN)
+
+
+# RR: a 1 -> 1, b 1/2 -> 1, c 1 -> 1/4, d 1/2 -> 0, e 0 (missing) -> 1/5
+BEFORE = at(a=1, b=2, c=1, d=2)
+AFTER = at(a=1, b=1, c=4, d=0, e=5)
+
+
+def test_wins_ties_losses_and_differences() -> None:
+    comparison = compare(AFTER, BEFORE)
+    assert comparison.query_ids == ("a", "b", "c", "d", "e")
+    assert (comparison.wins("RR"), comparison.ties("RR"), comparison.losses("RR")) == (2, 1, 2)
+    # (1 + 1 + 1/4 + 0 + 1/5) / 5 - (1 + 1/2 + 1 + 1/2 + 0) / 5 = (2.45 - 3) / 5
+    assert comparison.mean_difference("RR") == pytest.approx(-0.11)
+    expected = pd.Series(
+        [0, 0.5, -0.75, -0.5, 0.2], index=pd.Index(list("abcde"), name="query_id"), name="RR"
+    )
+    pd.testing.assert_series_equal(comparison.deltas("MRR"), expected)
+    table = comparison.table("RR")
+    assert table.columns.tolist() == ["before", "after", "delta"]
+    assert table.loc["c"].tolist() == [1, 0.25, -0.75]
+    assert table.index.name == "query_id"
+
+
+def test_the_paired_values_tell_which_queries_are_worst() -> None:
+    pairs = compare(AFTER, BEFORE).paired("RR")
+    assert [pairs.query_ids[place] for place in pairs.worst()] == ["c", "d"]
+    assert [pairs.query_ids[place] for place in pairs.worst(1)] == ["c"]
+    assert pairs.mean_before == pytest.approx(0.6)
+    assert pairs.mean_after == pytest.approx(0.49)
+    assert pairs.gain == pairs.difference == pytest.approx(-0.11)
+
+
+def test_differences_of_rounding_are_ties() -> None:
+    """A record keeps six decimals; 1/3 and 0.333333 are no difference."""
+
+    class Rounded:
+        query_ids = BEFORE.query_ids
+        query_fingerprints = BEFORE.query_fingerprints
+
+        def values(self, metric: object) -> FloatArray:
+            return np.round(at(a=3, b=3, c=3, d=3, e=3).values(metric), 6)
+
+        def ranking(self, query_id: str) -> tuple[str, ...]:
+            return ()
+
+    comparison = compare(at(a=3, b=3, c=3, d=3, e=3), Rounded())
+    assert comparison.ties("RR") == 5
+    assert comparison.mean_difference("RR") == 0
+
+
+def test_only_unchanged_queries_are_paired() -> None:
+    before = GoldenSet.from_dict(
+        {"same": {"d": 1}, "regraded": {"d": 1}, "reworded": {"d": 1}, "removed": {"d": 1}},
+        {"same": "s", "regraded": "r", "reworded": "old"},
+    )
+    after = GoldenSet.from_dict(
+        {"added": {"d": 1}, "reworded": {"d": 1}, "regraded": {"d": 2}, "same": {"d": 1}},
+        {"same": "s", "regraded": "r", "reworded": "new"},
+        attributes={"same": {"locale": "en"}},
+    )
+    run = Run.from_dict({query: ["d"] for query in ("same", "added", "removed")})
+    comparison = compare(evaluate(run, after), evaluate(run, before))
+    assert comparison.query_ids == ("same",)
+    assert set(comparison.changed) == {"regraded", "reworded"}
+    assert comparison.added == ("added",)
+    assert comparison.removed == ("removed",)
+    assert comparison.paired("RR").query_ids == ("same",)
+
+
+def test_pairs_follow_the_ids_whatever_the_orders() -> None:
+    turned = GoldenSet.from_dict(dict(reversed(JUDGED.items())))
+    before = evaluate(Run.from_dict({"c": ["good"], "a": ["x", "good"]}), turned)
+    comparison = compare(at(a=1, c=2), before)
+    assert comparison.deltas("RR").to_dict() == {"a": 0.5, "b": 0, "c": -0.5, "d": 0, "e": 0}
+
+
+def test_nothing_in_common_is_an_empty_comparison() -> None:
+    other = GoldenSet.from_dict({"z": {"d": 1}})
+    comparison = compare(AFTER, evaluate(Run.from_dict({"z": ["d"]}), other))
+    assert comparison.query_ids == ()
+    assert (comparison.wins("RR"), comparison.ties("RR"), comparison.losses("RR")) == (0, 0, 0)
+    assert math.isnan(comparison.mean_difference("RR"))
+    assert comparison.deltas("RR").empty
+    assert comparison.by("locale", "RR")["queries"].tolist() == [0, 0, 0]
+
+
+def test_queries_that_do_not_count_on_one_side_are_not_paired() -> None:
+    golden = GoldenSet.from_dict({"a": {"d": 1}, "b": {"d": 0}})
+    run = Run.from_dict({"a": ["d"], "b": ["d"]})
+    excluded = evaluate(run, golden, no_relevant="exclude")
+    assert compare(evaluate(run, golden), excluded).paired("RR").query_ids == ("a",)
+    assert compare(excluded, evaluate(run, golden)).paired("RR").query_ids == ("a",)
+
+
+def test_slices_are_compared() -> None:
+    by = compare(AFTER, BEFORE).by("locale", "RR")
+    assert by.index.name == "locale"
+    assert by.columns.tolist() == ["before", "after", "delta", "queries", "wins", "ties", "losses"]
+    assert by.loc["en"].tolist() == [0.75, 1.0, 0.25, 2, 1, 1, 0]
+    assert by.loc["de"].tolist() == [0.75, 0.125, -0.625, 2, 0, 0, 2]
+    assert by.loc["(none)"].tolist() == [0.0, 0.2, 0.2, 1, 1, 0, 0]
+    with pytest.raises(GoldenSetError, match="no attribute 'market'"):
+        compare(AFTER, BEFORE).by("market", "RR")
+
+
+# --- documents -------------------------------------------------------------------------------------
+
+
+def test_moved_documents_put_the_relevant_that_fell_first() -> None:
+    golden = GoldenSet.from_dict({"q": {"three": 3, "one": 1, "zero": 0, "up": 3}})
+    before = evaluate(Run.from_dict({"q": ["three", "one", "zero", "old", "up", "still"]}), golden)
+    after = evaluate(Run.from_dict({"q": ["new", "up", "one", "three", "zero", "still"]}), golden)
+    comparison = compare(after, before)
+    assert comparison.moved("q") == [
+        # relevant: by grade, and of those what fell furthest
+        Move("three", 3, 1, 4, 10),
+        Move("up", 3, 5, 2, 10),
+        Move("one", 1, 2, 3, 10),
+        # the rest by their rank now; "new" came, "old" is gone
+        Move("new", None, None, 1, 10),
+        Move("zero", 0, 3, 5, 10),
+        Move("old", None, 4, None, 10),
+    ]
+    moves = {move.doc_id: move for move in comparison.moved("q")}
+    assert "still" not in moves
+    assert moves["new"].entered
+    assert not moves["new"].left
+    assert moves["old"].left
+    assert not moves["old"].entered
+    assert not moves["zero"].left
+    # in the top three, "up" is new and "three" is not any more, though both are ranked
+    moves = {move.doc_id: move for move in comparison.moved("q", k=3)}
+    assert moves["up"].entered
+    assert moves["three"].left
+
+
+def test_moves_are_of_documents_in_one_of_the_tops() -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1}})
+    before = evaluate(Run.from_dict({"q": list("abcdef")}), golden)
+    after = evaluate(Run.from_dict({"q": list("bacdfe")}), golden)
+    assert {move.doc_id for move in compare(after, before).moved("q", k=2)} == {"a", "b"}
+    assert {move.doc_id for move in compare(after, before).moved("q", k=5)} == {"a", "b", "e", "f"}
+    # a fall out of the top k, with its rank below
+    (move, *_) = compare(evaluate(Run.from_dict({"q": list("bcda")}), golden), before).moved(
+        "q", k=1
+    )
+    assert move == Move("a", 1, 1, 4, 1)
+
+
+def test_unjudged_documents_that_entered_the_top_are_counted() -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1, "zero": 0}, "p": {"a": 1}})
+    before = evaluate(Run.from_dict({"q": ["a", "known"], "p": ["a"]}), golden)
+    after = evaluate(Run.from_dict({"q": ["n1", "zero", "a", "n2"], "p": ["n3", "a"]}), golden)
+    assert compare(after, before).unjudged_entered(10) == 3
+    assert compare(after, before).unjudged_entered(1) == 2
+    assert compare(before, before).unjudged_entered() == 0
+
+
+# --- lower is better -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def first_rank(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A metric of which less is better: the rank of the first relevant document, 9 if none."""
+    definitions()
+    monkeypatch.setattr(registry, "_DEFINITIONS", dict(registry._DEFINITIONS))
+    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+
+    @metric("TestRank", reference="this test", higher_is_better=False, range=(1, np.inf))
+    def test_rank(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+        """The rank of the first relevant document."""
+        return np.where(hits.grades > 0, hits.ranks, 9.0).min(axis=1, initial=9.0)
+
+    yield "TestRank"
+    names._parse.cache_clear()
+
+
+def test_where_lower_is_better_a_lower_value_wins(first_rank: str) -> None:
+    comparison = compare(AFTER, BEFORE)
+    # a 1 -> 1, b 2 -> 1, c 1 -> 4, d 2 -> 9, e 9 -> 5
+    assert comparison.deltas(first_rank).tolist() == [0, -1, 3, 7, -4]
+    assert comparison.wins(first_rank) == 2
+    assert comparison.ties(first_rank) == 1
+    assert comparison.losses(first_rank) == 2
+    pairs = comparison.paired(first_rank)
+    assert pairs.difference == 1
+    assert pairs.gain == -1
+    assert [pairs.query_ids[place] for place in pairs.worst()] == ["d", "c"]

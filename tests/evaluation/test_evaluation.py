@@ -1,0 +1,190 @@
+"""An evaluation: a run measured on a golden set, lazily, per query and by slice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Conventions,
+    GoldenSet,
+    GoldenSetError,
+    Metric,
+    MetricError,
+    Run,
+    RunError,
+    evaluate,
+)
+from pytest_rankcheck.metrics.registry import Definition
+
+GOLDEN = GoldenSet.from_dict(
+    {"a": {"d1": 1}, "b": {"d1": 1, "d2": 2}, "c": {"d1": 0}, "d": {"d1": 1}},
+    attributes={
+        "a": {"locale": "en"},
+        "b": {"locale": "en", "tags": ["x", "y"]},
+        "c": {"locale": "de", "tags": ["x"]},
+    },
+    name="web",
+)
+# RR: a 1/2, b 1, c 0 (nothing relevant), d 0 (missing); e is extra
+RUN = Run.from_dict(
+    {"e": ["d1"], "c": ["d1"], "b": ["d2", "d1"], "a": ["x", "d1"]}, name="bm25", ties="input"
+)
+
+
+def test_means_and_values_follow_the_golden_sets_order() -> None:
+    evaluation = evaluate(RUN, GOLDEN)
+    assert evaluation.query_ids == ("a", "b", "c", "d")
+    assert evaluation.values("RR").tolist() == [0.5, 1, 0, 0]
+    assert evaluation.mean("RR") == 0.375
+    assert isinstance(evaluation.mean("RR"), float)
+    assert evaluation.missing == ("d",)
+    assert evaluation.extra == ("e",)
+    assert evaluation.ranking("b") == ("d2", "d1")
+    assert evaluation.ranking("d") == ()
+    assert evaluation.query_fingerprints == GOLDEN.query_fingerprints
+
+
+def test_per_query_is_a_series_and_table_a_frame() -> None:
+    evaluation = evaluate(RUN, GOLDEN)
+    series = evaluation.per_query("mrr")
+    expected = pd.Series(
+        [0.5, 1.0, 0.0, 0.0], index=pd.Index(["a", "b", "c", "d"], name="query_id"), name="RR"
+    )
+    pd.testing.assert_series_equal(series, expected)
+    table = evaluation.table(["MRR", Metric.parse("P@2"), ir_measures.R @ 1])
+    assert table.columns.tolist() == ["RR", "P@2", "R@1"]
+    assert table.index.name == "query_id"
+    assert set(table.dtypes) == {np.dtype("float64")}
+    assert table.loc["b"].tolist() == [1, 1, 0.5]
+
+
+def test_slices_have_a_mean_and_a_number_of_queries() -> None:
+    evaluation = evaluate(RUN, GOLDEN)
+    by = evaluation.by("locale", "RR")
+    assert by.index.name == "locale"
+    assert by.index.tolist() == ["(none)", "de", "en"]
+    assert by["mean"].tolist() == [0, 0, 0.75]
+    assert by["queries"].tolist() == [1, 1, 2]
+    assert by.dtypes.tolist() == [np.dtype("float64"), np.dtype("int64")]
+    # a query belongs to every slice of its list
+    assert evaluation.by("tags", "RR").to_dict("index") == {
+        "(none)": {"mean": 0.25, "queries": 2},
+        "x": {"mean": 0.5, "queries": 2},
+        "y": {"mean": 1.0, "queries": 1},
+    }
+    with pytest.raises(GoldenSetError, match="did you mean 'locale'"):
+        evaluation.by("locales", "RR")
+
+
+def test_a_metric_is_computed_once_and_only_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    computed: list[str] = []
+    call = Definition.__call__
+
+    def counting(self: Definition, *args: object) -> object:
+        computed.append(self.name)
+        return call(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Definition, "__call__", counting)
+    evaluation = evaluate(RUN, GOLDEN)
+    assert computed == []
+    evaluation.mean("RR")
+    evaluation.per_query("MRR")
+    evaluation.by("locale", "rr")
+    evaluation.table(["RR", "P@1"])
+    assert computed == ["RR", "P"]
+
+
+def test_the_values_cannot_be_changed() -> None:
+    values = evaluate(RUN, GOLDEN).values("RR")
+    with pytest.raises(ValueError, match="read-only"):
+        values[0] = 1
+
+
+def test_an_unknown_metric_is_refused() -> None:
+    with pytest.raises(MetricError, match="did you mean 'nDCG'"):
+        evaluate(RUN, GOLDEN).mean("nDGC")
+
+
+# --- conventions ---------------------------------------------------------------------------------
+
+
+def test_missing_and_extra_queries_may_be_errors() -> None:
+    with pytest.raises(RunError, match="run 'bm25' lacks judged queries of golden set 'web', 1: d"):
+        evaluate(RUN, GOLDEN, missing="error")
+    with pytest.raises(RunError, match="has queries without judgments of golden set 'web', 1: e"):
+        evaluate(RUN, GOLDEN, extra="error")
+    fitting = Run.from_dict({query: ["d1"] for query in GOLDEN.query_ids})
+    assert evaluate(fitting, GOLDEN, missing="error", extra="error").mean("RR") == 0.75
+
+
+def test_a_query_without_relevant_documents_may_be_left_out_of_the_mean() -> None:
+    evaluation = evaluate(RUN, GOLDEN, no_relevant="exclude")
+    assert math.isnan(evaluation.values("RR")[2])
+    assert evaluation.mean("RR") == 0.5  # of 1/2, 1, 0
+    by = evaluation.by("locale", "RR")
+    assert by.loc["de", "queries"] == 0
+    assert math.isnan(by.loc["de", "mean"])
+
+
+def test_the_mean_of_no_query_is_not_a_number() -> None:
+    golden = GoldenSet.from_dict({"q": {"d": 0}})
+    evaluation = evaluate(Run.from_dict({"q": ["d"]}), golden, no_relevant="exclude")
+    assert math.isnan(evaluation.mean("RR"))
+
+
+def test_a_query_whose_every_grade_is_negative_has_nothing_relevant() -> None:
+    golden = GoldenSet.from_dict({"q": {"d": -1}, "p": {"d": 1}})
+    evaluation = evaluate(Run.from_dict({"p": ["d"]}), golden, no_relevant="exclude")
+    assert evaluation.mean("RR") == 1
+
+
+@pytest.mark.parametrize(
+    "run", [{"a": [], "b": []}, {"a": [], "zzz": ["d1"]}], ids=["all empty", "judged ones empty"]
+)
+def test_a_run_in_which_every_judged_ranking_is_empty_is_refused(run: dict[str, list[str]]) -> None:
+    with pytest.raises(RunError, match="every ranking is empty: the ranker is broken, not bad"):
+        evaluate(Run.from_dict(run, name="dead"), GOLDEN)
+
+
+def test_a_run_that_shares_no_query_is_refused_with_both_kinds_of_ids() -> None:
+    with pytest.raises(RunError, match=r"share no query: the run has 1, 2, the golden set a, b, c"):
+        evaluate(Run.from_dict({1: ["d1"], 2: ["d2"]}), GOLDEN)  # type: ignore[dict-item]
+    with pytest.raises(RunError, match="the run has none"):
+        evaluate(Run.from_dict({}), GOLDEN)
+
+
+def test_the_conventions_are_kept_with_the_evaluation() -> None:
+    evaluation = evaluate(RUN, GOLDEN, no_relevant="exclude")
+    assert evaluation.conventions.to_dict() == {
+        "ties": "input",
+        "duplicates": "error",
+        "missing": "empty",
+        "extra": "ignore",
+        "no_relevant": "exclude",
+    }
+    assert Conventions.from_dict(evaluation.conventions.to_dict()) == evaluation.conventions
+    assert Conventions().to_dict()["ties"] == "doc_id"
+    with pytest.raises(FrozenInstanceError):
+        evaluation.conventions.ties = "error"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("option", ["missing", "extra", "no_relevant"])
+def test_an_option_that_is_none_is_refused(option: str) -> None:
+    with pytest.raises(RunError, match=f"{option}=drop is not possible"):
+        evaluate(RUN, GOLDEN, **{option: "drop"})
+
+
+def test_conventions_from_configuration_are_checked() -> None:
+    with pytest.raises(ConfigurationError, match=r"no convention 'tie'; did you mean 'ties'\?"):
+        Conventions.from_dict({"tie": "input"})
+    with pytest.raises(ConfigurationError, match="no_relevant=ignore is not possible"):
+        Conventions.from_dict({"no_relevant": "ignore"})

@@ -1,0 +1,111 @@
+"""The judged hits: blocks, orders and unjudged documents change no bit of any metric."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
+from pytest_rankcheck.evaluation.joining import judged_hits
+
+METRICS = [
+    "nDCG",
+    "nDCG@3",
+    "nDCG(gain=exponential)@5",
+    "nDCG(discount=zipf(1,0.7))",
+    "nDCG(judged_only=true)@3",
+    "RR",
+    "AP",
+    "AP@3",
+    "AP(divide=min)@4",
+    "P",
+    "P@5",
+    "R@3",
+    "Success@2",
+    "ERR",
+    "ERR(stop=sigmoid(1,1))@5",
+]
+
+docs = st.sampled_from([f"d{i}" for i in range(30)])
+judged = st.dictionaries(docs, st.sampled_from([-1, 0, 0.5, 1, 2, 3]), max_size=25)
+rankings = st.lists(docs, unique=True, max_size=30)
+queries = st.sampled_from([f"q{i}" for i in range(12)])
+
+
+def values(run: Run, golden: GoldenSet, block: int) -> dict[str, bytes]:
+    blocks = list(judged_hits(run, golden, block=block))
+    return {
+        name: np.concatenate([Metric.parse(name).compute(hits) for hits in blocks]).tobytes()
+        for name in METRICS
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(queries, judged, min_size=1),
+    st.dictionaries(queries, rankings),
+    st.integers(1, 5),
+)
+def test_the_size_of_the_blocks_changes_no_bit(
+    judgments: dict[str, dict[str, float]], ranked: dict[str, list[str]], block: int
+) -> None:
+    golden, run = GoldenSet.from_dict(judgments), Run.from_dict(ranked)
+    assert values(run, golden, block) == values(run, golden, 4096)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(queries, judged, min_size=1),
+    st.dictionaries(queries, rankings.filter(bool), min_size=1),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_queries_and_judgments_changes_no_bit(
+    judgments: dict[str, dict[str, float]], ranked: dict[str, list[str]], random: object
+) -> None:
+    def shuffled(mapping: dict) -> dict:
+        items = list(mapping.items())
+        random.shuffle(items)  # type: ignore[attr-defined]
+        return dict(items)
+
+    if not set(judgments) & set(ranked):
+        return
+    first = evaluate(Run.from_dict(ranked), GoldenSet.from_dict(judgments))
+    second = evaluate(
+        Run.from_dict(shuffled(ranked)),
+        GoldenSet.from_dict({q: shuffled(grades) for q, grades in shuffled(judgments).items()}),
+    )
+    for name in METRICS:
+        assert first.per_query(name).to_dict() == second.per_query(name).to_dict()
+
+
+def test_the_hits_are_the_documents_that_are_both_ranked_and_judged() -> None:
+    golden = GoldenSet.from_dict({"a": {"x": 1, "y": -1, "z": 3, "w": 0}, "b": {"x": 2}, "c": {}})
+    run = Run.from_dict({"a": ["n1", "z", "n2", "y", "x"], "c": ["n1"]})
+    (hits,) = judged_hits(run, golden)
+    nan = np.nan
+    np.testing.assert_array_equal(hits.ranks, [[2, 4, 5], [nan] * 3, [nan] * 3])
+    np.testing.assert_array_equal(hits.grades, [[3, -1, 1], [nan] * 3, [nan] * 3])
+    np.testing.assert_array_equal(hits.retrieved, [5, 0, 1])
+    np.testing.assert_array_equal(
+        hits.ideal, [[3, 1, 0, -1], [2, nan, nan, nan], [nan, nan, nan, nan]]
+    )
+    assert hits.max_grade == 3
+
+
+def test_the_highest_grade_is_that_of_the_whole_set_in_every_block() -> None:
+    golden = GoldenSet.from_dict({"a": {"x": 1}, "b": {"x": 4}})
+    blocks = list(judged_hits(Run.from_dict({"a": ["x"]}), golden, block=1))
+    assert [block.max_grade for block in blocks] == [4, 4]
+
+
+@pytest.mark.parametrize("metric", [name for name in METRICS if "judged_only" not in name])
+def test_unjudged_documents_below_all_judged_ones_change_nothing_but_precision(metric: str) -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 2, "b": 1, "c": 3}})
+    short = evaluate(Run.from_dict({"q": ["b", "a"]}), golden)
+    long = evaluate(Run.from_dict({"q": ["b", "a", "x", "y"]}), golden)
+    if metric == "P":  # of the whole ranking: 2 of 2, 2 of 4
+        assert (short.mean(metric), long.mean(metric)) == (1, 0.5)
+    else:
+        assert short.mean(metric) == long.mean(metric) > 0

@@ -1,0 +1,237 @@
+"""Gates: what a tolerance allows, overall, by slice and for single queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_rankcheck import (
+    Comparison,
+    ConfigurationError,
+    Gate,
+    GoldenSet,
+    GoldenSetError,
+    MetricError,
+    Outcome,
+    compare,
+)
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.metrics import names, registry
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.registry import definitions, metric
+
+
+class Fixed(Evaluation):
+    """An evaluation whose values are given."""
+
+    def __init__(self, golden: GoldenSet, values: Sequence[float]) -> None:
+        self.golden = golden
+        self._fixed = np.array(values, dtype=np.float64)
+
+    def values(self, metric: object) -> FloatArray:
+        return self._fixed
+
+
+def comparison(
+    before: Sequence[float], after: Sequence[float], locales: Sequence[str] | None = None
+) -> Comparison:
+    ids = [f"q{index}" for index in range(len(before))]
+    attributes = None
+    if locales:
+        attributes = {q: {"locale": locale} for q, locale in zip(ids, locales, strict=True)}
+    golden = GoldenSet.from_dict({query: {"d": 1} for query in ids}, attributes=attributes)
+    return compare(Fixed(golden, after), Fixed(golden, before))
+
+
+@pytest.mark.parametrize(
+    ("gate", "before", "after", "outcome"),
+    [
+        # nothing may drop
+        (Gate.tolerance(), 0.5, 0.5, Outcome.EQUAL),
+        (Gate.tolerance(), 0.5, 0.499, Outcome.REGRESSED),
+        (Gate.tolerance(), 0.5, 0.6, Outcome.BETTER),
+        # beyond 1e-6: values have six decimals
+        (Gate.tolerance(), 0.5, 0.499999, Outcome.EQUAL),
+        (Gate.tolerance(), 0.5, 0.499998, Outcome.REGRESSED),
+        (Gate.tolerance(), 0.5, 0.500001, Outcome.EQUAL),
+        (Gate.tolerance(), 0.5, 0.500002, Outcome.BETTER),
+        # abs
+        (Gate.tolerance(abs=0.01), 0.5, 0.495, Outcome.LOWER),
+        (Gate.tolerance(abs=0.01), 0.5, 0.49, Outcome.LOWER),
+        (Gate.tolerance(abs=0.01), 0.5, 0.489999, Outcome.LOWER),
+        (Gate.tolerance(abs=0.01), 0.5, 0.489998, Outcome.REGRESSED),
+        (Gate.tolerance(0.01), 0.5, 0.489, Outcome.REGRESSED),
+        # rel: 10% of 0.5 is 0.05
+        (Gate.tolerance(rel=0.1), 0.5, 0.45, Outcome.LOWER),
+        (Gate.tolerance(rel=0.1), 0.5, 0.449, Outcome.REGRESSED),
+        # the larger of the two
+        (Gate.tolerance(abs=0.01, rel=0.1), 0.5, 0.46, Outcome.LOWER),
+        (Gate.tolerance(abs=0.1, rel=0.01), 0.5, 0.41, Outcome.LOWER),
+        (Gate.tolerance(abs=0.1, rel=0.01), 0.5, 0.39, Outcome.REGRESSED),
+        # a share of nothing is nothing
+        (Gate.tolerance(rel=0.5), 0.0, 0.0, Outcome.EQUAL),
+        (Gate.tolerance(abs=1), 1.0, 0.0, Outcome.LOWER),
+    ],
+)
+def test_the_mean_may_fall_by_the_larger_of_abs_and_rel(
+    gate: Gate, before: float, after: float, outcome: Outcome
+) -> None:
+    verdict = gate.decide(comparison([before] * 3, [after] * 3), "RR")
+    assert verdict.outcome is outcome
+    assert verdict.regressed is (outcome is Outcome.REGRESSED)
+    assert str(verdict.metric) == "RR"
+
+
+def test_it_is_the_mean_that_counts() -> None:
+    verdict = Gate.tolerance().decide(comparison([0.2, 0.8], [0.9, 0.1]), "RR")
+    assert verdict.outcome is Outcome.EQUAL
+    assert verdict.overall.allowed == 0
+    assert Gate.tolerance(abs=0.01, rel=0.1).decide(
+        comparison([0.2, 0.8], [0.9, 0.1]), "RR"
+    ).overall.allowed == pytest.approx(0.05)
+
+
+def test_no_single_query_may_fall_by_more() -> None:
+    gate = Gate.tolerance(abs=1, max_query_drop=0.3)
+    verdict = gate.decide(comparison([1, 0.5, 0.9, 0.2], [0.7, 0.1, 0.0, 0.3]), "RR")
+    assert verdict.outcome is Outcome.REGRESSED
+    assert [(drop.query_id, drop.before, drop.after) for drop in verdict.query_drops] == [
+        ("q2", 0.9, 0.0),
+        ("q1", 0.5, 0.1),
+    ]
+    # exactly as much is allowed
+    assert not gate.decide(comparison([1.0], [0.7]), "RR").regressed
+    assert Gate.tolerance(max_query_drop=0).decide(comparison([1, 0], [0.9, 1]), "RR").regressed
+    assert not Gate.tolerance().decide(comparison([1, 0], [0.9, 1]), "RR").regressed
+
+
+# --- slices --------------------------------------------------------------------------------------
+
+SLICED = comparison(
+    [0.5] * 60 + [0.9] * 5,
+    [0.8] * 30 + [0.4] * 30 + [0.0] * 5,
+    ["en"] * 30 + ["de"] * 30 + ["fr"] * 5,
+)
+
+
+def test_a_slice_that_collapsed_regresses_though_the_mean_rose() -> None:
+    better = comparison([0.5] * 60, [0.8] * 30 + [0.4] * 30, ["en"] * 30 + ["de"] * 30)
+    verdict = Gate.tolerance().decide(better, "RR", by="locale")
+    assert verdict.overall.outcome is Outcome.BETTER
+    assert {found.label: found.outcome for found in verdict.slices} == {
+        "locale=de": Outcome.REGRESSED,
+        "locale=en": Outcome.BETTER,
+    }
+    assert verdict.outcome is Outcome.REGRESSED
+    assert [found.label for found in verdict.fell] == ["locale=de"]
+    assert Gate.tolerance().decide(better, "RR").outcome is Outcome.BETTER
+
+
+def test_every_slice_has_its_own_allowance() -> None:
+    verdict = Gate.tolerance(rel=0.2).decide(SLICED, "RR", by=["locale"])
+    allowed = {found.value: found.allowed for found in verdict.slices}
+    assert allowed == pytest.approx({"de": 0.1, "en": 0.1, "fr": 0.18})
+
+
+def test_a_small_slice_is_reported_and_not_gated() -> None:
+    verdict = Gate.tolerance(abs=0.2).decide(SLICED, "RR", by="locale")
+    outcomes = {found.value: found.outcome for found in verdict.slices}
+    assert outcomes == {"en": Outcome.BETTER, "de": Outcome.LOWER, "fr": Outcome.NOT_GATED}
+    assert verdict.outcome is Outcome.LOWER
+    assert verdict.min_queries == 30
+    smaller = Gate.tolerance(abs=0.2, min_queries=5).decide(SLICED, "RR", by="locale")
+    assert {found.value: found.outcome for found in smaller.slices}["fr"] is Outcome.REGRESSED
+    assert smaller.regressed
+    larger = Gate.tolerance(abs=0.2, min_queries=31).decide(SLICED, "RR", by="locale")
+    assert {found.outcome for found in larger.slices} == {Outcome.NOT_GATED}
+
+
+def test_min_queries_is_about_slices_not_about_the_whole() -> None:
+    assert Gate.tolerance(min_queries=1000).decide(comparison([1], [0]), "RR").regressed
+
+
+def test_a_slice_of_an_unknown_attribute_is_refused() -> None:
+    with pytest.raises(GoldenSetError, match=r"no attribute 'locales'; did you mean 'locale'\?"):
+        Gate.tolerance().decide(SLICED, "RR", by="locales")
+    with pytest.raises(MetricError, match="unknown metric"):
+        Gate.tolerance().decide(SLICED, "nope")
+
+
+def test_without_a_common_query_nothing_is_decided_to_have_regressed() -> None:
+    golden = GoldenSet.from_dict({"a": {"d": 1}})
+    other = GoldenSet.from_dict({"b": {"d": 1}})
+    verdict = Gate.tolerance(rel=0.1, min_queries=0).decide(
+        compare(Fixed(golden, [0.0]), Fixed(other, [1.0])), "RR"
+    )
+    assert not verdict.regressed
+    assert verdict.overall.pairs.query_ids == ()
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["abs", "rel", "max_query_drop"])
+@pytest.mark.parametrize("bad", [-0.01, float("nan"), float("inf"), "0.1", True])
+def test_an_allowance_is_a_number_from_zero_on(name: str, bad: Any) -> None:
+    with pytest.raises(ConfigurationError, match=f"{name}=.* is not possible"):
+        Gate.tolerance(**{name: bad})
+
+
+@pytest.mark.parametrize("name", ["abs", "rel"])
+def test_an_allowance_cannot_be_none(name: str) -> None:
+    with pytest.raises(ConfigurationError):
+        Gate.tolerance(**{name: None})
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, "30", True, None])
+def test_min_queries_is_a_whole_number(bad: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"min_queries=.*a whole number from 0 on"):
+        Gate.tolerance(min_queries=bad)
+
+
+def test_numbers_of_numpy_will_do() -> None:
+    gate = Gate.tolerance(abs=np.float64(0.1), rel=np.float64(0.5))
+    assert gate == Gate.tolerance(abs=0.1, rel=0.5)
+
+
+def test_a_gate_is_a_value() -> None:
+    assert Gate.tolerance(abs=0.1) == Gate.tolerance(0.1)
+    assert Gate.tolerance(abs=0.1) != Gate.tolerance(rel=0.1)
+    with pytest.raises(TypeError):
+        Gate()  # type: ignore[abstract]
+
+
+# --- lower is better -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lower(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A metric of which less is better."""
+    definitions()
+    monkeypatch.setattr(registry, "_DEFINITIONS", dict(registry._DEFINITIONS))
+    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+
+    @metric("TestLess", reference="this test", higher_is_better=False)
+    def less(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+        """Less is better."""
+        return hits.retrieved
+
+    yield "TestLess"
+    names._parse.cache_clear()
+
+
+def test_where_lower_is_better_a_rise_regresses(lower: str) -> None:
+    gate = Gate.tolerance(abs=0.1, max_query_drop=0.5)
+    assert gate.decide(comparison([3, 3], [2, 2]), lower).outcome is Outcome.BETTER
+    assert gate.decide(comparison([3, 3], [3.1, 3.1]), lower).outcome is Outcome.LOWER
+    assert gate.decide(comparison([3, 3], [3.2, 3.2]), lower).outcome is Outcome.REGRESSED
+    drops = gate.decide(comparison([3, 3], [4, 1]), lower).query_drops
+    assert [drop.query_id for drop in drops] == ["q0"]
+    # rel is a share of the mean before, which is 3
+    assert (
+        Gate.tolerance(rel=0.1).decide(comparison([3, 3], [3.3, 3.3]), lower).outcome
+        is Outcome.LOWER
+    )

@@ -1,0 +1,274 @@
+"""Golden sets: making them, what they refuse, slices, fingerprints, the linter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, GoldenSetError, Query
+
+JUDGED = {"q1": {"d3": 2, "d7": 0}, "q2": {"d1": 1}}
+TEXTS = {"q1": "red shoes", "q2": "blue hat"}
+
+
+def test_a_golden_set_from_a_dict() -> None:
+    golden = GoldenSet.from_dict(
+        JUDGED, TEXTS, attributes={"q1": {"locale": "en", "head": True}}, name="web"
+    )
+    assert golden.query_ids == ("q1", "q2")
+    assert golden.query("q1") == Query("q1", "red shoes", {"locale": "en", "head": True})
+    assert golden.grades("q1") == {"d3": 2, "d7": 0}
+    assert len(golden) == 2
+    assert "q1" in golden
+    assert "q9" not in golden
+    assert [query.id for query in golden] == ["q1", "q2"]
+    assert golden.judgment_count == 3
+    assert golden.max_grade == 2
+    assert golden.attributes == ("locale", "head")
+    assert repr(golden) == "GoldenSet('web', 2 queries, 3 judgments)"
+
+
+def test_texts_need_not_be_given_and_queries_need_no_judgments() -> None:
+    golden = GoldenSet.from_dict({"q1": {"d": 1}}, {"q2": "no judgment"})
+    assert golden.query("q1").text is None
+    assert golden.grades("q2") == {}
+    assert GoldenSet.from_dict({"q": {}}).max_grade == 0
+
+
+def test_whole_numbers_are_ids_and_become_text() -> None:
+    golden = GoldenSet.from_dict({1: {7: 1, np.int64(8): 0}})  # type: ignore[dict-item]
+    assert golden.query_ids == ("1",)
+    assert dict(golden.grades("1")) == {"7": 1, "8": 0}
+
+
+@pytest.mark.parametrize(
+    ("judged", "message"),
+    [
+        ({}, "has no query"),
+        ({"": {"d": 1}}, "the query id is empty"),
+        ({None: {"d": 1}}, "the query id is empty"),
+        ({1.5: {"d": 1}}, "numbers with a decimal point are no ids"),
+        ({True: {"d": 1}}, r"the query id is 'True' \(bool\), not an id"),
+        ({"q": {"": 1}}, "query 'q': a document id is empty"),
+        ({"q": {2.0: 1}}, r"query 'q': a document id is '2.0' \(float\)"),
+        ({"q": {"d": "high"}}, r"query 'q': the grade of document 'd' is 'high' \(str\)"),
+        ({"q": {"d": None}}, "the grade of document 'd' is empty"),
+        ({"q": {"d": float("nan")}}, "not a finite number"),
+        ({"q": {"d": float("inf")}}, "not a finite number"),
+        ({"q": {"d": True}}, r"'True' \(bool\), not a finite number"),
+        ({"q": {"d": "1_000"}}, "not a finite number"),
+        ({"q": {"d": [1]}}, "not a finite number"),
+        ({"q": {"d": 10**400}}, "not a finite number"),
+        # 1 and "1" are the same id
+        ({"q": {1: 1, "1": 2}}, "document '1' of query 'q' is judged twice, 1 and 2"),
+        ({1: {"d": 1}, "1": {"e": 1}}, "query '1' is given twice"),
+    ],
+)
+def test_a_dict_that_is_no_golden_set_is_refused(
+    judged: Mapping[str, Mapping[str, float]], message: str
+) -> None:
+    with pytest.raises(GoldenSetError, match=message):
+        GoldenSet.from_dict(judged)
+
+
+def test_attributes_of_an_absent_query_are_refused() -> None:
+    with pytest.raises(GoldenSetError, match="attributes of queries that are not there: q9"):
+        GoldenSet.from_dict(JUDGED, attributes={"q9": {"locale": "en"}})
+
+
+@pytest.mark.parametrize("grade", [2, 2.0, "2", np.int64(2), np.float32(2), " 2 "])
+def test_a_grade_is_a_number_or_the_text_of_one(grade: object) -> None:
+    golden = GoldenSet.from_dict({"q": {"d": grade}})  # type: ignore[dict-item]
+    assert repr(golden.grades("q")["d"]) == "2"
+
+
+def test_a_fractional_or_negative_grade_is_kept() -> None:
+    assert GoldenSet.from_dict({"q": {"d": 0.5, "e": -2}}).grades("q") == {"d": 0.5, "e": -2}
+
+
+# --- pandas --------------------------------------------------------------------------------------
+
+
+def frame(**columns: list[object]) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+def test_a_golden_set_from_frames() -> None:
+    judgments = frame(query_id=[1, 1, 2], doc_id=[10, 11, 10], relevance=[2.0, 0.5, 1.0])
+    queries = frame(query_id=[2, 1], query=["b", "a"], locale=["de", None], n=[np.nan, 3.0])
+    golden = GoldenSet.from_frames(judgments, queries, name="frames")
+    assert golden.name == "frames"
+    assert golden.query("1") == Query("1", "a", {"n": 3.0})
+    assert golden.query("2") == Query("2", "b", {"locale": "de"})
+    assert golden.grades("1") == {"10": 2, "11": 0.5}
+
+
+def test_a_missing_text_is_none_however_pandas_says_it() -> None:
+    for missing in (None, np.nan, pd.NA, pd.NaT):
+        queries = pd.DataFrame({"query_id": ["q"], "query": pd.Series([missing], dtype=object)})
+        golden = GoldenSet.from_frames(frame(query_id=["q"], doc_id=["d"], relevance=[1]), queries)
+        assert golden.query("q").text is None
+
+
+@pytest.mark.parametrize(
+    ("judgments", "message"),
+    [
+        (frame(query_id=["q"], doc_id=["d"]), "judgments has no column relevance; it has query_id"),
+        (frame(query_id=[1.0], doc_id=["d"], relevance=[1]), r"row 0: query_id .* \(dtype=str\)"),
+        (frame(query_id=["q"], doc_id=[1.5], relevance=[1]), "judgments, row 0: doc_id"),
+        (frame(query_id=[None], doc_id=["d"], relevance=[1]), "row 0: query_id is empty"),
+        (
+            frame(query_id=["q", "q"], doc_id=["d", "e"], relevance=[1, np.nan]),
+            "judgments, row 1: the grade of document 'e' is empty",
+        ),
+        (
+            frame(query_id=["q", "q"], doc_id=["d", "d"], relevance=[1, 2]),
+            "judgments, row 1: document 'd' of query 'q' is judged twice, 1 and 2",
+        ),
+        (frame(query_id=["q"], doc_id=["d"], relevance=["x"]), "row 0: the grade"),
+        (frame(query_id=[], doc_id=[], relevance=[]), "has no query"),
+    ],
+)
+def test_frames_that_are_no_golden_set_are_refused_with_the_row(
+    judgments: pd.DataFrame, message: str
+) -> None:
+    with pytest.raises(GoldenSetError, match=message):
+        GoldenSet.from_frames(judgments)
+
+
+def test_a_query_twice_in_the_frame_is_refused() -> None:
+    judgments = frame(query_id=["q"], doc_id=["d"], relevance=[1])
+    with pytest.raises(GoldenSetError, match="queries, row 1: query 'q' is given twice"):
+        GoldenSet.from_frames(judgments, frame(query_id=["q", "q"], query=["a", "b"]))
+    with pytest.raises(GoldenSetError, match="queries has no column query"):
+        GoldenSet.from_frames(judgments, frame(query_id=["q"]))
+
+
+def test_the_same_judgment_twice_is_one() -> None:
+    judgments = frame(query_id=["q", "q"], doc_id=["d", "d"], relevance=[1, 1])
+    assert GoldenSet.from_frames(judgments).judgment_count == 1
+
+
+def test_frames_come_out_as_they_went_in() -> None:
+    golden = GoldenSet.from_dict(JUDGED, TEXTS, attributes={"q1": {"locale": "en"}})
+    assert golden.judgments.columns.tolist() == ["query_id", "doc_id", "relevance"]
+    assert golden.judgments.values.tolist() == [["q1", "d3", 2], ["q1", "d7", 0], ["q2", "d1", 1]]
+    assert golden.queries.columns.tolist() == ["query_id", "query", "locale"]
+    assert golden.queries["query"].tolist() == ["red shoes", "blue hat"]
+    again = GoldenSet.from_frames(golden.judgments, golden.queries)
+    assert again.fingerprint == golden.fingerprint
+    assert again.query("q2").attributes == {}
+
+
+# --- slices --------------------------------------------------------------------------------------
+
+
+def test_slices_by_attribute() -> None:
+    golden = GoldenSet.from_dict(
+        {q: {"d": 1} for q in "abcde"},
+        attributes={
+            "a": {"locale": "en", "tags": ["x", "y", "x"]},
+            "b": {"locale": "de", "tags": "x", "head": True},
+            "c": {"locale": "en", "head": False},
+            "d": {"locale": None, "year": 2024},
+        },
+    )
+    assert golden.slices("locale") == {"(none)": ["d", "e"], "de": ["b"], "en": ["a", "c"]}
+    # a query belongs to the slice of each item of a list, once
+    assert golden.slices("tags") == {"(none)": ["c", "d", "e"], "x": ["a", "b"], "y": ["a"]}
+    assert golden.slices("head") == {"(none)": ["a", "d", "e"], "false": ["c"], "true": ["b"]}
+    assert golden.slices("year")["2024"] == ["d"]
+
+
+def test_an_unknown_attribute_is_refused_with_the_nearest() -> None:
+    golden = GoldenSet.from_dict(JUDGED, attributes={"q1": {"locale": "en"}}, name="web")
+    with pytest.raises(
+        GoldenSetError, match=r"'web' has no attribute 'local'; did you mean 'locale'\?"
+    ):
+        golden.slices("local")
+    with pytest.raises(GoldenSetError, match="its attributes: none"):
+        GoldenSet.from_dict(JUDGED).slices("locale")
+
+
+# --- fingerprints --------------------------------------------------------------------------------
+
+
+def test_the_fingerprint_is_of_the_content_not_of_order_name_or_attributes() -> None:
+    golden = GoldenSet.from_dict(JUDGED, TEXTS, name="a")
+    shuffled = GoldenSet.from_dict(
+        {"q2": {"d1": 1.0}, "q1": {"d7": 0, "d3": "2"}},  # type: ignore[dict-item]
+        TEXTS,
+        attributes={"q1": {"locale": "en"}},
+        name="b",
+    )
+    assert golden.fingerprint == shuffled.fingerprint
+    assert golden.query_fingerprints == shuffled.query_fingerprints
+
+
+@pytest.mark.parametrize(
+    ("judged", "texts", "changed"),
+    [
+        ({"q1": {"d3": 1, "d7": 0}, "q2": {"d1": 1}}, TEXTS, {"q1"}),
+        ({"q1": {"d3": 2}, "q2": {"d1": 1}}, TEXTS, {"q1"}),
+        ({"q1": {"d3": 2, "d7": 0, "d8": 0}, "q2": {"d1": 1}}, TEXTS, {"q1"}),
+        ({"q1": {"d4": 2, "d7": 0}, "q2": {"d1": 1}}, TEXTS, {"q1"}),
+        (JUDGED, {"q1": "red shoes", "q2": "blue hats"}, {"q2"}),
+        (JUDGED, {"q1": "red shoes"}, {"q2"}),
+        ({**JUDGED, "q3": {"d1": 1}}, TEXTS, {"q3"}),
+        ({"q1": JUDGED["q1"]}, {"q1": "red shoes"}, set()),
+    ],
+)
+def test_the_fingerprint_changes_with_grades_documents_texts_and_queries(
+    judged: dict[str, dict[str, float]], texts: dict[str, str], changed: set[str]
+) -> None:
+    before = GoldenSet.from_dict(JUDGED, TEXTS)
+    after = GoldenSet.from_dict(judged, texts)
+    assert after.fingerprint != before.fingerprint
+    then = before.query_fingerprints
+    assert {q for q, mark in after.query_fingerprints.items() if then.get(q) != mark} == changed
+
+
+def test_the_fingerprint_is_the_same_on_every_machine() -> None:
+    """Records keep it: a change of this value makes every baseline stale.
+
+    The query's mark is the first 16 hexadecimal digits of the SHA-256 of the JSON
+    ["q", "red shoes", [["d", 1.0]]], the set's that of the sorted marks, a line each.
+    """
+    import hashlib
+
+    golden = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "red shoes"})
+    mark = hashlib.sha256(b'["q", "red shoes", [["d", 1.0]]]').hexdigest()[:16]
+    assert golden.query_fingerprints == {"q": mark}
+    assert golden.fingerprint == hashlib.sha256(mark.encode()).hexdigest()[:16]
+
+
+@given(st.permutations([("q1", "d3", 2), ("q1", "d7", 0), ("q2", "d1", 1), ("q2", "d2", 3)]))
+def test_no_order_of_rows_changes_the_fingerprint(rows: list[tuple[str, str, int]]) -> None:
+    golden = GoldenSet.from_frames(pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"]))
+    expected = GoldenSet.from_dict({"q1": {"d3": 2, "d7": 0}, "q2": {"d1": 1, "d2": 3}})
+    assert golden.fingerprint == expected.fingerprint
+
+
+# --- the linter ----------------------------------------------------------------------------------
+
+
+def test_the_linter_finds_queries_that_cannot_score() -> None:
+    golden = GoldenSet.from_dict(
+        {"good": {"d": 1}, "zero": {"d": 0}, "minus": {"d": -1, "e": 0}, "bare": {}}
+    )
+    findings = {finding.rule: finding for finding in golden.lint()}
+    assert set(findings) == {"no-judgment", "no-relevant"}
+    assert findings["no-judgment"].query_ids == ("bare",)
+    assert findings["no-relevant"].query_ids == ("zero", "minus")
+    assert str(findings["no-relevant"]).startswith(
+        "no-relevant: 2 queries without a relevant document: zero, minus."
+    )
+
+
+def test_the_linter_finds_nothing_in_a_good_set() -> None:
+    assert GoldenSet.from_dict(JUDGED).lint() == []

@@ -1,0 +1,196 @@
+"""Random data against ir_measures, pytrec_eval and scikit-learn, where the conventions agree.
+
+Scores are whole numbers: trec_eval 9, which these libraries wrap, keeps them as float32.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+import ir_measures
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import dcg_score, ndcg_score
+
+from pytest_rankcheck import GoldenSet, Run, evaluate
+
+DOCS = [f"d{i:02}" for i in range(14)]
+QUERIES = ["q1", "q2", "q3", "q4"]
+
+judged = st.dictionaries(st.sampled_from(DOCS), st.integers(-1, 4), min_size=1, max_size=10)
+scored = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 6).map(float), min_size=1)
+"""Documents of all kinds: judged or not, retrieved or not, with many ties."""
+
+qrels_of = st.dictionaries(st.sampled_from(QUERIES), judged, min_size=1)
+run_of = st.dictionaries(st.sampled_from([*QUERIES, "extra"]), scored, min_size=1)
+
+TREC_EVAL = {
+    "map": "AP",
+    "map_cut_5": "AP@5",
+    "recip_rank": "RR",
+    "P_5": "P@5",
+    "P_20": "P@20",
+    "recall_5": "R@5",
+    "success_1": "Success@1",
+    "success_5": "Success@5",
+    "ndcg": "nDCG",
+    "ndcg_cut_5": "nDCG@5",
+    "ndcg_cut_20": "nDCG@20",
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(qrels=qrels_of, run=run_of, level=st.sampled_from([1, 2]))
+def test_pytrec_eval_agrees_on_every_query_that_both_have(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], level: int
+) -> None:
+    assume(set(qrels) & set(run))
+    families = {"map", "map_cut", "recip_rank", "P", "recall", "success", "ndcg", "ndcg_cut"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, families, relevance_level=level).evaluate(run)
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    for measure, name in TREC_EVAL.items():
+        head, at, cutoff = name.partition("@")
+        ours = name if head == "nDCG" or level == 1 else f"{head}(rel={level}){at}{cutoff}"
+        values = evaluation.per_query(ours)
+        for query_id, found in theirs.items():
+            assert values[query_id] == pytest.approx(found[measure], abs=1e-9), (ours, query_id)
+    # what pytrec_eval leaves out is an empty ranking here
+    for query_id in set(qrels) - set(run):
+        assert evaluation.per_query("nDCG")[query_id] == 0
+
+
+# RR@k of ir_measures breaks ties the other way round, so it is not among these.
+IR_MEASURES = [
+    ir_measures.nDCG,
+    ir_measures.nDCG @ 5,
+    ir_measures.nDCG(judged_only=True) @ 5,
+    ir_measures.AP,
+    ir_measures.AP @ 5,
+    ir_measures.AP(rel=2),
+    ir_measures.AP(judged_only=True),
+    ir_measures.RR,
+    ir_measures.RR(rel=2),
+    ir_measures.P @ 5,
+    ir_measures.P(rel=2) @ 3,
+    ir_measures.P(judged_only=True) @ 5,
+    ir_measures.R @ 5,
+    ir_measures.R(rel=2) @ 5,
+    ir_measures.Success @ 3,
+    ir_measures.Success(rel=2) @ 3,
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(qrels=qrels_of, run=run_of)
+def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
+) -> None:
+    assume(set(qrels) & set(run))
+    theirs = ir_measures.calc_aggregate(IR_MEASURES, qrels, run)
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    for measure in IR_MEASURES:
+        assert evaluation.mean(measure) == pytest.approx(theirs[measure], abs=1e-9), measure
+
+
+grades_of = st.lists(st.integers(0, 4), min_size=2, max_size=9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(grades=grades_of, cutoff=st.integers(1, 12), order=st.randoms(use_true_random=False))
+def test_scikit_learn_agrees_where_all_documents_are_judged_retrieved_and_untied(
+    grades: list[int], cutoff: int, order: object
+) -> None:
+    assume(any(grades))
+    scores = list(range(len(grades)))
+    order.shuffle(scores)  # type: ignore[attr-defined]
+    docs = [f"d{i}" for i in range(len(grades))]
+    golden = GoldenSet.from_dict({"q": dict(zip(docs, grades, strict=True))})
+    run = Run.from_dict({"q": dict(zip(docs, map(float, scores), strict=True))})
+    evaluation = evaluate(run, golden)
+    theirs = ndcg_score([grades], [scores], k=cutoff)
+    assert evaluation.mean(f"nDCG@{cutoff}") == pytest.approx(theirs, abs=1e-12)
+    gains = [2**grade - 1 for grade in grades]
+    theirs = ndcg_score([gains], [scores], k=cutoff)
+    assert evaluation.mean(f"nDCG(gain=exponential)@{cutoff}") == pytest.approx(theirs, abs=1e-12)
+    # another base of the logarithm cancels; dcg_score confirms it on the quotient
+    base = 3.5
+    quotient = dcg_score([grades], [scores], k=cutoff, log_base=base) / dcg_score(
+        [grades], [grades], k=cutoff, log_base=base, ignore_ties=True
+    )
+    ours = evaluation.mean(f"nDCG(discount=log({base}))@{cutoff}")
+    assert ours == pytest.approx(quotient, abs=1e-12)
+
+
+# --- where the others differ, our documented value ----------------------------------------------
+
+
+def test_tied_documents_are_in_descending_order_of_id_also_under_a_cutoff() -> None:
+    """ir_measures takes the ascending order for RR@k, the descending one for RR."""
+    qrels, run = {"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}
+    ours = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    assert ours.mean("RR") == ours.mean("RR@10") == 1
+    assert ir_measures.calc_aggregate([ir_measures.RR], qrels, run)[ir_measures.RR] == 1
+    cut = ir_measures.RR @ 10
+    assert ir_measures.calc_aggregate([cut], qrels, run)[cut] == 0.5
+
+
+def test_scores_closer_than_float32_are_no_tie() -> None:
+    qrels = {"q": {"a": 1}}
+    run = {"q": {"a": 1.0 + 1e-12, "b": 1.0}}
+    assert evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels)).mean("RR") == 1
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
+    assert theirs["q"]["recip_rank"] == 0.5
+
+
+def test_the_ideal_ranking_holds_documents_that_were_not_retrieved() -> None:
+    """scikit-learn only sees what was retrieved, and would say 1."""
+    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 1}})
+    # 1 / (1 + 1/1.584963)
+    ours = evaluate(Run.from_dict({"q": ["a"]}), golden).mean("nDCG")
+    assert ours == pytest.approx(1 / 1.630930, abs=1e-6)
+
+
+def test_a_missing_query_counts_zero_in_the_mean() -> None:
+    """pytrec_eval drops it: its mean would be 1."""
+    golden = GoldenSet.from_dict({"p": {"a": 1}, "q": {"a": 1}})
+    assert evaluate(Run.from_dict({"p": ["a"]}), golden).mean("RR") == 0.5
+
+
+def test_the_relevance_level_leaves_ndcg_alone() -> None:
+    """ranx zeroes the gains below the level."""
+    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 2}})
+    evaluation = evaluate(Run.from_dict({"q": ["a", "b"]}), golden)
+    # (1 + 2/1.584963) / (2 + 1/1.584963)
+    assert evaluation.mean("nDCG") == pytest.approx(2.261860 / 2.630930, abs=1e-6)
+
+
+needs_perl = pytest.mark.skipif(shutil.which("perl") is None, reason="ir_measures runs gdeval.pl")
+
+
+@needs_perl
+def test_exponential_gain_is_that_of_ir_measures() -> None:
+    """Both by way of gdeval, which prints five decimals and needs numbers for query ids."""
+    qrels = {"1": {"a": 3, "b": 1, "c": 2}, "2": {"a": 1}}
+    run = {"1": {"x": 3.0, "b": 2.0, "a": 2.0}, "2": {"b": 2.0, "a": 1.0}}
+    measure = ir_measures.nDCG(dcg="exp-log2") @ 5
+    theirs = {found.query_id: found.value for found in ir_measures.iter_calc([measure], qrels, run)}
+    ours = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels)).per_query(measure)
+    assert ours.to_dict() == pytest.approx(theirs, abs=6e-6)
+    # tied, b stands before a: gains 1 and 7 at 2 and 3; ideal 7, 3, 1:
+    # (1/1.584963 + 7/2) / (7 + 3/1.584963 + 1/2) = 4.130930 / 9.392789
+    assert ours["1"] == pytest.approx(4.130930 / 9.392789, abs=1e-6)
+
+
+@needs_perl
+def test_err_of_ir_measures_is_ours_with_its_fixed_highest_grade() -> None:
+    qrels = {"1": {"a": 3, "b": 1}}
+    run = {"1": {"x": 3.0, "b": 2.0, "a": 1.0}}
+    measure = ir_measures.ERR @ 20
+    theirs = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+    ours = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels)).mean("ERR(max_grade=4)@20")
+    assert ours == pytest.approx(theirs, abs=6e-6)
+    # 1/2 * 1/16 + 1/3 * 7/16 * 15/16
+    assert np.isclose(ours, 1 / 32 + 7 / 48 * 15 / 16)

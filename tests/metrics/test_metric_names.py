@@ -1,0 +1,314 @@
+"""The grammar of metric names: what parses, what it prints as, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ir_measures
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rankcheck import Metric, MetricError
+from pytest_rankcheck.metrics.registry import definitions
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("nDCG", "nDCG"),
+        ("nDCG@10", "nDCG@10"),
+        ("NDCG@10", "nDCG@10"),
+        ("ndcg@10", "nDCG@10"),
+        ("MRR", "RR"),
+        ("mrr@10", "RR@10"),
+        ("MAP", "AP"),
+        ("map@100", "AP@100"),
+        ("Hit@1", "Success@1"),
+        ("HitRate@1", "Success@1"),
+        ("Accuracy@1", "Success@1"),
+        ("precision@5", "P@5"),
+        ("RECALL@5", "R@5"),
+        ("err@20", "ERR@20"),
+        # spaces are free
+        (" nDCG ( gain = exponential ) @ 10 ", "nDCG(gain=exponential)@10"),
+        # a default that is said goes without saying
+        ("nDCG(gain=linear)@10", "nDCG@10"),
+        ("AP(divide=relevant,judged_only=false)", "AP"),
+        ("nDCG(judged_only=False)", "nDCG"),
+        # words ignore case and may stand in quotes
+        ("nDCG(gain=Exponential)", "nDCG(gain=exponential)"),
+        ("nDCG(gain='exponential')", "nDCG(gain=exponential)"),
+        ("P(judged_only=True)@5", "P(judged_only=true)@5"),
+        ("P(judged_only=true)@5", "P(judged_only=true)@5"),
+        # parameters stand in the metric's order, numbers in their shortest form
+        ("AP(divide=min,rel=2.0)@100", "AP(rel=2,divide=min)@100"),
+        ("AP(rel=0.50)", "AP(rel=0.5)"),
+        ("RR(rel=-1)", "RR(rel=-1)"),
+        # an explicit relevance level is a choice of its own, whatever the grades are
+        ("AP(rel=1)", "AP(rel=1)"),
+        ("nDCG(discount=power(1.5))@10", "nDCG(discount=power(1.5))@10"),
+        ("nDCG(discount=zipf(1, 2))@10", "nDCG(discount=zipf(1,2))@10"),
+        ("nDCG(discount=log(10))", "nDCG(discount=log(10))"),
+        ("nDCG(gain={2:9, 1:3})@10", "nDCG(gain={1:3,2:9})@10"),
+        ("ERR(stop=sigmoid(1,0.5),max_grade=4)@20", "ERR(max_grade=4,stop=sigmoid(1,0.5))@20"),
+        # what ir_measures prints
+        ("nDCG(dcg='log2')@10", "nDCG@10"),
+        ("nDCG(dcg='exp-log2')@10", "nDCG(gain=exponential)@10"),
+        ("nDCG(gains={1:3,2:9})@5", "nDCG(gain={1:3,2:9})@5"),
+        ("AP(rel=2)@100", "AP(rel=2)@100"),
+    ],
+)
+def test_a_name_prints_in_canonical_form(written: str, canonical: str) -> None:
+    metric = Metric.parse(written)
+    assert str(metric) == canonical
+    assert Metric.parse(canonical) == metric
+    assert hash(Metric.parse(canonical)) == hash(metric)
+
+
+@pytest.mark.parametrize(
+    ("measure", "canonical"),
+    [
+        (ir_measures.nDCG, "nDCG"),
+        (ir_measures.nDCG @ 10, "nDCG@10"),
+        (ir_measures.nDCG(dcg="exp-log2") @ 10, "nDCG(gain=exponential)@10"),
+        (ir_measures.nDCG(gains={1: 3, 2: 9}) @ 5, "nDCG(gain={1:3,2:9})@5"),
+        (ir_measures.nDCG(judged_only=True) @ 4, "nDCG(judged_only=true)@4"),
+        (ir_measures.AP, "AP"),
+        (ir_measures.AP(rel=2) @ 100, "AP(rel=2)@100"),
+        (ir_measures.MAP @ 10, "AP@10"),
+        (ir_measures.RR @ 10, "RR@10"),
+        (ir_measures.RR(rel=2), "RR(rel=2)"),
+        (ir_measures.P(judged_only=True) @ 5, "P(judged_only=true)@5"),
+        (ir_measures.P(rel=2) @ 5, "P(rel=2)@5"),
+        (ir_measures.R @ 5, "R@5"),
+        (ir_measures.Success(rel=2) @ 3, "Success(rel=2)@3"),
+        (ir_measures.ERR @ 20, "ERR@20"),
+    ],
+    ids=str,
+)
+def test_an_ir_measures_object_and_what_it_prints_mean_the_same(
+    measure: object, canonical: str
+) -> None:
+    assert str(Metric.parse(measure)) == canonical
+    assert str(Metric.parse(str(measure))) == canonical
+
+
+def test_accuracy_of_ir_measures_is_refused_because_it_is_another_measure() -> None:
+    with pytest.raises(MetricError, match=r"another measure .* write 'Success@k'"):
+        Metric.parse(ir_measures.Accuracy @ 3)
+
+
+def test_a_metric_is_its_own_name() -> None:
+    metric = Metric.parse("nDCG@10")
+    assert Metric.parse(metric) is metric
+    assert metric.name == "nDCG"
+    assert metric.cutoff == 10
+    assert metric.higher_is_better
+
+
+def test_a_metric_can_be_made_from_its_parts() -> None:
+    assert Metric.of("MAP", 100, rel=2, divide=None) == Metric.parse("AP(rel=2)@100")
+    assert Metric.of("nDCG", gain={1: 3, 2: 9}) == Metric.parse("nDCG(gain={1:3,2:9})")
+    assert Metric.of("nDCG", 10, gain="exponential") == Metric.parse("nDCG(gain=exponential)@10")
+
+
+# --- every registered metric -----------------------------------------------------------------
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+positive = st.floats(min_value=0.001, max_value=1e6)
+mappings = st.dictionaries(finite, st.floats(0, 1e6), min_size=1, max_size=4).map(
+    lambda pairs: "{" + ", ".join(f"{key!r}: {value!r}" for key, value in pairs.items()) + "}"
+)
+VALUES = {
+    "gain": st.one_of(st.sampled_from(["linear", "exponential"]), mappings),
+    "discount": st.one_of(
+        st.sampled_from(["log2", "linear"]),
+        positive.map(lambda base: f"log({1 + base!r})"),
+        positive.map(lambda s: f"power({s!r})"),
+        st.tuples(finite.filter(lambda p: p > -1), positive).map(lambda z: f"zipf({z[0]}, {z[1]})"),
+    ),
+    "rel": finite.map(repr),
+    "divide": st.sampled_from(["relevant", "retrieved", "min"]),
+    "max_grade": positive.map(repr),
+    "stop": st.one_of(
+        st.sampled_from(["exponential", "identity"]),
+        st.tuples(positive, finite).map(lambda s: f"sigmoid({s[0]}, {s[1]})"),
+    ),
+    "judged_only": st.sampled_from(["true", "True", "false"]),
+}
+
+
+@st.composite
+def names(draw: st.DrawFn) -> str:
+    """Names of every registered metric, under every alias, with any of its parameters."""
+    entry = draw(st.sampled_from(sorted(definitions().values(), key=lambda entry: entry.name)))
+    spelling = draw(st.sampled_from([entry.name, *entry.aliases]))
+    spelling = draw(st.sampled_from([spelling, spelling.lower(), spelling.upper()]))
+    chosen = draw(st.lists(st.sampled_from(sorted(entry.parameters)), unique=True))
+    said = ", ".join(f"{name}={draw(VALUES[name])}" for name in chosen)
+    cutoff = draw(st.one_of(st.just(""), st.integers(1, 10**9).map(lambda k: f"@{k}")))
+    return f"{spelling}({said}){cutoff}" if said else f"{spelling}{cutoff}"
+
+
+@given(names())
+def test_the_canonical_spelling_means_the_same_metric(name: str) -> None:
+    metric = Metric.parse(name)
+    again = Metric.parse(str(metric))
+    assert again == metric
+    assert str(again) == str(metric)
+
+
+def test_every_metric_says_what_it_is() -> None:
+    assert {"nDCG", "RR", "AP", "P", "R", "Success", "ERR"} <= set(definitions())
+    for entry in definitions().values():
+        assert entry.summary.endswith((".", "k")), entry.name
+        assert entry.reference, entry.name
+        assert entry.range[0] < entry.range[1], entry.name
+        for parameter in entry.parameters.values():
+            assert parameter.allowed, (entry.name, parameter.name)
+            assert parameter.description, (entry.name, parameter.name)
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nDCGG@10", r"unknown metric 'nDCGG'; did you mean 'nDCG'\?"),
+        ("Precison", r"unknown metric 'Precison'; did you mean 'Precision'\?"),
+        ("Zebra", r"unknown metric 'Zebra'; known metrics: .*nDCG"),
+        ("nDCG(gian=linear)", r"nDCG has no parameter 'gian'; did you mean 'gain'\?"),
+        ("P(xyz=1)", r"P has no parameter 'xyz'; it has rel, judged_only"),
+        ("nDCG(gain=exponental)", r"gain=exponental is not possible; did you mean 'exponential'\?"),
+        ("nDCG(gain=3)", r"gain=3 is not possible; gain takes linear, exponential, or a mapping"),
+        ("nDCG(gain={})", "gain={} is not possible"),
+        ("nDCG(gain={1:-2})", "is not possible"),
+        ("nDCG(gain={a:2})", "is not possible"),
+        ("nDCG(gain={1:2,**x})", "not a metric name|is not possible"),
+        ("nDCG(discount=power)", "is not possible"),
+        ("nDCG(discount=power(1,2))", r"power takes 1 argument\(s\)"),
+        ("nDCG(discount=power(-1))", "is not possible"),
+        ("nDCG(discount=log(1))", "is not possible"),
+        ("nDCG(discount=log(x))", "is not possible"),
+        ("nDCG(discount=zipf(-1,1))", "is not possible"),
+        ("nDCG(dcg='exp')", r"dcg=exp is not possible; dcg takes log2 or exp-log2"),
+        ("AP(rel=high)", r"rel=high is not possible; rel takes a number"),
+        ("AP(rel=true)", "rel=True is not possible"),
+        ("AP(rel=1e999)", "rel=inf is not possible"),
+        ("AP(divide=5)", r"divide takes relevant, retrieved or min"),
+        ("P(judged_only=1)", r"judged_only takes true or false"),
+        ("P(judged_only=yes)", r"judged_only takes true or false"),
+        ("ERR(max_grade=0)", "max_grade takes a number above 0"),
+        ("ERR(stop=sigmoid(0,1))", "is not possible"),
+        ("nDCG@0", r"nDCG@0: a cutoff is a whole number of at least 1"),
+        ("nDCG@-1", r"nDCG@-1: a cutoff is a whole number"),
+        ("nDCG@1.5", r"nDCG@1.5: a cutoff is a whole number"),
+        ("nDCG@true", r"nDCG@True: a cutoff is a whole number"),
+        ("nDCG@ten", r"nDCG@ten: a cutoff is a whole number"),
+        ("nDCG@'10'", "a cutoff is a whole number"),
+        ("nDCG(linear)", "write parameters with their names"),
+        ("nDCG(**{'gain': 1})", "not a metric name"),
+        ("nDCG(gain=linear,gain=linear)", "a parameter is given twice"),
+        ("", "not a metric name"),
+        ("@10", "not a metric name"),
+        ("nDCG@", "not a metric name"),
+        ("nDCG@10@20", "not a metric name"),
+        ("nDCG 10", "not a metric name"),
+        ("nDCG(gain=linear", "not a metric name"),
+        ("nDCG+AP", "not a metric name"),
+        ("42", "not a metric name"),
+        ("nDCG\x00", "not a metric name"),
+        ("nDCG@10\nAP", "not a metric name"),
+    ],
+)
+def test_what_is_no_metric_is_refused_with_a_reason(name: str, message: str) -> None:
+    with pytest.raises(MetricError, match=message):
+        Metric.parse(name)
+
+
+@pytest.mark.parametrize("thing", [None, 10, 1.5, ["nDCG"], b"nDCG", object])
+def test_what_is_no_text_is_refused(thing: object) -> None:
+    with pytest.raises(MetricError, match="a metric is a name such as 'nDCG@10'"):
+        Metric.parse(thing)
+
+
+@pytest.mark.parametrize("cutoff", [0, -3, 2.5, True, "10"])
+def test_a_cutoff_given_apart_is_checked_too(cutoff: object) -> None:
+    with pytest.raises(MetricError, match="a cutoff is a whole number of at least 1"):
+        Metric.of("nDCG", cutoff)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open({path!r}, 'w')",
+        "nDCG(gain=open({path!r}, 'w'))",
+        "nDCG@open({path!r}, 'w')",
+        "__import__('pathlib').Path({path!r}).touch()",
+        "nDCG(gain=__import__('pathlib').Path({path!r}).touch())",
+        "nDCG(gain={{1: __import__('pathlib').Path({path!r}).touch()}})",
+        "nDCG(discount=power(__import__('pathlib').Path({path!r}).touch()))",
+        "(lambda: __import__('pathlib').Path({path!r}).touch())()",
+        "[__import__('pathlib').Path({path!r}).touch() for _ in (1,)]",
+        "nDCG if __import__('pathlib').Path({path!r}).touch() else AP",
+        "f'{{__import__(\"pathlib\").Path({path!r}).touch()}}'",
+    ],
+)
+def test_nothing_in_a_name_is_evaluated(code: str, tmp_path: Path) -> None:
+    trap = tmp_path / "touched"
+    with pytest.raises(MetricError):
+        Metric.parse(code.format(path=str(trap)))
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nDCG" * 1000,
+        "(" * 900,
+        "nDCG(gain=" + "-" * 900 + "1)",
+        "nDCG(gain=" + "{1:" * 300,
+        "nDCG(discount=power(" + "9" * 900 + "))",
+        "nDCG@" + "9" * 990,
+        "P(rel=" + "9" * 900 + ")",
+    ],
+    ids=lambda name: name[:12],
+)
+def test_a_monstrous_name_is_refused_with_a_short_message(name: str) -> None:
+    with pytest.raises(MetricError) as failure:
+        Metric.parse(name)
+    assert len(str(failure.value)) < 500
+
+
+def test_a_mapping_with_other_things_than_numbers_is_refused() -> None:
+    for name in ("nDCG(gain={[1]:2})", "nDCG(gain={{}:2})", "nDCG(gain={1:{2:3}})"):
+        with pytest.raises(MetricError):
+            Metric.parse(name)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_metric_or_a_metric_error(text: str) -> None:
+    try:
+        metric = Metric.parse(text)
+    except MetricError:
+        return
+    assert Metric.parse(str(metric)) == metric
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["nDCG", "AP", "P", "(", ")", "@", "{", "}", ":", ",", "=", "1", "-", "2.5", "true"]
+            + ["gain", "rel", "discount", "power", "dcg", "log2", "'", "stop", "sigmoid", "["]
+        ),
+        max_size=14,
+    ).map("".join)
+)
+def test_any_scramble_of_the_grammar_is_a_metric_or_a_metric_error(text: str) -> None:
+    try:
+        metric = Metric.parse(text)
+    except MetricError:
+        return
+    assert Metric.parse(str(metric)) == metric

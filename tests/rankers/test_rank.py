@@ -1,0 +1,291 @@
+"""Calling a ranker: what it may take, what it may answer, how it may fail."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import GoldenSet, Query, RankerError, RunError, rank
+
+GOLDEN = GoldenSet.from_dict(
+    {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}},
+    {"q1": "red shoes", "q2": "blue hat", "q3": "green"},
+    attributes={"q1": {"locale": "en"}},
+)
+ONE = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "text"})
+
+
+def ids() -> Iterator[str]:
+    yield from ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (["b", "a"], ("b", "a")),
+        (("b", "a"), ("b", "a")),
+        ([2, 10], ("2", "10")),
+        ([np.int64(2), np.int32(10)], ("2", "10")),
+        (np.array([2, 10]), ("2", "10")),
+        (np.array(["b", "a"]), ("b", "a")),
+        (pd.Series(["b", "a"]), ("b", "a")),
+        (pd.Index(["b", "a"]), ("b", "a")),
+        ({"b": None}.keys(), ("b",)),
+        # pairs are in order as returned, whatever the scores
+        ([("b", 1.0), ("a", 2.0)], ("b", "a")),
+        ([["b", 2], ["a", np.float32(1)]], ("b", "a")),
+        (zip(["b", "a"], [2, 1], strict=True), ("b", "a")),
+        # a dict is put into the order of its scores, ties by id, descending
+        ({"a": 1.0, "b": 2.0}, ("b", "a")),
+        ({"a": 1, "c": 1, "b": np.int64(1)}, ("c", "b", "a")),
+        ({9: 1.0, 10: 1.0}, ("9", "10")),
+        (pd.DataFrame({"doc_id": ["b", "a"]}), ("b", "a")),
+        (pd.DataFrame({"docno": [2, 1], "score": [1.0, 2.0]}), ("2", "1")),
+        ([], ()),
+        ((), ()),
+        ({}, ()),
+        (pd.DataFrame({"doc_id": []}), ()),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_shape_of_answer_is_a_ranking(answer: object, expected: tuple[str, ...]) -> None:
+    assert rank(lambda text: answer, ONE).ranking("q") == expected
+
+
+def test_a_generator_is_read() -> None:
+    assert rank(lambda text: ids(), ONE)["q"] == ("b", "a")
+    assert rank(lambda text: (pair for pair in [("b", 2), ("a", 1)]), ONE)["q"] == ("b", "a")
+
+
+def test_the_ranker_gets_the_text() -> None:
+    asked: list[object] = []
+    run = rank(lambda text: asked.append(text) or ["d"], GOLDEN)
+    assert asked == ["red shoes", "blue hat", "green"]
+    assert run.query_ids == GOLDEN.query_ids
+    assert run.depth == 100
+
+
+def test_a_parameter_k_gets_the_depth() -> None:
+    def with_k(text: str, k: int) -> list[str]:
+        return [str(k)]
+
+    def keyword_only(text: str, *, k: int = 3) -> list[str]:
+        return [str(k)]
+
+    def other(text: str, n: int = 3) -> list[str]:
+        return [str(n)]
+
+    assert rank(with_k, ONE, depth=7)["q"] == ("7",)
+    assert rank(keyword_only, ONE, depth=7)["q"] == ("7",)
+    assert rank(other, ONE, depth=7)["q"] == ("3",)
+    # a ranker whose only parameter is called k takes the query
+    assert rank(lambda k: [k], ONE, depth=7)["q"] == ("text",)
+
+
+class Engine:
+    def search(self, query: Query, k: int = 10) -> list[str]:
+        return [query.id, query.text or "", *map(str, query.attributes.values()), str(k)]
+
+    def __call__(self, text: str) -> list[str]:
+        return [text]
+
+
+def by_text_annotation(query: "Query") -> list[str]:  # noqa: UP037
+    return [query.id]
+
+
+def by_dotted_annotation(query: "pytest_rankcheck.Query") -> list[str]:  # type: ignore  # noqa
+    return [query.id]
+
+
+def test_a_parameter_annotated_query_gets_the_query() -> None:
+    run = rank(Engine().search, GOLDEN, depth=5)
+    assert run["q1"] == ("q1", "red shoes", "en", "5")
+    assert rank(by_text_annotation, ONE)["q"] == ("q",)
+    assert rank(by_dotted_annotation, ONE)["q"] == ("q",)
+
+    def by_class(query) -> list[str]:  # type: ignore[no-untyped-def]
+        return [query.id]
+
+    by_class.__annotations__["query"] = Query
+    assert rank(by_class, ONE)["q"] == ("q",)
+
+
+def test_callables_of_all_kinds() -> None:
+    assert rank(Engine(), ONE)["q"] == ("text",)
+    assert rank(functools.partial(lambda a, text: [a, text], "x"), ONE)["q"] == ("x", "text")
+    # written in C: it does not tell its parameters
+    assert rank({"text": ["d"]}.get, ONE)["q"] == ("d",)
+    assert rank(str.split, ONE)["q"] == ("text",)
+
+
+def test_the_answer_is_cut_at_the_depth() -> None:
+    run = rank(lambda text: [("c", 3), ("b", 2), ("a", 1)], ONE, depth=2)
+    assert run["q"] == ("c", "b")
+    assert run.to_frame()["score"].tolist() == [3, 2]
+    assert rank(lambda text: {"a": 1, "b": 2}, ONE, depth=1)["q"] == ("b",)
+
+
+@pytest.mark.parametrize("depth", [0, -1, 1.5, True, "10", None])
+def test_a_depth_that_is_none_is_refused(depth: Any) -> None:
+    with pytest.raises(RankerError, match="a depth is a whole number of at least 1"):
+        rank(lambda text: [], ONE, depth=depth)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "the ranking is None; it is a list of document ids"),
+        ("d1", r"the ranking is 'd1' \(str\)"),
+        (b"d1", r"the ranking is b'd1' \(bytes\)"),
+        (5, r"the ranking is 5 \(int\)"),
+        ([None], "a document id is None"),
+        ([""], "a document id is ''"),
+        ([1.0], r"a document id is 1.0 \(float\)"),
+        ([True], r"a document id is True \(bool\)"),
+        (["a", ("b", 1)], "stands among"),
+        ([("b", 1), "a"], r"'a' \(str\) stands among \(id, score\) pairs"),
+        ([("b", 1, 2)], "stands among"),
+        ([("b", float("nan"))], r"the score of document 'b' is nan \(float\)"),
+        ([("b", float("inf"))], "a score is a finite number"),
+        ([("b", "1")], r"the score of document 'b' is '1' \(str\)"),
+        ([("b", None)], "the score of document 'b' is None"),
+        ([("b", True)], "a score is a finite number"),
+        ({"b": np.nan}, "the score of document 'b' is"),
+        ({"b": "high"}, "the score of document 'b' is 'high'"),
+        (pd.DataFrame({"text": ["a"]}), "the DataFrame has no column doc_id; it has text"),
+        (pd.DataFrame({"doc_id": ["a"], "score": [np.nan]}), "the score of document 'a'"),
+        (pd.DataFrame({"doc_id": [None]}), "a document id is"),
+        (["a", "b", "a"], "document 'a' is ranked twice, at 1 and 3; rank it once"),
+        ([1, "1"], "document '1' is ranked twice"),
+    ],
+)
+def test_an_answer_that_is_no_ranking_is_refused_with_the_query(
+    answer: object, message: str
+) -> None:
+    with pytest.raises(RankerError, match=message) as failure:
+        rank(lambda text: answer, ONE)
+    said = str(failure.value)
+    assert said.startswith("the ranker failed on 1 of 1 query, first on 'q' \"text\": ")
+    assert failure.value.__cause__ is None
+
+
+def test_a_huge_score_is_refused() -> None:
+    with pytest.raises(RankerError, match="score"):
+        rank(lambda text: [("a", 10**400)], ONE)
+
+
+def test_a_document_twice_may_keep_its_first_place() -> None:
+    run = rank(lambda text: [("a", 3), ("b", 2), ("a", 1)], ONE, duplicates="first")
+    assert run["q"] == ("a", "b")
+    assert run.to_frame()["score"].tolist() == [3, 2]
+    # the cut comes after
+    assert rank(lambda text: list("aab"), ONE, 2, duplicates="first")["q"] == ("a", "b")
+
+
+def test_ties_of_a_dict_may_be_broken_otherwise() -> None:
+    tied = {"a": 1.0, "b": 1.0, "c": 2.0}
+    assert rank(lambda text: tied, ONE)["q"] == ("c", "b", "a")
+    assert rank(lambda text: tied, ONE, ties="input")["q"] == ("c", "a", "b")
+    with pytest.raises(RankerError, match="'a' and 'b' have the same score, 1; break ties"):
+        rank(lambda text: tied, ONE, ties="error")
+
+
+def test_options_that_are_none_are_refused() -> None:
+    with pytest.raises(RunError, match=r"ties=docid is not possible; did you mean 'doc_id'\?"):
+        rank(lambda text: [], ONE, ties="docid")  # type: ignore[arg-type]
+    with pytest.raises(RunError, match=r"duplicates=last is not possible.*allowed: error, first"):
+        rank(lambda text: [], ONE, duplicates="last")  # type: ignore[arg-type]
+
+
+def test_all_failing_queries_are_counted_and_the_first_is_the_cause() -> None:
+    calls = []
+
+    def broken(text: str) -> list[str]:
+        calls.append(text)
+        if text == "red shoes":
+            return ["d1"]
+        raise KeyError(f"no index for {text}")
+
+    with pytest.raises(RankerError) as failure:
+        rank(broken, GOLDEN)
+    said = str(failure.value)
+    assert said.startswith(
+        "the ranker failed on 2 of 3 queries, first on 'q2' \"blue hat\": KeyError: "
+    )
+    assert "no index for blue hat" in said
+    assert "also failed: q3" in said
+    assert isinstance(failure.value.__cause__, KeyError)
+    assert failure.value.__cause__.__traceback__ is not None
+    names = []
+    trace = failure.value.__cause__.__traceback__
+    while trace:
+        names.append(trace.tb_frame.f_code.co_name)
+        trace = trace.tb_next
+    assert names[-1] == "broken"
+    assert len(calls) == 3
+
+
+def test_a_generator_that_raises_halfway_is_a_failure_too() -> None:
+    def search(text: str) -> Iterator[str]:
+        yield "d1"
+        raise ConnectionError("gone")
+
+    with pytest.raises(RankerError, match="ConnectionError: gone") as failure:
+        rank(search, ONE)
+    assert isinstance(failure.value.__cause__, ConnectionError)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, pytest.skip.Exception])
+def test_an_interrupt_passes_through(stop: type[BaseException]) -> None:
+    def interrupted(text: str) -> list[str]:
+        raise stop
+
+    with pytest.raises(stop):
+        rank(interrupted, ONE)
+
+
+def test_a_message_of_the_ranker_cannot_break_the_line() -> None:
+    def rude(text: str) -> list[str]:
+        raise ValueError("\x1b[2J" + "x" * 10_000)
+
+    with pytest.raises(RankerError) as failure:
+        rank(rude, ONE)
+    assert "\x1b" not in str(failure.value)
+    assert len(str(failure.value)) < 1000
+
+
+def test_what_cannot_be_called_is_refused() -> None:
+    with pytest.raises(RankerError, match="the ranker is list, which cannot be called"):
+        rank(["d"], ONE)  # type: ignore[arg-type]
+
+
+def test_a_query_without_text_needs_a_ranker_that_takes_the_query() -> None:
+    golden = GoldenSet.from_dict({"q": {"d": 1}})
+    with pytest.raises(RankerError, match=r"first on 'q': the query has no text"):
+        rank(lambda text: [], golden)
+    assert rank(by_text_annotation, golden)["q"] == ("q",)
+
+
+def test_the_run_is_named_after_the_ranker() -> None:
+    def bm25(text: str) -> list[str]:
+        return ["d"]
+
+    assert rank(bm25, ONE).name.endswith("bm25")
+    assert rank(Engine(), ONE).name == "Engine"
+
+
+def test_a_ranker_may_be_a_class_instance_with_a_signature_that_lies() -> None:
+    class Odd:
+        __signature__ = "none"
+
+        def __call__(self, text: str) -> list[str]:
+            return [text]
+
+    ranker: Callable[..., object] = Odd()
+    assert rank(ranker, ONE)["q"] == ("text",)

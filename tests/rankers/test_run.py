@@ -1,0 +1,358 @@
+"""Runs: making them, their files, ties, depths, and what is refused."""
+
+from __future__ import annotations
+
+import codecs
+import tempfile
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
+
+# --- making ------------------------------------------------------------------------------------
+
+
+def test_a_run_from_a_dict() -> None:
+    run = Run.from_dict({"q1": ["d7", "d3"], 2: {"a": 1.0, "b": 2.0}, "q3": []}, name="bm25")
+    assert run.query_ids == ("q1", "2", "q3")
+    assert run["2"] == ("b", "a")
+    assert run.ranking("absent") == ()
+    assert "q3" in run
+    assert "absent" not in run
+    assert len(run) == 3
+    assert list(run) == ["q1", "2", "q3"]
+    assert repr(run) == "Run('bm25', 3 queries, 4 documents)"
+    with pytest.raises(KeyError):
+        run["absent"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        # the score decides, whatever the rank says; ties by id, descending
+        (
+            {
+                "query_id": ["q"] * 3,
+                "doc_id": ["a", "b", "c"],
+                "score": [1, 2, 2],
+                "rank": [1, 2, 3],
+            },
+            ("c", "b", "a"),
+        ),
+        ({"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "rank": [3, 1, 2]}, ("b", "c", "a")),
+        ({"query_id": ["q"] * 3, "doc_id": ["b", "c", "a"]}, ("b", "c", "a")),
+        ({"query_id": ["q"] * 2, "doc_id": [10, 9]}, ("10", "9")),
+    ],
+)
+def test_a_run_from_a_frame(frame: dict[str, list[object]], expected: tuple[str, ...]) -> None:
+    assert Run.from_frame(pd.DataFrame(frame))["q"] == expected
+
+
+def test_a_frame_may_hold_its_queries_in_any_order() -> None:
+    rows = pd.DataFrame(
+        {"query_id": [2, 1, 2], "doc_id": ["a", "a", "b"], "score": [1.0, 1.0, 2.0]}
+    )
+    run = Run.from_frame(rows, name="frame")
+    assert run.query_ids == ("2", "1")
+    assert run["2"] == ("b", "a")
+    again = Run.from_frame(run.to_frame())
+    assert [again[query] for query in run] == [run[query] for query in run]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"doc_id": ["a"]}, "the run has no column query_id; it has doc_id"),
+        ({"query_id": ["q"], "document": ["a"]}, "no column doc_id; it has query_id, document"),
+        ({"query_id": ["q"], "doc_id": ["a"], "score": [np.nan]}, "the score of document 'a'"),
+        ({"query_id": ["q"], "doc_id": ["a"], "score": ["x"]}, "the score of document 'a'"),
+        ({"query_id": ["q"], "doc_id": [1.5]}, r"query 'q': a document id is 1.5 \(float\)"),
+        ({"query_id": ["q"] * 2, "doc_id": ["a", "a"]}, "'a' is ranked twice, at 1 and 2"),
+        ({"query_id": ["q", None], "doc_id": ["a", "b"]}, "query_id|query id"),
+        ({"query_id": [1.0], "doc_id": ["a"]}, "query_id|query id"),
+        ({"query_id": ["q"] * 2, "doc_id": ["a", "b"], "rank": [1, np.nan]}, "rank"),
+    ],
+)
+def test_a_frame_that_is_no_run_is_refused(frame: dict[str, list[object]], message: str) -> None:
+    """A row is never dropped silently, and 1.0 is not the query 1."""
+    with pytest.raises(RunError, match=message):
+        Run.from_frame(pd.DataFrame(frame))
+
+
+def test_of_a_document_twice_in_a_frame_the_better_place_is_kept() -> None:
+    rows = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]}
+    assert Run.from_frame(pd.DataFrame(rows), duplicates="first")["q"] == ("a", "b")
+
+
+@pytest.mark.parametrize("bad", [None, 1.5, "", True])
+def test_a_query_id_that_is_none_is_refused(bad: object) -> None:
+    with pytest.raises(RunError):
+        Run.from_dict({bad: ["d"]})  # type: ignore[dict-item]
+
+
+def test_two_query_ids_that_read_the_same_are_refused() -> None:
+    with pytest.raises(RunError, match="1"):
+        Run.from_dict({1: ["a"], "1": ["b"]})  # type: ignore[dict-item]
+
+
+def test_the_top_of_a_run() -> None:
+    run = Run.from_dict({"q": [("a", 3), ("b", 2), ("c", 1)], "p": []}, ties="input")
+    top = run.top(2)
+    assert top["q"] == ("a", "b")
+    assert top["p"] == ()
+    assert top.depth == 2
+    assert top.ties == "input"
+    assert top.to_frame()["score"].tolist() == [3, 2]
+    assert run["q"] == ("a", "b", "c")
+    assert run.top(10)["q"] == ("a", "b", "c")
+
+
+# --- TREC files ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "bm25.run"
+
+
+def test_the_score_decides_and_ties_are_by_document_id(file: Path) -> None:
+    file.write_text("q Q0 a 1 1.0 t\nq Q0 c 2 2e0 t\nq Q0 b 3 1 t\n# a comment\nq Q0 d 4 -0.5 t\n")
+    run = Run.load(file)
+    assert run.name == "bm25.run"
+    assert run["q"] == ("c", "b", "a", "d")
+    assert Run.load(file, ties="input")["q"] == ("c", "a", "b", "d")
+    with pytest.raises(RunError, match=r"bm25.run: query 'q': documents 'a' and 'b' have the same"):
+        Run.load(file, ties="error")
+
+
+def test_ids_that_are_numbers_are_ordered_as_text(file: Path) -> None:
+    file.write_text("q Q0 10 1 1 t\nq Q0 9 2 1 t\n")
+    assert Run.load(file)["q"] == ("9", "10")
+
+
+def test_queries_may_be_interleaved_and_lines_end_as_they_like(file: Path) -> None:
+    file.write_bytes(
+        codecs.BOM_UTF8 + b"p Q0 a 1 1 t\r\n\r\nq\tQ0\ta\t1\t1\tt\r\n  p Q0 b 2 2 t  \r\n"
+    )
+    run = Run.load(file)
+    assert run["p"] == ("b", "a")
+    assert run["q"] == ("a",)
+
+
+def test_a_tag_may_have_several_words(file: Path) -> None:
+    """As in trec_eval, whose own test data has them: what follows the score is the run's name."""
+    file.write_text("q Q0 a 1 1.0 my tag with words\nq Q0 b 2 2.0 my\n")
+    assert Run.load(file)["q"] == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("q Q0 a 1 1.0 t\nq Q0 a 1 1.0\n", 2, "5 columns, not 6"),
+        ("q Q0 a 1 1.0 t\nq a 1.0\n", 2, "3 columns, not 6: 'q a 1.0'; a line of a run is"),
+        ("q Q0 a 1 high t\n", 1, "the score of document 'a' is 'high', not a finite number"),
+        ("\nq Q0 a 1 nan t\n", 2, "not a finite number"),
+        ("q Q0 a 1 -inf t\n", 1, "not a finite number"),
+        ("q Q0 a 1 1_0 t\n", 1, "not a finite number"),
+        ("q Q0 a 1 1e999 t\n", 1, "not a finite number"),
+    ],
+)
+def test_a_malformed_line_of_a_run_is_named(file: Path, text: str, line: int, message: str) -> None:
+    file.write_text(text)
+    with pytest.raises(RunError, match=message) as failure:
+        Run.load(file, "trec")
+    assert str(failure.value).startswith(f"{file}:{line}: ")
+
+
+def test_a_document_twice_in_a_file_is_refused_or_keeps_its_better_place(file: Path) -> None:
+    file.write_text("q Q0 a 1 1 t\nq Q0 b 2 2 t\nq Q0 a 3 3 t\n")
+    with pytest.raises(RunError, match=r"bm25.run: query 'q': document 'a' is ranked twice"):
+        Run.load(file)
+    assert Run.load(file, duplicates="first")["q"] == ("a", "b")
+
+
+# --- our own files -------------------------------------------------------------------------------
+
+
+def test_our_own_format_is_in_order_whatever_the_scores(file: Path) -> None:
+    file.write_text(
+        '{"query_id": "q", "ranking": ["b", "a"], "scores": [1, 2.5]}\n{"query_id": "p", "ranking": []}'
+    )
+    run = Run.load(file)
+    assert run["q"] == ("b", "a")
+    assert run["p"] == ()
+    assert run.to_frame()["score"].tolist() == [1, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "not of the form"),
+        ("{}", "not of the form"),
+        ('{"query_id": 5, "ranking": []}', "not of the form"),
+        ('{"query_id": "q"}', "not of the form"),
+        ('{"query_id": "q", "ranking": "ab"}', "not of the form"),
+        ('{"query_id": "q", "ranking": [1.5]}', "query 'q': a document id is 1.5"),
+        ('{"query_id": "q", "ranking": [null]}', "a document id is None"),
+        ('{"query_id": "q", "ranking": ["a"], "scores": [1, 2]}', "not one number a document"),
+        ('{"query_id": "q", "ranking": ["a"], "scores": 5}', "not one number a document"),
+        (
+            '{"query_id": "q", "ranking": ["a"], "scores": ["x"]}',
+            "the score of document 'a' is 'x'",
+        ),
+        ('{"query_id": "q", "ranking": ["a"], "scores": [NaN]}', "a score is a finite number"),
+        ('{"query_id": "q0", "ranking": ["a"]}', "query 'q0' is given twice"),
+        ('{"query_id": "q", "ranking": [' + "[" * 100_000, "not JSON"),
+    ],
+)
+def test_a_malformed_line_of_our_own_is_named(file: Path, line: str, message: str) -> None:
+    file.write_text('{"query_id": "q0", "ranking": ["a"]}\n\n' + line)
+    with pytest.raises(RunError, match=message) as failure:
+        Run.load(file)
+    assert str(failure.value).startswith(f"{file}:3: ")
+    assert len(str(failure.value)) < 1000
+
+
+def test_a_comment_in_a_file_of_our_own_is_no_line(file: Path) -> None:
+    """Detection skips it, and so does the golden set's format of the same kind."""
+    file.write_text('# from Monday\n{"query_id": "q", "ranking": ["a"]}\n')
+    assert Run.load(file)["q"] == ("a",)
+
+
+# --- files in general ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", [None, "trec", "jsonl"])
+@pytest.mark.parametrize("text", ["", "\n \n", "# nothing\n"])
+def test_an_empty_run_file_is_refused(file: Path, text: str, format: str | None) -> None:
+    file.write_text(text)
+    with pytest.raises(RunError, match=r"bm25.run is empty"):
+        Run.load(file, format)
+
+
+def test_a_run_file_that_cannot_be_read_is_refused(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"bm25.run: no such file"):
+        Run.load(file)
+    with pytest.raises(RunError, match="is a folder"):
+        Run.load(tmp_path)
+    file.write_bytes(b"q Q0 caf\xe9 1 1 t\n")
+    with pytest.raises(RunError, match=r"bm25.run:1: byte 9 is not UTF-8"):
+        Run.load(file)
+    file.write_text("q,a,1\n")
+    with pytest.raises(RunError, match=r"bm25.run:1: this is in no known format of runs"):
+        Run.load(file)
+    with pytest.raises(RunError, match=r"unknown format 'tec' of runs; did you mean 'trec'\?"):
+        Run.load(file, "tec")
+    with pytest.raises(RunError, match="ties=best is not possible"):
+        Run.load(file, ties="best")  # type: ignore[arg-type]
+
+
+def test_the_ending_chooses_the_format_of_a_saved_run(tmp_path: Path) -> None:
+    run = Run.from_dict({"q": ["b", "a"]})
+    run.save(tmp_path / "a.jsonl")
+    assert (tmp_path / "a.jsonl").read_text() == '{"query_id": "q", "ranking": ["b", "a"]}\n'
+    run.save(tmp_path / "a.run")
+    assert (tmp_path / "a.run").read_text() == ("q Q0 b 1 2.0 rankcheck\nq Q0 a 2 1.0 rankcheck\n")
+
+
+@pytest.mark.parametrize("bad", ["a b", "a\tb", "a\nb", "a\x0cb"])
+def test_an_id_that_trec_cannot_hold_is_refused_and_nothing_is_written(
+    tmp_path: Path, bad: str
+) -> None:
+    for rankings in ({bad: ["a"]}, {"q": [bad]}, {"#q": ["a"]}):
+        with pytest.raises(RunError, match="cannot be an id in a TREC run"):
+            Run.from_dict(rankings).save(tmp_path / "x.run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_lone_surrogate_is_refused_by_trec(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="cannot"):
+        Run.from_dict({"q": ["\ud800"]}).save(tmp_path / "x.run")
+    assert not list(tmp_path.iterdir())
+
+
+# --- round trips -----------------------------------------------------------------------------------
+
+NASTY = st.sampled_from(
+    ["\u2028", "\x85", "\xa0", "\ufeff", "\ud800", '"', "\t", "\x00", "\r", "\n", "#", "\x1c", "é"]
+)
+any_text = st.lists(st.one_of(NASTY, st.text(max_size=2)), min_size=1, max_size=4).map("".join)
+any_id = any_text.filter(bool)
+SPACE = set(" \t\n\r\x0b\x0c")
+trec_id = any_id.filter(
+    lambda text: (
+        not SPACE & set(text)
+        and text[0] not in "#\ufeff{"
+        and not any(0xD800 <= ord(char) < 0xE000 for char in text)
+    )
+)
+scores = st.floats(-1e9, 1e9)
+
+
+def runs(ids: st.SearchStrategy[str]) -> st.SearchStrategy[Run]:
+    rankings = st.one_of(
+        st.lists(ids, unique=True, max_size=6),
+        st.lists(st.tuples(ids, scores), unique_by=lambda pair: pair[0], max_size=6),
+        st.dictionaries(ids, st.integers(0, 2).map(float), max_size=6),
+    )
+    return st.dictionaries(ids, rankings, min_size=1, max_size=3).map(Run.from_dict)
+
+
+@settings(max_examples=200, deadline=None)
+@given(runs(any_id))
+def test_jsonl_gives_back_the_run(run: Run) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "run.jsonl"
+        run.save(file)
+        again = Run.load(file)
+        assert {query: again[query] for query in again} == {query: run[query] for query in run}
+        pd.testing.assert_frame_equal(again.to_frame(), run.to_frame())
+
+
+@settings(max_examples=200, deadline=None)
+@given(runs(trec_id))
+def test_trec_gives_back_the_order(run: Run) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "run.trec"
+        run.save(file)
+        ranked = {query: run[query] for query in run if run[query]}
+        if ranked:
+            again = Run.load(file, "trec")
+            assert {query: again[query] for query in again} == ranked
+
+
+plain = st.sampled_from([f"d{i}" for i in range(12)])
+close_scores = st.sampled_from([1.0, 1.0 + 1e-12, 1.0 + 1e-9, 2.0, 0.1 + 0.2, 0.3])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(plain, close_scores), min_size=1, unique_by=lambda pair: pair[0]),
+    st.dictionaries(plain, st.integers(0, 3), min_size=1),
+)
+def test_other_evaluators_read_the_same_order_from_a_saved_run(
+    pairs: list[tuple[str, float]], judged: dict[str, int]
+) -> None:
+    """Also where scores are tied, or equal as float32, or not in order."""
+    run = Run.from_dict({"q": pairs})
+    ours = evaluate(run, GoldenSet.from_dict({"q": judged}))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "run.trec"
+        run.save(file)
+        with file.open() as lines:
+            read = pytrec_eval.parse_run(lines)
+        theirs = pytrec_eval.RelevanceEvaluator({"q": judged}, {"ndcg", "map"}).evaluate(read)
+        read_too = list(ir_measures.read_trec_run(str(file)))
+    assert theirs["q"]["ndcg"] == pytest.approx(ours.mean("nDCG"), abs=1e-9)
+    assert theirs["q"]["map"] == pytest.approx(ours.mean("AP"), abs=1e-9)
+    qrels = [ir_measures.Qrel("q", doc, grade) for doc, grade in judged.items()]
+    found = ir_measures.calc_aggregate([ir_measures.nDCG @ 5], qrels, read_too)
+    assert found[ir_measures.nDCG @ 5] == pytest.approx(ours.mean("nDCG@5"), abs=1e-9)

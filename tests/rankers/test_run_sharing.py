@@ -1,0 +1,99 @@
+"""A run is computed by one process, and read by the others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck import Run
+from pytest_rankcheck.rankers.sharing import run_computed_once
+
+WORKER = """
+    import os, sys, time
+    from pathlib import Path
+    from pytest_rankcheck import Run
+    from pytest_rankcheck.rankers.sharing import run_computed_once
+
+    folder, name = Path(sys.argv[1]), sys.argv[2]
+
+    def compute():
+        (folder / f"computed-by-{name}").touch()
+        if name == "dies":
+            os._exit(9)
+        time.sleep(0.3)
+        return Run.from_dict({"q": [("b", 2.0), ("a", 0.1 + 0.2)]}, name="shared", depth=5)
+
+    (folder / f"started-{name}").touch()
+    run = run_computed_once(folder / "runs.sqlite", "key", compute)
+    print(run.name, run.depth, run["q"], run.to_frame()["score"].tolist())
+"""
+EXPECTED = "shared 5 ('b', 'a') [2.0, 0.30000000000000004]"
+
+
+def start(folder: Path, name: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(WORKER), str(folder), name],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_several_processes_compute_it_once(tmp_path: Path) -> None:
+    workers = [start(tmp_path, str(number)) for number in range(4)]
+    outputs = [worker.communicate(timeout=60)[0].strip() for worker in workers]
+    assert outputs == [EXPECTED] * 4
+    assert len(list(tmp_path.glob("computed-by-*"))) == 1
+
+
+def test_a_process_that_dies_does_not_block_the_others(tmp_path: Path) -> None:
+    dying = start(tmp_path, "dies")
+    dying.communicate(timeout=60)
+    assert dying.returncode == 9
+    output = start(tmp_path, "next").communicate(timeout=60)[0]
+    assert output.strip() == EXPECTED
+    assert {found.name for found in tmp_path.glob("computed-by-*")} == {
+        "computed-by-dies",
+        "computed-by-next",
+    }
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        Run.from_dict({"q": ["b", "a"], "p": []}, name="plain"),
+        Run.from_dict({"q": {"a": 1.0, "b": 1.0}}, ties="input", depth=3),
+        Run.from_dict({"q\n1": [("\u2028\ud800", 1e-300), ("é", -2.5)]}, name="line\nbreak"),
+    ],
+    ids=lambda run: repr(run.name),
+)
+def test_an_equal_run_comes_back(tmp_path: Path, run: Run) -> None:
+    def again() -> Run:
+        raise AssertionError("computed twice")
+
+    first = run_computed_once(tmp_path / "runs", "key", lambda: run)
+    second = run_computed_once(tmp_path / "runs", "key", again)
+    assert first is run
+    assert second.listings() == run.listings()
+    assert (second.name, second.depth) == (run.name, run.depth)
+    assert (second.ties, second.duplicates) == (run.ties, run.duplicates)
+
+
+def test_another_key_is_another_run(tmp_path: Path) -> None:
+    for key in ("a", "b"):
+        run_computed_once(tmp_path / "runs", key, lambda key=key: Run.from_dict({"q": [key]}))
+    found = run_computed_once(tmp_path / "runs", "b", lambda: Run.from_dict({"q": ["x"]}))
+    assert found["q"] == ("b",)
+
+
+def test_nothing_is_kept_of_a_failure(tmp_path: Path) -> None:
+    def fail() -> Run:
+        raise ValueError("no model")
+
+    with pytest.raises(ValueError, match="no model"):
+        run_computed_once(tmp_path / "runs", "key", fail)
+    run = run_computed_once(tmp_path / "runs", "key", lambda: Run.from_dict({"q": ["a"]}))
+    assert run["q"] == ("a",)

@@ -1,0 +1,210 @@
+"""The import rule of the design: data flows one way, and starting pytest costs nothing."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pytest_rankcheck
+
+PACKAGE = Path(pytest_rankcheck.__file__).parent
+NAME = "pytest_rankcheck"
+
+HOUSE = [
+    "__init__",
+    "plugin",
+    "fixtures",
+    "config",
+    "assertions",
+    "reports",
+    "baselines",
+    "gates",
+    "behaviour",
+    "evaluation",
+    "sessions",
+    "rankers",
+    "golden",
+    "metrics",
+    "files",
+    "errors",
+]
+"""From top to bottom: each may import what stands under it, never what stands above."""
+
+MAY_KNOW_PYTEST = {"plugin", "fixtures", "config", "assertions", "baselines"}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def name_of(module: Path) -> str:
+    parts = module.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield every module that is imported, in functions and for type checkers too.
+
+    ``from package import name`` may import the module ``package.name``: both are yielded.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}"
+
+
+def imports_of(module: Path) -> set[str]:
+    return set(imported(ast.parse(module.read_text(encoding="utf-8"))))
+
+
+def rooms(names: set[str]) -> set[str]:
+    """Return the folders and modules of the house among imported names."""
+    own = [name.split(".") for name in names if name.startswith(f"{NAME}.")]
+    return {parts[1] if parts[1] in HOUSE else "__init__" for parts in own}
+
+
+def outsiders(module: Path) -> set[str]:
+    return {name.split(".")[0] for name in imports_of(module)}
+
+
+every_module = pytest.mark.parametrize("module", MODULES, ids=name_of)
+
+
+def test_there_are_modules_and_each_has_a_place_in_the_house() -> None:
+    assert len(MODULES) > 30
+    assert {name_of(module).split(".")[0] for module in MODULES} <= set(HOUSE)
+
+
+@every_module
+def test_a_module_imports_nothing_from_above(module: Path) -> None:
+    room = name_of(module).split(".")[0]
+    above = set(HOUSE[: HOUSE.index(room)])
+    assert not rooms(imports_of(module)) & above
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import pytest_rankcheck.plugin", {"plugin"}),
+        ("from pytest_rankcheck.gates.gate import Gate", {"gates"}),
+        ("from pytest_rankcheck import gates", {"gates"}),
+        ("from pytest_rankcheck import Run", {"__init__"}),
+        ("def f():\n    from pytest_rankcheck.reports import x", {"reports"}),
+        ("if TYPE_CHECKING:\n    from pytest_rankcheck.plugin import x", {"plugin"}),
+        ("import numpy.linalg", set()),
+    ],
+)
+def test_the_rule_sees_every_kind_of_import(source: str, expected: set[str]) -> None:
+    assert rooms(set(imported(ast.parse(source)))) == expected
+
+
+@every_module
+def test_only_some_know_pytest_and_one_knows_syrupy(module: Path) -> None:
+    name = name_of(module)
+    if name.split(".")[0] not in MAY_KNOW_PYTEST:
+        assert not outsiders(module) & {"pytest", "_pytest"}
+    if name != "baselines.snapshot":
+        assert "syrupy" not in outsiders(module)
+
+
+def test_the_rule_about_pytest_and_syrupy_has_something_to_find() -> None:
+    assert "pytest" in outsiders(PACKAGE / "plugin.py")
+    assert "syrupy" in outsiders(PACKAGE / "baselines" / "snapshot.py")
+
+
+INPUT_AND_OUTPUT = {"os", "io", "pathlib", "sys", "subprocess", "socket", "sqlite3", "tempfile"} | {
+    "shutil",
+    "urllib",
+    "http",
+    "logging",
+    "csv",
+    "gzip",
+}
+
+
+@pytest.mark.parametrize(
+    "module", [module for module in MODULES if name_of(module).startswith("metrics")], ids=name_of
+)
+def test_metrics_are_numpy_in_numpy_out(module: Path) -> None:
+    assert not outsiders(module) & ({"pandas", "pytest"} | INPUT_AND_OUTPUT)
+    called = {
+        node.func.id
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert not called & {"open", "print", "input", "eval", "exec", "compile"}
+
+
+@every_module
+def test_nothing_is_executed_or_unpickled(module: Path) -> None:
+    assert not outsiders(module) & {"pickle", "marshal", "shelve", "dill"}
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert not called & {"eval", "exec"}
+
+
+HEAVY = ("numpy", "pandas", "syrupy", "scipy", "ir_measures")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import pytest_rankcheck",
+        "import pytest_rankcheck.plugin",
+        "import pytest_rankcheck; dir(pytest_rankcheck)",
+        "from pytest_rankcheck import RankcheckError, GoldenSetError",
+    ],
+)
+def test_importing_costs_nothing(statement: str) -> None:
+    check = f"{statement}; import sys; print([name for name in {HEAVY} if name in sys.modules])"
+    # In a fresh interpreter; what a coverage tool starts there is not ours.
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("COV_")}
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=True, env=clean
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_check_of_heavy_imports_can_fail() -> None:
+    check = "from pytest_rankcheck import Run, evaluate; import sys; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
+
+
+def test_every_public_name_is_there() -> None:
+    assert sorted(pytest_rankcheck.__all__) == sorted(set(pytest_rankcheck.__all__))
+    for name in pytest_rankcheck.__all__:
+        assert getattr(pytest_rankcheck, name) is not None
+        assert name in dir(pytest_rankcheck)
+    with pytest.raises(AttributeError, match="has no attribute 'Golden'"):
+        _ = pytest_rankcheck.Golden
+    # every name that can be loaded is announced, and told to type checkers
+    assert {*pytest_rankcheck._MODULES, "__version__"} == set(pytest_rankcheck.__all__)
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    told = {name.rpartition(".")[2] for name in imported(tree) if name.startswith(f"{NAME}.")}
+    assert told == set(pytest_rankcheck._MODULES)
+
+
+@every_module
+def test_every_name_that_a_module_announces_is_there(module: Path) -> None:
+    import importlib
+
+    name = name_of(module)
+    loaded = importlib.import_module(NAME if name == "__init__" else f"{NAME}.{name}")
+    for public in getattr(loaded, "__all__", ()):
+        assert hasattr(loaded, public), public
+
+
+def test_the_types_are_shipped() -> None:
+    assert (PACKAGE / "py.typed").is_file()

@@ -1,0 +1,91 @@
+"""The exceptions, and how their messages quote foreign text."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pytest_rankcheck
+from pytest_rankcheck import (
+    BaselineError,
+    ConfigurationError,
+    GoldenSetError,
+    MetricError,
+    RankcheckError,
+    RankerError,
+    RunError,
+)
+from pytest_rankcheck.errors import listed, plural, quoted, suggestion
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BaselineError, ConfigurationError, GoldenSetError, MetricError, RankerError, RunError],
+)
+def test_every_error_of_ours_has_one_root(error: type[Exception]) -> None:
+    assert issubclass(error, RankcheckError)
+    assert getattr(pytest_rankcheck, error.__name__) is error
+
+
+@pytest.mark.parametrize("error", [GoldenSetError, MetricError, RunError])
+def test_an_error_about_a_value_is_a_value_error(error: type[Exception]) -> None:
+    assert issubclass(error, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("red shoes", "red shoes"),
+        ("rote Schuhe für Käse 鞋", "rote Schuhe für Käse 鞋"),
+        ("a\nb\tc", r"a\nb\tc"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("\u202egnp", r"\u202egnp"),
+        ("\u2028", r"\u2028"),
+        ("\u200b", r"\u200b"),
+        ("\ud800", r"\ud800"),
+        ("\x00\x7f\x85", r"\x00\x7f\x85"),
+        ("{0} %s", "{0} %s"),
+        (5, "5"),
+        (None, "None"),
+        ("x" * 120, "x" * 120),
+        ("x" * 121, "x" * 117 + "..."),
+    ],
+)
+def test_foreign_text_is_quoted_as_one_harmless_line(text: object, shown: str) -> None:
+    assert quoted(text) == shown
+
+
+@given(st.text(alphabet=st.characters(), max_size=300))
+def test_no_foreign_text_hides_or_breaks_a_message(text: str) -> None:
+    shown = quoted(text)
+    assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    shown.encode("utf-8")
+    assert len(shown) <= 120 * len(r"\U0001d173")
+
+
+def test_a_limit_is_the_callers() -> None:
+    assert quoted("abcdefghij", 8) == "abcde..."
+
+
+def test_plural() -> None:
+    assert plural(1, "query", "queries") == "1 query"
+    assert plural(2, "query", "queries") == "2 queries"
+    assert plural(0, "judgment") == "0 judgments"
+    assert plural(12345, "judgment") == "12,345 judgments"
+
+
+def test_listed() -> None:
+    assert listed([]) == ""
+    assert listed(["a", "b"]) == "a, b"
+    assert listed(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert listed(list(range(2005))) == "0, 1, 2, 3, 4 and 2,000 more"
+    assert listed(["a\nb"]) == r"a\nb"
+
+
+def test_suggestion() -> None:
+    assert suggestion("NDGC", ["nDCG", "AP"]) == "; did you mean 'nDCG'?"
+    assert suggestion("zebra", ["nDCG", "AP"]) == ""
+    assert suggestion("x", []) == ""
