@@ -9,7 +9,7 @@ import os
 import pkgutil
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,17 @@ from typing import Generic, TypeVar
 
 from pytest_rankcheck.errors import RankcheckError, quoted, suggestion
 
-__all__ = ["Format", "Formats", "columns_of", "lines_of", "readable_json", "text_of", "write_whole"]
+__all__ = [
+    "Format",
+    "Formats",
+    "check_encodable",
+    "columns_of",
+    "line_of",
+    "lines_of",
+    "readable_json",
+    "text_of",
+    "write_whole",
+]
 
 T = TypeVar("T")
 
@@ -59,6 +69,37 @@ def text_of(path: Path, error: type[RankcheckError]) -> str:
 def columns_of(line: str) -> list[str]:
     """Split a line at ASCII white space, as C does: a no-break space may be part of an id."""
     return _SPACES.split(line.strip(_ASCII_SPACE))
+
+
+def line_of(columns: Sequence[str], error: type[RankcheckError]) -> str:
+    """Return a line of a TREC file, which `columns_of` reads back.
+
+    Raises:
+        error: a column has ASCII white space, the line would read as a comment, or a character
+            (a lone surrogate) cannot be written as UTF-8.
+    """
+    line = f"{' '.join(columns)}\n"
+    if columns_of(line) != list(columns) or line.startswith("#"):
+        named = next((word for word in columns if columns_of(word) != [word]), columns[0])
+        raise error(
+            f"'{quoted(named)}' cannot be an id in TREC files (white space, or # at the start); "
+            "save as jsonl"
+        )
+    check_encodable(line, error)
+    return line
+
+
+def check_encodable(text: str, error: type[RankcheckError]) -> None:
+    """Refuse text that cannot be a UTF-8 file.
+
+    Raises:
+        error: naming the character.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as failure:
+        hidden = quoted(text[failure.start : failure.end])
+        raise error(f"'{hidden}' cannot be written as UTF-8; save as jsonl") from None
 
 
 def readable_json(value: object) -> str:

@@ -71,7 +71,7 @@ def test_a_worse_ranker_is_only_recorded_with_a_reason(symbol_search: Path) -> N
     gates = ("-k", "no_regression or no_style")
     code, text = run(symbol_search, *WORSE, *gates, "--snapshot-update")
     assert code == 1, text
-    assert text.count("AssertionError: update refused: nDCG@10 regressed") == 2
+    assert text.count("E       AssertionError: update refused: nDCG@10 regressed") == 2
     assert contents(symbol_search) == before
     reason = "we need no abbreviations"
     code, text = run(

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.comparison import SLACK
 from pytest_rankcheck.evaluation.evaluation import Evaluation, mean_of
+from pytest_rankcheck.evaluation.paired import SLACK
 from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
 from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric, MetricLike

@@ -7,8 +7,9 @@ from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.policy import Block, Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.evaluation.comparison import Paired, compare
+from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.names import Metric, MetricLike

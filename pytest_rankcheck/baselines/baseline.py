@@ -23,8 +23,9 @@ from pytest_rankcheck.baselines.reading import read_record
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.snapshot import Proposal
 from pytest_rankcheck.errors import BaselineError
-from pytest_rankcheck.evaluation.comparison import Paired, compare
+from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 

@@ -9,21 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.evaluation.evaluation import Evaluation, mean_of
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured import Measured
-from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.evaluation.paired import Paired, as_recorded
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SLACK", "Comparison", "Move", "Paired", "compare"]
-
-SLACK = 1e-6 * (1 + 1e-6)
-"""Differences up to 1e-6 are rounding: records keep six decimals. The rest is room for the
-rounding of binary fractions, in which 0.500001 - 0.5 is a little more than 1e-6."""
-
-_DECIMALS = 6
+__all__ = ["Comparison", "Move", "compare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,69 +46,6 @@ class Move:
 
     def _in_top(self, rank: int | None) -> bool:
         return rank is not None and rank <= self.k
-
-
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """The values of one metric on the same queries, before and after, ``[n]`` each."""
-
-    metric: Metric
-    query_ids: tuple[str, ...]
-    before: FloatArray
-    after: FloatArray
-
-    @property
-    def gains(self) -> FloatArray:
-        """How much better each query is, positive is better whatever the metric's direction."""
-        difference = self.after - self.before
-        return difference if self.metric.higher_is_better else -difference
-
-    @property
-    def mean_before(self) -> float:
-        """The mean before; NaN without queries."""
-        return mean_of(self.before)
-
-    @property
-    def mean_after(self) -> float:
-        """The mean after; NaN without queries."""
-        return mean_of(self.after)
-
-    @property
-    def difference(self) -> float:
-        """The difference of the means, after minus before."""
-        return self.mean_after - self.mean_before
-
-    @property
-    def gain(self) -> float:
-        """The difference of the means, positive is better."""
-        return self.difference if self.metric.higher_is_better else -self.difference
-
-    @property
-    def wins(self) -> int:
-        """How many queries are better."""
-        return int((self.gains > SLACK).sum())
-
-    @property
-    def losses(self) -> int:
-        """How many queries are worse."""
-        return int((self.gains < -SLACK).sum())
-
-    @property
-    def ties(self) -> int:
-        """How many queries are equal."""
-        return len(self.query_ids) - self.wins - self.losses
-
-    def at(self, places: Sequence[int]) -> Paired:
-        """Return the pairs at these places only."""
-        chosen = np.asarray(places, dtype=np.intp)
-        ids = tuple(self.query_ids[place] for place in places)
-        return Paired(self.metric, ids, self.before[chosen], self.after[chosen])
-
-    def worst(self, limit: int | None = None) -> Sequence[int]:
-        """Return the places of the queries that are worse, the largest loss first."""
-        order = np.argsort(self.gains, kind="stable")
-        worse = [int(place) for place in order if self.gains[place] < -SLACK]
-        return worse[:limit]
 
 
 def compare(evaluation: Evaluation, other: Measured) -> Comparison:
@@ -176,8 +107,8 @@ class Comparison:
             BaselineError: the other side is a record that does not have it.
         """
         parsed = Metric.parse(metric)
-        before = _rounded(self.other.values(parsed)[self._other_places])
-        after = _rounded(self.evaluation.values(parsed)[self._places])
+        before = as_recorded(self.other.values(parsed)[self._other_places])
+        after = as_recorded(self.evaluation.values(parsed)[self._places])
         both = ~(np.isnan(before) | np.isnan(after))
         ids = tuple(
             query_id for query_id, counts in zip(self.query_ids, both, strict=True) if counts
@@ -307,8 +238,3 @@ def _importance(move: Move) -> tuple[bool, float, float, float]:
     if grade <= 0:
         return (True, 0, after, before)
     return (False, -grade, before - after, after)
-
-
-def _rounded(values: FloatArray) -> FloatArray:
-    rounded: FloatArray = np.round(values, _DECIMALS) + 0.0  # no negative zero
-    return rounded

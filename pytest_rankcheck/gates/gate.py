@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.comparison import SLACK, Comparison, Paired
+from pytest_rankcheck.evaluation.comparison import Comparison
+from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.gates.verdict import Decision, Outcome, QueryDrop, Verdict
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pytest_rankcheck.evaluation.comparison import SLACK, Paired
+from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.metrics.names import Metric
 
 __all__ = ["Decision", "Outcome", "QueryDrop", "Verdict"]

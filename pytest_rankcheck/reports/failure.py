@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.baselines.policy import Block, Check, Settlement
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.evaluation.comparison import Comparison, Move, Paired
+from pytest_rankcheck.evaluation.comparison import Comparison, Move
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.reports.wording import (
     change,

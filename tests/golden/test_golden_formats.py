@@ -290,7 +290,7 @@ def test_an_id_with_white_space_is_refused_by_trec_and_kept_by_jsonl(
 ) -> None:
     for judged in ({bad: {"d": 1}}, {"q": {bad: 1}}):
         golden = GoldenSet.from_dict(judged)
-        with pytest.raises(GoldenSetError, match="cannot be an id in TREC qrels"):
+        with pytest.raises(GoldenSetError, match="cannot be an id in TREC files"):
             golden.save(tmp_path / "web.qrels")
         assert not (tmp_path / "web.qrels").exists()
         golden.save(tmp_path / "web.jsonl")
@@ -298,7 +298,7 @@ def test_an_id_with_white_space_is_refused_by_trec_and_kept_by_jsonl(
 
 
 def test_what_would_read_as_a_comment_is_refused_by_trec(tmp_path: Path) -> None:
-    with pytest.raises(GoldenSetError, match="cannot be an id in TREC qrels"):
+    with pytest.raises(GoldenSetError, match="cannot be an id in TREC files"):
         GoldenSet.from_dict({"#q": {"d": 1}}).save(tmp_path / "web.qrels")
 
 
@@ -327,8 +327,33 @@ def test_a_refused_save_leaves_the_old_file(tmp_path: Path) -> None:
 # --- round trips of anything -------------------------------------------------------------------
 
 NASTY = st.sampled_from(
-    ["\u2028", "\u2029", "\x85", "\xa0", "\ufeff", "\ud800", '"', "'", "\t", "\x00", "\x1b[2J", "#"]
-    + ["\u202e", "\r", "\n", "\\", "{", " ", "\x1c", "\x0c", "🙂", "é", "e\u0301", "0", "nan"]
+    [
+        "\u2028",
+        "\u2029",
+        "\x85",
+        "\xa0",
+        "\ufeff",
+        "\ud800",
+        '"',
+        "'",
+        "\t",
+        "\x00",
+        "\x1b[2J",
+        "#",
+        "\u202e",
+        "\r",
+        "\n",
+        "\\",
+        "{",
+        " ",
+        "\x1c",
+        "\x0c",
+        "🙂",
+        "é",
+        "e\u0301",
+        "0",
+        "nan",
+    ]
 )
 texts = st.lists(st.one_of(NASTY, st.text(max_size=3)), min_size=1, max_size=5).map("".join)
 any_text = texts.filter(bool)

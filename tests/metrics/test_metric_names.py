@@ -300,8 +300,33 @@ def test_any_text_is_a_metric_or_a_metric_error(text: str) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["nDCG", "AP", "P", "(", ")", "@", "{", "}", ":", ",", "=", "1", "-", "2.5", "true"]
-            + ["gain", "rel", "discount", "power", "dcg", "log2", "'", "stop", "sigmoid", "["]
+            [
+                "nDCG",
+                "AP",
+                "P",
+                "(",
+                ")",
+                "@",
+                "{",
+                "}",
+                ":",
+                ",",
+                "=",
+                "1",
+                "-",
+                "2.5",
+                "true",
+                "gain",
+                "rel",
+                "discount",
+                "power",
+                "dcg",
+                "log2",
+                "'",
+                "stop",
+                "sigmoid",
+                "[",
+            ]
         ),
         max_size=14,
     ).map("".join)

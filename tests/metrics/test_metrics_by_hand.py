@@ -20,7 +20,7 @@ def value(
     judged.update({f"missed{i}": grade for i, grade in enumerate(unretrieved)})
     judgments: Mapping[str, Mapping[str, float]] = {"q": judged, **golden}
     run = Run.from_dict(
-        {"q": [f"d{i}" for i in range(len(ranked))], **dict.fromkeys(golden, ["x"])}
+        {"q": [f"d{i}" for i in range(len(ranked))], **{query: ["x"] for query in golden}}
     )
     return float(evaluate(run, GoldenSet.from_dict(judgments)).per_query(metric)["q"])
 

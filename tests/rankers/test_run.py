@@ -268,7 +268,7 @@ def test_an_id_that_trec_cannot_hold_is_refused_and_nothing_is_written(
     tmp_path: Path, bad: str
 ) -> None:
     for rankings in ({bad: ["a"]}, {"q": [bad]}, {"#q": ["a"]}):
-        with pytest.raises(RunError, match="cannot be an id in a TREC run"):
+        with pytest.raises(RunError, match="cannot be an id in TREC files"):
             Run.from_dict(rankings).save(tmp_path / "x.run")
     assert not list(tmp_path.iterdir())
 

@@ -12,7 +12,15 @@ import io
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files import Format, columns_of, lines_of, text_of, write_whole
+from pytest_rankcheck.files import (
+    Format,
+    check_encodable,
+    columns_of,
+    line_of,
+    lines_of,
+    text_of,
+    write_whole,
+)
 from pytest_rankcheck.golden.content import Contents, checked_grade, checked_id
 from pytest_rankcheck.golden.query import Query
 
@@ -77,33 +85,18 @@ def write(contents: Contents, path: Path) -> None:
     Raises:
         GoldenSetError: an id has white space or would read as a comment.
     """
-    lines = []
-    for query_id, grades in contents.grades.items():
-        for doc_id, grade in grades.items():
-            for word in (query_id, doc_id):
-                if columns_of(word) != [word] or query_id.startswith("#"):
-                    raise GoldenSetError(
-                        f"'{quoted(word)}' cannot be an id in TREC qrels (white space, or # at "
-                        "the start); save as jsonl"
-                    )
-            lines.append(f"{query_id} 0 {doc_id} {grade!r}\n")
-    qrels, queries = "".join(lines), _queries_text(contents)
-    _check_encodable(qrels + queries)
+    qrels = "".join(
+        line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
+        for query_id, grades in contents.grades.items()
+        for doc_id, grade in grades.items()
+    )
+    queries = _queries_text(contents)
+    check_encodable(queries, GoldenSetError)
     write_whole(path, qrels)
     if queries:
         write_whole(_queries_file(path), queries)
     else:  # the texts of a set that stood here before are not those of this one
         _queries_file(path).unlink(missing_ok=True)
-
-
-def _check_encodable(text: str) -> None:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as failure:
-        hidden = quoted(text[failure.start : failure.end])
-        raise GoldenSetError(
-            f"'{hidden}' in an id or a text cannot be written as UTF-8; save as jsonl"
-        ) from None
 
 
 def _queries_text(contents: Contents) -> str:

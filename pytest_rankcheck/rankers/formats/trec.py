@@ -11,7 +11,7 @@ from array import array
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError, quoted
-from pytest_rankcheck.files import Format, columns_of, lines_of, write_whole
+from pytest_rankcheck.files import Format, columns_of, line_of, lines_of, write_whole
 from pytest_rankcheck.rankers.listing import Listing, Listings
 from pytest_rankcheck.rankers.ranking import by_score
 
@@ -73,20 +73,9 @@ def write(lines: Listings, path: Path) -> None:
     for query_id, listing in lines.items():
         pairs = zip(listing.doc_ids, _ordering_scores(listing, query_id), strict=True)
         for rank, (doc_id, score) in enumerate(pairs, start=1):
-            for word in (query_id, doc_id):
-                if columns_of(word) != [word] or query_id.startswith("#"):
-                    raise RunError(
-                        f"'{quoted(word)}' cannot be an id in a TREC run (white space, or # at "
-                        "the start); save as jsonl"
-                    )
-            texts.append(f"{query_id} Q0 {doc_id} {rank} {score!r} rankcheck\n")
-    text = "".join(texts)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as failure:
-        hidden = quoted(text[failure.start : failure.end])
-        raise RunError(f"'{hidden}' in an id cannot be written as UTF-8; save as jsonl") from None
-    write_whole(path, text)
+            columns = (query_id, "Q0", doc_id, str(rank), repr(score), "rankcheck")
+            texts.append(line_of(columns, RunError))
+    write_whole(path, "".join(texts))
 
 
 def _as(precision: str, scores: list[float] | None) -> list[float] | None:

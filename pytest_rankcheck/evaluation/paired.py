@@ -1,0 +1,89 @@
+"""The values of one metric on the same queries, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_rankcheck.evaluation.evaluation import mean_of
+from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.metrics.names import Metric
+
+__all__ = ["SLACK", "Paired", "as_recorded"]
+
+SLACK = 1e-6 * (1 + 1e-6)
+"""Differences up to 1e-6 are rounding: records keep six decimals. The rest is room for the
+rounding of binary fractions, in which 0.500001 - 0.5 is a little more than 1e-6."""
+
+_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The values of one metric on the same queries, before and after, ``[n]`` each."""
+
+    metric: Metric
+    query_ids: tuple[str, ...]
+    before: FloatArray
+    after: FloatArray
+
+    @property
+    def gains(self) -> FloatArray:
+        """How much better each query is, positive is better whatever the metric's direction."""
+        difference = self.after - self.before
+        return difference if self.metric.higher_is_better else -difference
+
+    @property
+    def mean_before(self) -> float:
+        """The mean before; NaN without queries."""
+        return mean_of(self.before)
+
+    @property
+    def mean_after(self) -> float:
+        """The mean after; NaN without queries."""
+        return mean_of(self.after)
+
+    @property
+    def difference(self) -> float:
+        """The difference of the means, after minus before."""
+        return self.mean_after - self.mean_before
+
+    @property
+    def gain(self) -> float:
+        """The difference of the means, positive is better."""
+        return self.difference if self.metric.higher_is_better else -self.difference
+
+    @property
+    def wins(self) -> int:
+        """How many queries are better."""
+        return int((self.gains > SLACK).sum())
+
+    @property
+    def losses(self) -> int:
+        """How many queries are worse."""
+        return int((self.gains < -SLACK).sum())
+
+    @property
+    def ties(self) -> int:
+        """How many queries are equal."""
+        return len(self.query_ids) - self.wins - self.losses
+
+    def at(self, places: Sequence[int]) -> Paired:
+        """Return the pairs at these places only."""
+        chosen = np.asarray(places, dtype=np.intp)
+        ids = tuple(self.query_ids[place] for place in places)
+        return Paired(self.metric, ids, self.before[chosen], self.after[chosen])
+
+    def worst(self, limit: int | None = None) -> Sequence[int]:
+        """Return the places of the queries that are worse, the largest loss first."""
+        order = np.argsort(self.gains, kind="stable")
+        worse = [int(place) for place in order if self.gains[place] < -SLACK]
+        return worse[:limit]
+
+
+def as_recorded(values: FloatArray) -> FloatArray:
+    """Return values at the six decimals of a record, so that equal results are equal."""
+    rounded: FloatArray = np.round(values, _DECIMALS) + 0.0  # no negative zero
+    return rounded
