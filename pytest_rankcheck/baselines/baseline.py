@@ -150,6 +150,9 @@ class Baseline:
             self._store.submit(Proposal(self._text_now))
         return settlement
 
+    def __repr__(self) -> str:
+        return f"Baseline({self.shown_path!r})"
+
     def _new_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
         approvals = self.record.approvals if self.record else ()
         if settlement.action is Action.APPROVE and self.mode.approval is not None:
