@@ -86,7 +86,7 @@ def number(
             raise ValueError from None
         if not math.isfinite(real) or not at_least <= real <= at_most or not real > above:
             raise ValueError
-        return int(real) if real.is_integer() else real
+        return int(real) if _is_whole(real) else real
 
     return check
 
@@ -143,9 +143,14 @@ def spelled(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, tuple):
         return "{" + ",".join(f"{spelled(key)}:{spelled(val)}" for key, val in value) + "}"
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and _is_whole(value):
         return str(int(value))
     return str(value)
+
+
+def _is_whole(real: float) -> bool:
+    """Whether a number is whole and small enough to be exact."""
+    return real.is_integer() and abs(real) < 2**53
 
 
 def _plain(value: Value) -> float:

@@ -55,6 +55,18 @@ def test_the_size_of_the_blocks_changes_no_bit(
     assert values(run, golden, block) == values(run, golden, 4096)
 
 
+def test_long_rankings_beside_short_ones_change_no_bit() -> None:
+    """numpy groups the terms of a long row: a sum must not follow the width of its block."""
+    random = np.random.default_rng(7)
+    judgments, ranked = {}, {}
+    for query in range(200):
+        names = [f"d{i}" for i in range(int(random.integers(1, 150)))]
+        judgments[f"q{query}"] = {name: int(random.integers(0, 4)) for name in names}
+        ranked[f"q{query}"] = [str(name) for name in random.permutation(names)]
+    golden, run = GoldenSet.from_dict(judgments), Run.from_dict(ranked)
+    assert values(run, golden, 1) == values(run, golden, 7) == values(run, golden, 4096)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(queries, judged, min_size=1),

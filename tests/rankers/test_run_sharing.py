@@ -24,7 +24,7 @@ WORKER = """
         (folder / f"computed-by-{name}").touch()
         if name == "dies":
             os._exit(9)
-        time.sleep(0.3)
+        time.sleep(1.5)  # longer than one attempt to lock waits
         return Run.from_dict({"q": [("b", 2.0), ("a", 0.1 + 0.2)]}, name="shared", depth=5)
 
     (folder / f"started-{name}").touch()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextvars import Context
+
 from pytest_rankcheck.reports.ledger import Entry, collecting, enter
 from pytest_rankcheck.reports.summary import summary_lines
 
@@ -56,7 +58,7 @@ def test_notes_are_grouped_and_said_once() -> None:
 
 
 def test_nothing_is_collected_outside_a_test() -> None:
-    enter(row("RR", 0.5, None, "passed"))
+    Context().run(enter, row("RR", 0.5, None, "passed"))
     with collecting() as outer:
         with collecting() as inner:
             enter(row("RR", 0.5, None, "passed"))
