@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.comparison import Comparison
@@ -29,11 +30,7 @@ class Gate(ABC):
     def __post_init__(self) -> None:
         if self.max_query_drop is not None:
             _check_allowance("max_query_drop", self.max_query_drop)
-        if (
-            isinstance(self.min_queries, bool)
-            or not isinstance(self.min_queries, int)
-            or self.min_queries < 0
-        ):
+        if not _is_at_least_zero(self.min_queries, Integral):
             raise ConfigurationError(
                 f"min_queries={quoted(self.min_queries)}: a whole number from 0 on"
             )
@@ -137,8 +134,13 @@ def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _check_allowance(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+    if not _is_at_least_zero(value, Real):
         raise ConfigurationError(
             f"{name}={quoted(value)} is not possible; it is how far a metric may fall: a number "
             "from 0 on"
         )
+
+
+def _is_at_least_zero(value: object, kind: type[Real] | type[Integral]) -> bool:
+    """Whether a value is a finite number of a kind, numpy's included, and not negative."""
+    return isinstance(value, kind) and not isinstance(value, bool) and 0 <= float(value) < math.inf

@@ -235,3 +235,8 @@ def test_where_lower_is_better_a_rise_regresses(lower: str) -> None:
         Gate.tolerance(rel=0.1).decide(comparison([3, 3], [3.3, 3.3]), lower).outcome
         is Outcome.LOWER
     )
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    gate = Gate.tolerance(abs=np.float32(0.5), min_queries=np.int64(3), max_query_drop=np.int32(1))
+    assert (gate.abs, gate.min_queries, gate.max_query_drop) == (0.5, 3, 1)
