@@ -114,7 +114,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         request = item._request  # type: ignore[attr-defined]
         for name in ("evaluation", "ranking_run"):
             for definition in definitions.get(name, ()):
-                definition.finish(request)
+                if _is_our_fixture(definition):
+                    definition.finish(request)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -202,7 +203,11 @@ def _definitions(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]
 def _uses_ours(item: pytest.Item, name: str) -> bool:
     """Whether a test gets the fixture ``name`` from this plugin, not from its own project."""
     found = _definitions(item).get(name)
-    return found is not None and len(found) > 0 and found[-1].func.__module__ == fixtures.__name__
+    return found is not None and len(found) > 0 and _is_our_fixture(found[-1])
+
+
+def _is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:
+    return bool(definition.func.__module__ == fixtures.__name__)
 
 
 def _has_param(item: pytest.Item) -> bool:
@@ -233,15 +238,14 @@ def _watched(item: pytest.Item) -> Iterator[Entry]:
         yield from watched_entries(item.stash[BASELINE])
     evaluation = getattr(item, "funcargs", {}).get("evaluation")
     shown = item.config.stash[_SHOWN]
-    if evaluation is None or id(evaluation) in shown:
+    # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy for.
+    is_ours = type(evaluation).__module__.partition(".")[0] == __package__
+    if not is_ours or id(evaluation) in shown:
         return
     shown.add(id(evaluation))
-    from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.metrics.names import Metric
     from pytest_rankcheck.reports.notes import evaluation_notes
 
-    if not isinstance(evaluation, Evaluation):
-        return
     for name in item.config.stash[CONFIG].metrics:
         yield Entry(
             golden=evaluation.golden.name,

@@ -188,7 +188,18 @@ def test_every_option_has_help(project: Project) -> None:
 def test_a_session_that_does_not_use_the_plugin_pays_and_shows_nothing(
     pytester: pytest.Pytester, arguments: tuple[str, ...]
 ) -> None:
-    pytester.makepyfile("def test_nothing():\n    pass\n")
+    pytester.makepyfile(
+        """
+import pytest
+
+@pytest.fixture(scope="session")
+def evaluation():
+    return "a fixture that only has the name of one of ours"
+
+def test_nothing(evaluation):
+    assert evaluation.startswith("a fixture")
+"""
+    )
     command = [sys.executable, "-X", "importtime", "-m", "pytest", *arguments]
     done = subprocess.run(command, cwd=pytester.path, capture_output=True, text=True, check=False)
     assert done.returncode == 0
