@@ -236,7 +236,7 @@ def _watched(item: pytest.Item) -> Iterator[Entry]:
         from pytest_rankcheck.reports.notes import watched_entries
 
         yield from watched_entries(item.stash[BASELINE])
-    evaluation = getattr(item, "funcargs", {}).get("evaluation")
+    evaluation: Any = getattr(item, "funcargs", {}).get("evaluation")
     shown = item.config.stash[_SHOWN]
     # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy for.
     is_ours = type(evaluation).__module__.partition(".")[0] == __package__
