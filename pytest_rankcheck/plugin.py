@@ -26,8 +26,8 @@ _PROPERTY = "rankcheck"
 
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
-_SHOWN = pytest.StashKey[set[int]]()
-"""The evaluations whose configured metrics are in a ledger already."""
+_SHOWN = pytest.StashKey[dict[int, object]]()
+"""The evaluations whose configured metrics are in a ledger already, kept so that ids stay theirs."""
 
 
 # --- configuration ---------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.stash[CONFIG] = chosen
     config.stash[RANKER_ORIGINS] = {}
-    config.stash[_SHOWN] = set()
+    config.stash[_SHOWN] = {}
     config.pluginmanager.register(fixtures.configured_fixtures(chosen), "rankcheck-fixtures")
     if not _is_worker(config):
         config.pluginmanager.register(_Summary(), "rankcheck-summary")
@@ -242,7 +242,7 @@ def _watched(item: pytest.Item) -> Iterator[Entry]:
     is_ours = type(evaluation).__module__.partition(".")[0] == __package__
     if not is_ours or id(evaluation) in shown:
         return
-    shown.add(id(evaluation))
+    shown[id(evaluation)] = evaluation
     from pytest_rankcheck.metrics.names import Metric
     from pytest_rankcheck.reports.notes import evaluation_notes
 
