@@ -27,7 +27,7 @@ _PROPERTY = "rankcheck"
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
 _SHOWN = pytest.StashKey[dict[int, object]]()
-"""The evaluations whose configured metrics are in a ledger already, kept so that ids stay theirs."""
+"""The evaluations that are in a ledger already, kept so that their ids stay theirs."""
 
 
 # --- configuration ---------------------------------------------------------------------------
