@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ConfigurationError,
         GoldenSetError,
         MetricError,
+        MetricWarning,
         RankcheckError,
         RankerError,
         RunError,
@@ -49,6 +50,14 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.lint import Finding
     from pytest_rankcheck.golden.query import Query
     from pytest_rankcheck.metrics.names import Metric
+    from pytest_rankcheck.metrics.similarity.lists import jaccard, overlap, top_k_kendall
+    from pytest_rankcheck.metrics.similarity.order import (
+        kendall_distance,
+        kendall_tau,
+        spearman,
+        tau_ap,
+    )
+    from pytest_rankcheck.metrics.similarity.rbo import rbo
     from pytest_rankcheck.rankers.rank import rank
     from pytest_rankcheck.rankers.run import Run
 
@@ -81,6 +90,7 @@ _HOMES = {
         "ConfigurationError",
         "GoldenSetError",
         "MetricError",
+        "MetricWarning",
         "RankcheckError",
         "RankerError",
         "RunError",
@@ -94,6 +104,9 @@ _HOMES = {
     "golden.lint": ("Finding",),
     "golden.query": ("Query",),
     "metrics.names": ("Metric",),
+    "metrics.similarity.lists": ("jaccard", "overlap", "top_k_kendall"),
+    "metrics.similarity.order": ("kendall_distance", "kendall_tau", "spearman", "tau_ap"),
+    "metrics.similarity.rbo": ("rbo",),
     "rankers.rank": ("rank",),
     "rankers.run": ("Run",),
 }
@@ -114,6 +127,7 @@ __all__ = [
     "GoldenSetError",
     "Metric",
     "MetricError",
+    "MetricWarning",
     "Move",
     "Outcome",
     "Query",
@@ -143,8 +157,16 @@ __all__ = [
     "assert_recall_not_regressed",
     "compare",
     "evaluate",
+    "jaccard",
+    "kendall_distance",
+    "kendall_tau",
+    "overlap",
     "rank",
+    "rbo",
     "read_record",
+    "spearman",
+    "tau_ap",
+    "top_k_kendall",
 ]
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "ConfigurationError",
     "GoldenSetError",
     "MetricError",
+    "MetricWarning",
     "RankcheckError",
     "RankerError",
     "RunError",
@@ -43,6 +44,10 @@ class RankerError(RankcheckError):
 
 class MetricError(RankcheckError, ValueError):
     """A metric's name, parameter or cutoff is not one that exists, or does not fit the data."""
+
+
+class MetricWarning(UserWarning):
+    """A metric is computed, but can say little or nothing on this golden set."""
 
 
 class BaselineError(RankcheckError):

@@ -8,6 +8,7 @@ stands for anything. The blocks of a page are one story, told in a folder of its
 from __future__ import annotations
 
 import doctest
+import inspect
 import os
 import re
 import shlex
@@ -20,8 +21,11 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.metrics import registry
+from pytest_rankcheck.metrics.parameters import spelled
 from pytest_rankcheck.metrics.registry import definitions
+from pytest_rankcheck.metrics.similarity.registry import similarities
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -128,32 +132,83 @@ def run_after_install(block: Block) -> None:
         assert "failed" not in printed, printed
 
 
-TABLE = re.compile(r"(<!-- table of metrics[^\n]*-->\n).*?(<!-- end of table -->)", re.DOTALL)
+def scored(metric: Metric, ranked: list[str], grades: dict[str, float]) -> str:
+    """Return what a ranking scores, as the manual writes it: at a cutoff of 5, if it has one."""
+    golden = GoldenSet.from_dict({"q": grades, "other": {"x": 2, "y": 1}})
+    run = Run.from_dict({"q": ranked, "other": ["x"]})
+    return f"{evaluate(run, golden).per_query(metric)['q']:g}"
 
 
 def table_of_metrics() -> str:
-    """Return the manual's table of metrics, made from the registry."""
-    rows = ["| metric | aliases | parameters | best | source |", "|---|---|---|---|---|"]
+    """Return the manual's table of metrics, made from the registry and from the metrics."""
+    rows = [
+        "| metric | also | parameters | best | empty | none | unjudged | source |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for entry in definitions().values():
-        parameters = "<br>".join(
-            f"`{parameter.name}`: {parameter.allowed}; {parameter.description}"
-            for parameter in entry.parameters.values()
-            if parameter.name != "judged_only"
-        )
-        best = "higher" if entry.higher_is_better else "lower"
+        at = {"cutoff": "@5", "recall": "@0.5", None: ""}[entry.at]
+        metric = Metric.parse(f"{entry.name}{at}")
+        stems = [f"{stem}_k" if entry.at == "cutoff" else f"{stem}_r" for stem in entry.trec_eval]
         low, high = entry.range
-        summary = f"`{entry.name}`<br>{entry.summary}"
-        aliases = ", ".join(f"`{alias}`" for alias in entry.aliases)
-        limits = f"{best}, {low:g} to {high:g}"
-        rows.append(f"| {summary} | {aliases} | {parameters} | {limits} | {entry.reference} |")
+        cells = (
+            f"`{entry.name}`<br>{entry.summary}",
+            ", ".join(f"`{name}`" for name in (*entry.aliases, *stems)),
+            ", ".join(f"`{name}`" for name in entry.parameters if name != "judged_only"),
+            f"{'higher' if entry.higher_is_better else 'lower'}, {low:g} to {high:g}",
+            scored(metric, [], {"a": 1}),
+            scored(metric, ["a", "b"], {"a": 0}),
+            entry.unjudged,
+            entry.reference,
+        )
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
 
-def test_the_table_of_metrics_is_that_of_the_registry() -> None:
-    """Set RANKCHECK_WRITE_DOCS=1 to write it."""
+def table_of_parameters() -> str:
+    """Return the manual's table of what stands between the brackets."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for entry in definitions().values():
+        for parameter in entry.parameters.values():
+            default = "" if parameter.default is None else spelled(parameter.default)
+            meaning = f"{parameter.allowed}; {parameter.description}"
+            found.setdefault((parameter.name, default, meaning), []).append(entry.name)
+    rows = ["| parameter | default | takes; means | metrics |", "|---|---|---|---|"]
+    for (name, default, meaning), metrics in sorted(found.items()):
+        of = "all" if len(metrics) == len(definitions()) else ", ".join(metrics)
+        rows.append(f"| `{name}` | {default} | {meaning} | {of} |")
+    return "\n".join(rows) + "\n"
+
+
+def table_of_similarities() -> str:
+    """Return the manual's table of what compares two rankings."""
+    rows = ["| function | what it is | best | source |", "|---|---|---|---|"]
+    for entry in similarities().values():
+        low, high = entry.range
+        best = f"{'higher' if entry.higher_is_better else 'lower'}, {low:g} to {high:g}"
+        call = f"`{entry.compute.__name__}{inspect.signature(entry.compute)}`"
+        call = call.replace("'", "").replace("Sequence[str]", "ids").replace("TiedRanking", "ids")
+        rows.append(f"| {call} | {entry.summary} | {best} | {entry.reference} |")
+    return "\n".join(rows) + "\n"
+
+
+TABLES = {
+    "metrics": table_of_metrics,
+    "parameters": table_of_parameters,
+    "similarities": table_of_similarities,
+}
+
+
+@pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+@pytest.mark.parametrize("kind", TABLES)
+def test_the_tables_of_the_manual_are_those_of_the_registries(kind: str) -> None:
+    """Set RANKCHECK_WRITE_DOCS=1 to write them."""
     page = ROOT / "docs" / "metrics.md"
     text = page.read_text("utf-8")
-    made = TABLE.sub(lambda found: f"{found[1]}{table_of_metrics()}{found[2]}", text)
+    pattern = rf"(<!-- table of {kind}[^\n]*-->\n).*?(<!-- end of table -->)"
+    made, count = re.subn(
+        pattern, lambda found: f"{found[1]}{TABLES[kind]()}{found[2]}", text, flags=re.DOTALL
+    )
+    assert count == 1
     if os.environ.get("RANKCHECK_WRITE_DOCS"):
         page.write_text(made, encoding="utf-8")
     assert text == made, "run this test with RANKCHECK_WRITE_DOCS=1"

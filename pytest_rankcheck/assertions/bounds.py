@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.evaluation import Evaluation, mean_of
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import SLACK
 from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
 from pytest_rankcheck.metrics.hits import FloatArray
@@ -108,21 +108,22 @@ def _bounded(
     ]
     for label, places in slices:
         chosen = values[np.asarray(places, dtype=np.intp)]
-        mean, tested = mean_of(chosen), _tested(chosen, bound)
+        mean, tested = metric.mean(chosen), _tested(metric, chosen, bound)
         distance = tested - bound.limit if bound.is_floor else bound.limit - tested
         gated = not label or len(places) >= max(1, min_queries)
         yield Bounded(label, places, mean, tested, distance >= -SLACK, gated)
 
 
-def _tested(values: FloatArray, bound: Bound) -> float:
+def _tested(metric: Metric, values: FloatArray, bound: Bound) -> float:
     """Return what is held to the bound: the mean, or its one-sided confidence bound.
 
-    The bound is mean -/+ t(confidence, n-1) s / sqrt(n), Student 1908; with fewer than two values
-    there is none, and NaN holds to no bound.
+    The bound is mean -/+ t(confidence, n-1) s / sqrt(n), Student 1908; of the logarithms where
+    the mean is the geometric one. With fewer than two values there is none, and NaN holds to no
+    bound.
     """
     counted = values[~np.isnan(values)]
     if bound.confidence is None:
-        return mean_of(counted)
+        return metric.mean(counted)
     if counted.size < 2:
         return math.nan
     try:
@@ -131,6 +132,9 @@ def _tested(values: FloatArray, bound: Bound) -> float:
         raise ConfigurationError(
             "confidence=... needs scipy; pip install 'pytest-rankcheck[stats]'"
         ) from None
-    error = float(counted.std(ddof=1)) / math.sqrt(counted.size)
-    margin = float(t.ppf(bound.confidence, counted.size - 1)) * error
-    return mean_of(counted) - margin if bound.is_floor else mean_of(counted) + margin
+    is_geometric = metric.definition.aggregate == "geometric"
+    scaled = np.log(counted) if is_geometric else counted
+    error = float(scaled.std(ddof=1)) / math.sqrt(scaled.size)
+    margin = float(t.ppf(bound.confidence, scaled.size - 1)) * error
+    tested = float(scaled.mean()) + (-margin if bound.is_floor else margin)
+    return math.exp(tested) if is_geometric else tested

@@ -16,7 +16,7 @@ import numpy as np
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.evaluation import Evaluation, mean_of
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files import readable_json
 from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric
@@ -128,7 +128,7 @@ class Record:
         Raises:
             BaselineError: the record does not have this metric.
         """
-        return mean_of(self.values(metric))
+        return metric.mean(self.values(metric))
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the top of the ranking of a query, best first; empty if it is not recorded."""

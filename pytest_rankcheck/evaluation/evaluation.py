@@ -10,7 +10,9 @@ import numpy as np
 
 from pytest_rankcheck.errors import RunError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing, NoRelevant
+from pytest_rankcheck.evaluation.foreign import foreign_values
 from pytest_rankcheck.evaluation.joining import absent, judged_hits
+from pytest_rankcheck.evaluation.pointless import warn_if_pointless
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.names import Metric, MetricLike
@@ -19,7 +21,7 @@ from pytest_rankcheck.rankers.run import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Evaluation", "evaluate", "mean_of"]
+__all__ = ["Evaluation", "evaluate"]
 
 
 def evaluate(
@@ -122,16 +124,31 @@ class Evaluation:
         """
         parsed = Metric.parse(metric)
         if parsed not in self._values:
-            values = np.concatenate([parsed.compute(hits) for hits in self._hits])
+            warn_if_pointless(parsed, self.golden)
+            values = self._computed(parsed)
             if self.conventions.no_relevant == "exclude":
                 values = np.where(self._has_relevant, values, np.nan)
             values.flags.writeable = False
             self._values[parsed] = values
         return self._values[parsed]
 
+    def _computed(self, metric: Metric) -> FloatArray:
+        if metric.definition.foreign:
+            return foreign_values(metric.definition.foreign, self.run, self.golden)
+        return np.concatenate([metric.compute(hits) for hits in self._hits])
+
     def mean(self, metric: MetricLike) -> float:
-        """Return the arithmetic mean over the queries that count; NaN if none does."""
-        return mean_of(self.values(metric))
+        """Return the mean over the queries that count; NaN if none does.
+
+        It is the metric's own: the geometric one of GMAP, the arithmetic one of the others.
+        """
+        return Metric.parse(metric).mean(self.values(metric))
+
+    def median(self, metric: MetricLike) -> float:
+        """Return the median over the queries that count; NaN if none does."""
+        values = self.values(metric)
+        counted = values[~np.isnan(values)]
+        return float(np.median(counted)) if counted.size else float("nan")
 
     def per_query(self, metric: MetricLike) -> pd.Series:
         """Return the value of each query, indexed by ``query_id``, named after the metric."""
@@ -156,11 +173,11 @@ class Evaluation:
         """
         import pandas as pd
 
-        values = self.values(metric)
+        values, mean = self.values(metric), Metric.parse(metric).mean
         slices = self.slices(attribute)
         return pd.DataFrame(
             {
-                "mean": [mean_of(values[places]) for places in slices.values()],
+                "mean": [mean(values[places]) for places in slices.values()],
                 "queries": [int((~np.isnan(values[places])).sum()) for places in slices.values()],
             },
             index=pd.Index(list(slices), name=attribute),
@@ -191,9 +208,3 @@ class Evaluation:
 
     def __repr__(self) -> str:
         return f"Evaluation(of {self.run!r} on {self.golden!r})"
-
-
-def mean_of(values: FloatArray) -> float:
-    """Return the mean of the values that are not NaN; NaN if there are none."""
-    counted = values[~np.isnan(values)]
-    return float(counted.mean()) if counted.size else float("nan")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_rankcheck.evaluation.evaluation import mean_of
 from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric
 
@@ -38,12 +37,12 @@ class Paired:
     @property
     def mean_before(self) -> float:
         """The mean before; NaN without queries."""
-        return mean_of(self.before)
+        return self.metric.mean(self.before)
 
     @property
     def mean_after(self) -> float:
         """The mean after; NaN without queries."""
-        return mean_of(self.after)
+        return self.metric.mean(self.after)
 
     @property
     def difference(self) -> float:

@@ -185,6 +185,13 @@ class GoldenSet:
         return max((max(grades.values()) for grades in self._grades.values() if grades), default=0)
 
     @cached_property
+    def positive_grades(self) -> frozenset[float]:
+        """The grades above 0 that occur."""
+        return frozenset(
+            grade for grades in self._grades.values() for grade in grades.values() if grade > 0
+        )
+
+    @cached_property
     def attributes(self) -> Sequence[str]:
         """The attributes that queries of this set have, in order of appearance."""
         return tuple({name: None for query in self for name in query.attributes})

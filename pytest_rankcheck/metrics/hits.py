@@ -69,5 +69,5 @@ def last_of_running_sum(terms: FloatArray) -> FloatArray:
     """
     if terms.shape[1] == 0:
         return np.zeros(terms.shape[0])
-    sums: FloatArray = np.cumsum(terms, axis=1)[:, -1]
+    sums: FloatArray = np.cumsum(terms, axis=1)[:, -1] + 0.0  # -0 with and without padding
     return sums

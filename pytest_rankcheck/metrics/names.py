@@ -8,20 +8,32 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
+from pytest_rankcheck.metrics.foreign import PREFIX, foreign_definition
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.parameters import Call, Value, spelled
-from pytest_rankcheck.metrics.registry import Definition, definition
+from pytest_rankcheck.metrics.registry import (
+    Definition,
+    definition,
+    known,
+    trec_eval_definition,
+)
 
 __all__ = ["Metric", "MetricLike"]
 
 _LONGEST_NAME = 1000
 _LARGEST_CUTOFF = 2**53
+_RECALL = "recall"
+_TREC_EVAL_NAME = re.compile(r"([A-Za-z_]*[A-Za-z])[_.](\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})")
+"""``ndcg_cut_10`` as trec_eval prints it, ``ndcg_cut.10`` as it is asked for."""
 _PLAIN = (ast.Constant, ast.UnaryOp, ast.Name)
 """What the keys of a mapping may be."""
 _OTHER_MEANING = frozenset({"Accuracy"})
@@ -57,12 +69,7 @@ class Metric:
                     f"a metric is a name such as 'nDCG@10', a Metric or an ir_measures object, "
                     f"not {type(text).__name__}: {quoted(text)}"
                 )
-            if getattr(text, "NAME", None) in _OTHER_MEANING:
-                raise MetricError(
-                    f"ir_measures' {text.NAME} is another measure than the {text.NAME} of "
-                    "learning to rank, which is Success here; write 'Success@k' for that one"
-                )
-            text = str(text)
+            return _of_object(text)
         return _parse(text)
 
     @staticmethod
@@ -89,20 +96,53 @@ class Metric:
         """Return the value of each query of ``hits``, ``[Q]``."""
         return self.definition(hits, self.cutoff, dict(self.parameters))
 
+    def mean(self, values: FloatArray) -> float:
+        """Return the metric's mean of the values that are not NaN; NaN if there are none."""
+        return self.definition.mean(values)
+
+    @property
+    def needs_grades(self) -> bool:
+        """Whether the metric tells grades apart, so that it says little on a binary set."""
+        return self.definition.needs_grades(dict(self.parameters))
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether a document that moves up past one of a lower grade never makes it worse."""
+        return self.definition.is_monotone(dict(self.parameters))
+
     def __str__(self) -> str:
+        values, at = dict(self.parameters), self.cutoff
+        if self.definition.at == _RECALL:
+            at = values.pop(_RECALL)  # type: ignore[assignment]
         declared = self.definition.parameters
         said = [
             f"{name}={spelled(value)}"
-            for name, value in self.parameters
+            for name, value in values.items()
             if value != declared[name].default
         ]
         brackets = f"({','.join(said)})" if said else ""
-        at = "" if self.cutoff is None else f"@{self.cutoff}"
-        return f"{self.name}{brackets}{at}"
+        return f"{self.name}{brackets}" + ("" if at is None else f"@{spelled(at)}")
 
 
 MetricLike = str | Metric | Any
 """A metric's name, a Metric, or an ir_measures object."""
+
+
+def _of_object(measure: object) -> Metric:
+    """Return our metric of an object of ir_measures, or one that ir_measures computes."""
+    text = str(measure)
+    if getattr(measure, "NAME", None) not in _OTHER_MEANING:
+        with suppress(MetricError):
+            return _parse(text)
+    return Metric(foreign_definition(text))
+
+
+def _foreign(name: str, text: str) -> Metric | None:
+    """Return what ir_measures calls ``text``, where that is installed and ``name`` is not ours."""
+    if known(name) is None and find_spec("ir_measures") is not None:
+        with suppress(MetricError):
+            return Metric(foreign_definition(text.strip()))
+    return None
 
 
 @lru_cache(maxsize=1024)
@@ -111,6 +151,12 @@ def _parse(text: str) -> Metric:
         raise _no_name(text)
     if len(text) > _LONGEST_NAME:
         raise MetricError(f"a metric name of {len(text):,} characters: {quoted(text)}")
+    if text.strip().startswith(PREFIX):
+        return Metric(foreign_definition(text.strip().removeprefix(PREFIX)))
+    of_trec_eval = _TREC_EVAL_NAME.fullmatch(text.strip())
+    if of_trec_eval and (known := trec_eval_definition(of_trec_eval[1])):
+        number = of_trec_eval[2]
+        return _build(known.name, {}, float(number) if "." in number else int(number), text)
     try:
         tree: ast.expr = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -128,12 +174,14 @@ def _parse(text: str) -> Metric:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         raise _no_name(text)
-    return _build(tree.id, given, cutoff, text)
+    return _foreign(tree.id, text) or _build(tree.id, given, cutoff, text)
 
 
 def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) -> Metric:
     """Check the parts of a name against the metric's definition."""
     found = definition(name)
+    if found.at == _RECALL and cutoff is not None:
+        given, cutoff = {**given, _RECALL: cutoff}, None
     values = {key: parameter.default for key, parameter in found.parameters.items()}
     for key, value in _translated(found, given, text):
         parameter = found.parameters.get(key)
@@ -147,6 +195,10 @@ def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) ->
                 f"{found.name}: {key}={quoted(value)} is not possible{refusal}; "
                 f"{key} takes {parameter.allowed}"
             ) from None
+    if found.at == _RECALL and values[_RECALL] is None:
+        raise MetricError(f"{found.name} needs a recall level after the @, as in {found.name}@0.1")
+    if found.at is None and cutoff is not None:
+        raise MetricError(f"{found.name}@{quoted(cutoff, 40)}: {found.name} has no cutoff")
     return Metric(found, tuple(values.items()), _checked_cutoff(cutoff, found.name))
 
 

@@ -73,7 +73,10 @@ def choice(*words: str) -> Check:
 
 
 def number(
-    at_least: float = -math.inf, above: float = -math.inf, at_most: float = math.inf
+    at_least: float = -math.inf,
+    above: float = -math.inf,
+    at_most: float = math.inf,
+    below: float = math.inf,
 ) -> Check:
     """Accept a finite number within bounds; whole numbers stay whole."""
 
@@ -84,7 +87,7 @@ def number(
             real = float(value)
         except OverflowError:
             raise ValueError from None
-        if not math.isfinite(real) or not at_least <= real <= at_most or not real > above:
+        if not math.isfinite(real) or not at_least <= real <= at_most or not above < real < below:
             raise ValueError
         return int(real) if _is_whole(real) else real
 

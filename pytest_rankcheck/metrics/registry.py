@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Literal
+
+import numpy as np
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.parameters import Parameter, Value, flag
 
-__all__ = ["JUDGED_ONLY", "Compute", "Definition", "definition", "definitions", "metric"]
+__all__ = [
+    "JUDGED_ONLY",
+    "Compute",
+    "Definition",
+    "definition",
+    "definitions",
+    "known",
+    "metric",
+    "trec_eval_definition",
+]
 
 Compute = Callable[..., FloatArray]
 """``compute(hits, cutoff, **parameters)`` returns the value of each query, ``[Q]``."""
 
 Synonyms = Mapping[str, Mapping[str, Mapping[str, object]]]
 """Another library's parameter -> its value -> our parameters and their values."""
+
+At = Literal["cutoff", "recall"] | None
+"""What the number after @ is: the cutoff, the recall level, or nothing: there is none."""
+
+Aggregate = Literal["arithmetic", "geometric"]
+"""Which mean over the queries is the metric's."""
+
+Property = bool | Callable[[Mapping[str, Value]], bool]
+"""What holds of a metric: always, or under some of its parameters."""
 
 JUDGED_ONLY = Parameter(
     "judged_only",
@@ -44,6 +66,35 @@ class Definition:
     renamed: Mapping[str, str] = field(default_factory=dict, compare=False)
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
+    at: At = "cutoff"
+    unjudged: str = "not relevant"
+    """What an unjudged document counts as, in words."""
+    trec_eval: tuple[str, ...] = ()
+    aggregate: Aggregate = "arithmetic"
+    graded: Property = field(default=False, compare=False)
+    monotone: Property = field(default=False, compare=False)
+    foreign: str | None = None
+    """What ir_measures calls the metric, where that library computes it."""
+
+    def needs_grades(self, parameters: Mapping[str, Value]) -> bool:
+        """Whether the metric tells grades apart, so that it says little on a binary set."""
+        return self.graded(parameters) if callable(self.graded) else self.graded
+
+    def is_monotone(self, parameters: Mapping[str, Value]) -> bool:
+        """Whether a document that moves up past one of a lower grade never makes it worse."""
+        return self.monotone(parameters) if callable(self.monotone) else self.monotone
+
+    def mean(self, values: FloatArray) -> float:
+        """Return the mean of the values that are not NaN; NaN if there are none.
+
+        The sum is exact, so that the order of the queries changes nothing.
+        """
+        counted = values[~np.isnan(values)]
+        if not counted.size:
+            return math.nan
+        if self.aggregate == "geometric":
+            return math.exp(math.fsum(np.log(counted)) / counted.size)
+        return math.fsum(counted) / counted.size
 
     def __call__(
         self, hits: JudgedHits, cutoff: int | None, parameters: Mapping[str, Value]
@@ -52,7 +103,7 @@ class Definition:
         chosen = dict(parameters)
         if chosen.pop(JUDGED_ONLY.name):
             hits = hits.judged_only()
-        return self.compute(hits, cutoff, **chosen)
+        return self.compute(hits, cutoff, **chosen) + 0.0  # no negative zero
 
 
 _DEFINITIONS: dict[str, Definition] = {}
@@ -69,6 +120,12 @@ def metric(
     renamed: Mapping[str, str] | None = None,
     higher_is_better: bool = True,
     range: tuple[float, float] = (0.0, 1.0),
+    at: At = "cutoff",
+    unjudged: str = "not relevant",
+    trec_eval: tuple[str, ...] = (),
+    aggregate: Aggregate = "arithmetic",
+    graded: Property = False,
+    monotone: Property = False,
 ) -> Callable[[Compute], Compute]:
     """Register the decorated function as the metric ``name``.
 
@@ -87,6 +144,15 @@ def metric(
             ``{"gains": "gain"}``.
         higher_is_better: whether a larger value is a better ranking.
         range: the least and the greatest value.
+        at: what the number after @ is: the cutoff, the parameter ``recall``, or None: there is
+            none.
+        unjudged: what an unjudged document counts as, for the manual.
+        trec_eval: what trec_eval calls the metric where a number follows, such as ``ndcg_cut``
+            in ``ndcg_cut_10``.
+        aggregate: which mean over the queries is the metric's.
+        graded: whether it needs more than two grades to say something.
+        monotone: whether a document that moves up past one of a lower grade never makes it worse;
+            the tests hold a metric to it.
 
     Raises:
         MetricError: the name or an alias is taken.
@@ -105,6 +171,12 @@ def metric(
             renamed=renamed or {},
             higher_is_better=higher_is_better,
             range=range,
+            at=at,
+            unjudged=unjudged,
+            trec_eval=trec_eval,
+            aggregate=aggregate,
+            graded=graded,
+            monotone=monotone,
         )
         spellings = {word.casefold() for word in (name, *aliases)}
         for spelling in spellings:
@@ -125,19 +197,31 @@ def definitions() -> Mapping[str, Definition]:
     return _DEFINITIONS
 
 
+def known(name: str) -> Definition | None:
+    """Return the metric that ``name`` or an alias of it names, or None."""
+    _load_families()
+    return _NAMES.get(name.casefold())
+
+
 def definition(name: str) -> Definition:
     """Return the metric that ``name`` or an alias of it names; case does not matter.
 
     Raises:
         MetricError: there is no such metric; the nearest one is named.
     """
-    _load_families()
-    found = _NAMES.get(name.casefold())
+    found = known(name)
     if found is None:
         words = [word for entry in _DEFINITIONS.values() for word in (entry.name, *entry.aliases)]
         hint = suggestion(name, words) or f"; known metrics: {', '.join(_DEFINITIONS)}"
         raise MetricError(f"unknown metric '{quoted(name)}'{hint}")
     return found
+
+
+def trec_eval_definition(stem: str) -> Definition | None:
+    """Return the metric that trec_eval calls ``stem``, as in ``ndcg_cut_10``; None if none is."""
+    _load_families()
+    found = (entry for entry in _DEFINITIONS.values() if stem in entry.trec_eval)
+    return next(found, None)
 
 
 @cache

@@ -17,6 +17,8 @@ from sklearn.metrics import dcg_score, ndcg_score
 
 from pytest_rankcheck import GoldenSet, Run, evaluate
 
+pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
 DOCS = [f"d{i:02}" for i in range(14)]
 QUERIES = ["q1", "q2", "q3", "q4"]
 

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import pytest
+from worked import UNJUDGED, value
 
 from pytest_rankcheck import GoldenSet, MetricError, Run, evaluate
 
-UNJUDGED = None
-
-
-def value(
-    metric: str, ranked: Sequence[float | None], unretrieved: Sequence[float] = (), **golden: object
-) -> float:
-    """Return a metric of one ranking, given the grade at each rank (None: not judged)."""
-    judged = {f"d{i}": grade for i, grade in enumerate(ranked) if grade is not UNJUDGED}
-    judged.update({f"missed{i}": grade for i, grade in enumerate(unretrieved)})
-    judgments: Mapping[str, Mapping[str, float]] = {"q": judged, **golden}
-    run = Run.from_dict(
-        {"q": [f"d{i}" for i in range(len(ranked))], **{query: ["x"] for query in golden}}
-    )
-    return float(evaluate(run, GoldenSet.from_dict(judgments)).per_query(metric)["q"])
+pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
 
 # --- nDCG ------------------------------------------------------------------------------------

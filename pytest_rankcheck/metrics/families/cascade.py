@@ -8,6 +8,7 @@ from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
 from pytest_rankcheck.metrics.parameters import Call, Parameter, Value, call, choice, number, one_of
 from pytest_rankcheck.metrics.registry import metric
+from pytest_rankcheck.metrics.relevance import share_of
 
 MAX_GRADE = Parameter(
     "max_grade",
@@ -36,6 +37,8 @@ STOP = Parameter(
         "CIKM 2009, equations 4 and 5, algorithm 2"
     ),
     parameters=(MAX_GRADE, STOP),
+    graded=True,
+    monotone=True,
 )
 def expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
@@ -44,37 +47,70 @@ def expected_reciprocal_rank(
 
     ERR@k = sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j).
     """
-    satisfied = _satisfaction(hits, max_grade, stop)
+    satisfied = _satisfaction(hits.grades, hits.max_grade, max_grade, stop)
+    return _expected_reciprocal(satisfied, hits.ranks, cutoff)
+
+
+@metric(
+    "nERR",
+    reference=(
+        "Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for "
+        "novelty and diversity, WSDM 2011, section 2.3: normalised by the ideal ranking"
+    ),
+    parameters=(MAX_GRADE, STOP),
+    graded=True,
+    monotone=True,
+)
+def normalised_expected_reciprocal_rank(
+    hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
+) -> FloatArray:
+    """ERR, as a share of what the ideal ranking would have; 0 if nothing is relevant.
+
+    The ideal ranking holds all judged documents, best first, and is cut at k too.
+    """
+    ideal_ranks = np.broadcast_to(np.arange(1.0, hits.ideal.shape[1] + 1), hits.ideal.shape)
+    satisfied = _satisfaction(hits.ideal, hits.max_grade, max_grade, stop)
+    possible = _expected_reciprocal(satisfied, ideal_ranks, cutoff)
+    reached = expected_reciprocal_rank(hits, cutoff, max_grade=max_grade, stop=stop)
+    return share_of(reached, possible)
+
+
+def _expected_reciprocal(
+    satisfied: FloatArray, ranks: FloatArray, cutoff: int | None
+) -> FloatArray:
+    """Return the sum of 1/i * p_i * prod over j < i of (1 - p_j) of each row, ``[Q]``."""
     if cutoff is not None:
-        satisfied = np.where(hits.ranks <= cutoff, satisfied, 0.0)
+        satisfied = np.where(ranks <= cutoff, satisfied, 0.0)
     still_reading = np.ones_like(satisfied)
     still_reading[:, 1:] = np.cumprod(1.0 - satisfied[:, :-1], axis=1)
     terms = np.divide(
-        satisfied * still_reading, hits.ranks, out=np.zeros_like(satisfied), where=satisfied > 0
+        satisfied * still_reading, ranks, out=np.zeros_like(satisfied), where=satisfied > 0
     )
     return last_of_running_sum(terms)
 
 
-def _satisfaction(hits: JudgedHits, max_grade: Value, stop: Value) -> FloatArray:
-    """Return the probability that each hit satisfies, ``[Q, J]``; 0 in the padding."""
-    relevant = hits.grades > 0
-    grades = np.where(relevant, hits.grades, 0.0)
+def _satisfaction(
+    grades: FloatArray, occurring: float, max_grade: Value, stop: Value
+) -> FloatArray:
+    """Return the probability that each grade satisfies, in its shape; 0 in the padding."""
+    relevant = grades > 0
+    grades = np.where(relevant, grades, 0.0)
     match stop:
         case "identity":
-            if hits.max_grade > 1:
+            if occurring > 1:
                 raise MetricError(
-                    f"ERR(stop=identity): grades are probabilities, but {hits.max_grade:g} occurs; "
+                    f"ERR(stop=identity): grades are probabilities, but {occurring:g} occurs; "
                     "use stop=exponential, or grades between 0 and 1"
                 )
             return grades
         case Call("sigmoid", (alpha, beta)):
             with np.errstate(over="ignore"):
                 return np.where(relevant, 1.0 / (1.0 + np.exp(-alpha * (grades - beta))), 0.0)
-    highest = hits.max_grade if max_grade is None else float(max_grade)  # type: ignore[arg-type]
-    if highest < hits.max_grade:
+    highest = occurring if max_grade is None else float(max_grade)  # type: ignore[arg-type]
+    if highest < occurring:
         raise MetricError(
-            f"ERR(max_grade={highest:g}): the golden set has the grade {hits.max_grade:g}; "
-            f"use max_grade={hits.max_grade:g} or more"
+            f"ERR(max_grade={highest:g}): the golden set has the grade {occurring:g}; "
+            f"use max_grade={occurring:g} or more"
         )
     # (2^g - 1) / 2^max, in a form that does not overflow for large grades
     return np.where(relevant, np.exp2(grades - highest) - np.exp2(-highest), 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pytest_rankcheck.metrics.parameters import (
     one_of,
 )
 from pytest_rankcheck.metrics.registry import metric
+from pytest_rankcheck.metrics.relevance import in_top, share_of
 
 GAIN = Parameter(
     "gain",
@@ -44,16 +46,64 @@ DISCOUNT = Parameter(
 )
 
 
+_LARGEST_EXPONENT = 1000
+"""The sum of 2^g - 1 over millions of documents is finite up to this grade."""
+
+_REFERENCE = (
+    "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), "
+    "2002, section "
+)
+_SYNONYMS = {"dcg": {"log2": {"gain": "linear"}, "exp-log2": {"gain": "exponential"}}}
+
+
+def _uses_grades(parameters: Mapping[str, Value]) -> bool:
+    """Whether a gain was chosen that is another than the grade itself."""
+    return bool(parameters["gain"] == "exponential")
+
+
+@metric(
+    "CG",
+    reference=_REFERENCE + "2.1",
+    range=(0.0, np.inf),
+    monotone=True,
+)
+def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    """Cumulated gain: the sum of the grades of the top k; negative ones gain nothing."""
+    counted = in_top(hits, cutoff) & (hits.grades > 0)
+    return last_of_running_sum(np.where(counted, hits.grades, 0.0))
+
+
+@metric(
+    "DCG",
+    reference=_REFERENCE + "2.2, with log2(i+1) in the place of max(1, log2 i)",
+    parameters=(GAIN, DISCOUNT),
+    synonyms=_SYNONYMS,
+    renamed={"gains": "gain"},
+    range=(0.0, np.inf),
+    graded=_uses_grades,
+    monotone=lambda parameters: parameters["gain"] in ("linear", "exponential"),
+)
+def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
+    """Discounted cumulative gain: what each document is worth, divided by what its rank costs.
+
+    DCG@k = sum over i <= k of gain(g_i) / discount(i). Grades at or below zero and unjudged
+    documents gain nothing, unless a mapping says otherwise.
+    """
+    return _dcg(_gains(hits.grades, gain), hits.ranks, cutoff, discount)
+
+
 @metric(
     "nDCG",
     reference=(
-        "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS "
-        "20(4), 2002, section 3.1; the discount log2(i+1) and the exponential gain after Burges et "
+        _REFERENCE + "3.1; the discount log2(i+1) and the exponential gain after Burges et "
         "al., Learning to rank using gradient descent, ICML 2005, section 5"
     ),
     parameters=(GAIN, DISCOUNT),
-    synonyms={"dcg": {"log2": {"gain": "linear"}, "exp-log2": {"gain": "exponential"}}},
+    synonyms=_SYNONYMS,
     renamed={"gains": "gain"},
+    trec_eval=("ndcg_cut",),
+    graded=_uses_grades,
+    monotone=lambda parameters: parameters["gain"] in ("linear", "exponential"),
 )
 def ndcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
     """Discounted cumulative gain, as a share of what the ideal ranking would have.
@@ -68,7 +118,7 @@ def ndcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) 
     # Under a mapping the order of the grades need not be the order of their gains.
     best_gains = -np.sort(-_gains(hits.ideal, gain), axis=1)
     possible = _dcg(best_gains, ideal_ranks, cutoff, discount)
-    return np.divide(reached, possible, out=np.zeros_like(reached), where=possible > 0)
+    return share_of(reached, possible)
 
 
 def _dcg(gains: FloatArray, ranks: FloatArray, cutoff: int | None, discount: Value) -> FloatArray:
@@ -102,13 +152,12 @@ def _gains(grades: FloatArray, gain: Value) -> FloatArray:
     worth = np.where(grades > 0, grades, 0.0)
     if gain == "linear":
         return worth
-    with np.errstate(over="ignore"):
-        exponential = np.exp2(worth) - 1
-    if not np.isfinite(exponential).all():
+    if worth.size and worth.max() > _LARGEST_EXPONENT:
         raise MetricError(
-            f"nDCG(gain=exponential): 2^grade overflows for the grade {worth.max():g}; "
+            f"gain=exponential: 2^grade overflows for the grade {worth.max():g}; "
             "use gain=linear, or a mapping of grades to gains"
         )
+    exponential: FloatArray = np.exp2(worth) - 1
     return exponential
 
 
@@ -119,7 +168,7 @@ def _mapped_gains(grades: FloatArray, mapping: dict[float, float]) -> FloatArray
             gains[grades == grade] = mapping[grade]
         elif grade > 0:
             raise MetricError(
-                f"nDCG: the gain mapping has no entry for the grade {grade:g}, which occurs; "
+                f"the gain mapping has no entry for the grade {grade:g}, which occurs; "
                 f"add {grade:g} to {{{', '.join(f'{key:g}' for key in mapping)}}}"
             )
     return gains

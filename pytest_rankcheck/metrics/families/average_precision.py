@@ -1,0 +1,168 @@
+"""Averages over the relevant documents: of the precision, or the recall, at each of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.parameters import Parameter, Value, choice, mapping, one_of, spelled
+from pytest_rankcheck.metrics.registry import metric
+from pytest_rankcheck.metrics.relevance import (
+    REL,
+    BoolArray,
+    count_of,
+    found_in,
+    in_top,
+    relevant_in,
+    share_of,
+)
+
+DIVIDE = Parameter(
+    "divide",
+    default="relevant",
+    check=choice("relevant", "retrieved", "min"),
+    allowed="relevant, retrieved or min",
+    description=(
+        "what the sum is divided by: all relevant documents, the relevant ones in the top k, or "
+        "the smaller of k and all relevant"
+    ),
+)
+
+THRESHOLDS = Parameter(
+    "thresholds",
+    default="equal",
+    check=one_of(choice("equal"), mapping),
+    allowed="equal, or a mapping of grades to probabilities that add up to 1, {1:0.3,2:0.7}",
+    description=(
+        "the probability that a user takes this grade for the lowest relevant one; equal: a "
+        "document of grade g is relevant with probability g / the highest grade"
+    ),
+)
+
+SMALLEST_AP = 1e-5
+"""What GMAP takes for a query's AP at least, as trec_eval does: one 0 would make the mean 0."""
+
+
+@metric(
+    "AP",
+    aliases=("MAP",),
+    reference=(
+        "Harman, Evaluation issues in information retrieval, IP&M 28(4), 1992; Buckley and "
+        "Voorhees, Evaluating evaluation measure stability, SIGIR 2000, section 2"
+    ),
+    parameters=(REL, DIVIDE),
+    trec_eval=("map_cut",),
+    # With "retrieved", a relevant document that comes in last lowers the mean of the others.
+    monotone=lambda parameters: parameters["divide"] != "retrieved",
+)
+def average_precision(
+    hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value
+) -> FloatArray:
+    """The mean of the precision at each relevant document; those not in the top k count 0.
+
+    AP@k = (sum over relevant i <= k of P@i) / m, with m all relevant documents, so that a short
+    ranking is not better for being short. ``divide`` selects another denominator.
+    """
+    found = found_in(hits, cutoff, rel)
+    total = relevant_in(hits, rel)
+    if divide == "retrieved":
+        total = count_of(found)
+    elif divide == "min" and cutoff is not None:
+        total = np.minimum(total, cutoff)
+    return share_of(_sum_of_precisions(hits, found), total)
+
+
+@metric(
+    "GMAP",
+    aliases=("gm_map",),
+    reference=(
+        "Robertson, On GMAP: and other transformations, CIKM 2006, section 2; the floor 1e-5 "
+        "after Voorhees, Overview of the TREC 2004 robust retrieval track, section 3"
+    ),
+    parameters=(REL,),
+    aggregate="geometric",
+    range=(SMALLEST_AP, 1.0),
+    monotone=True,
+)
+def geometric_mean_average_precision(
+    hits: JudgedHits, cutoff: int | None, *, rel: Value
+) -> FloatArray:
+    """AP, averaged over queries by the geometric mean, so that the hard ones decide.
+
+    A query's value is max(AP, 1e-5).
+    """
+    return np.maximum(average_precision(hits, cutoff, rel=rel, divide="relevant"), SMALLEST_AP)
+
+
+@metric(
+    "AR",
+    aliases=("MAR",),
+    reference=(
+        "the counterpart of AP: recall in the place of precision, as in the catalogue of metrics "
+        "of Tamm, Damdinov and Vasilev, Quality metrics in recommender systems, RecSys 2021"
+    ),
+    parameters=(REL,),
+    monotone=True,
+)
+def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """The mean of the recall at each relevant document of the top k; 0 if there is none.
+
+    AR@k = (sum over relevant i <= k of R@i) / (the number of relevant documents in the top k).
+    """
+    found = found_in(hits, cutoff, rel)
+    count = count_of(found)
+    recalls = count * (count + 1) / 2  # the j-th found adds j / m
+    return share_of(recalls, count * relevant_in(hits, rel))
+
+
+@metric(
+    "GAP",
+    reference=(
+        "Robertson, Kanoulas and Yilmaz, Extending average precision to graded relevance "
+        "judgments, SIGIR 2010, equations 7 and 8"
+    ),
+    parameters=(THRESHOLDS,),
+    graded=True,
+    monotone=True,
+)
+def graded_average_precision(
+    hits: JudgedHits, cutoff: int | None, *, thresholds: Value
+) -> FloatArray:
+    """Average precision for grades: its mean over what users may take for relevant.
+
+    GAP@k = (sum over i <= k of 1/i * sum over j <= i of min(G(g_i), G(g_j))) / (sum of G over all
+    judged documents), where G(g) is the probability that grade g is relevant to a user.
+    """
+    reached = np.where(in_top(hits, cutoff), _probabilities(hits.grades, thresholds), 0.0)
+    sums = np.zeros_like(reached)
+    for place in range(reached.shape[1]):
+        agreed = np.minimum(reached[:, : place + 1], reached[:, place : place + 1])
+        sums[:, place] = last_of_running_sum(agreed)
+    terms = np.divide(sums, hits.ranks, out=np.zeros_like(sums), where=reached > 0)
+    possible = last_of_running_sum(_probabilities(hits.ideal, thresholds))
+    return share_of(last_of_running_sum(terms), possible)
+
+
+def _sum_of_precisions(hits: JudgedHits, found: BoolArray) -> FloatArray:
+    so_far = np.cumsum(found, axis=1)
+    precisions = np.divide(so_far, hits.ranks, out=np.zeros_like(hits.ranks), where=found)
+    return last_of_running_sum(precisions)
+
+
+def _probabilities(grades: FloatArray, thresholds: Value) -> FloatArray:
+    """Return how probably each grade is relevant, up to a factor that the ratio cancels."""
+    positive = np.where(grades > 0, grades, 0.0)
+    if not isinstance(thresholds, tuple):
+        return positive
+    steps = np.array(thresholds, dtype=np.float64)
+    if not math.isclose(steps[:, 1].sum(), 1.0, abs_tol=1e-9):
+        raise MetricError(
+            f"GAP(thresholds={spelled(thresholds)}): the probabilities add up to "
+            f"{steps[:, 1].sum():g}; make them add up to 1"
+        )
+    reached = np.concatenate(([0.0], np.cumsum(steps[:, 1])))
+    probabilities: FloatArray = reached[np.searchsorted(steps[:, 0], positive, side="right")]
+    return np.where(positive > 0, probabilities, 0.0)

@@ -1,0 +1,75 @@
+"""Counts: how much was ranked, how much of it is judged, how much is relevant."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.parameters import Value
+from pytest_rankcheck.metrics.registry import metric
+from pytest_rankcheck.metrics.relevance import (
+    REL,
+    count_of,
+    depth_of,
+    found_in,
+    in_top,
+    relevant_in,
+    share_of,
+)
+
+
+@metric(
+    "Judged",
+    reference="trec_eval 10, measure unj (1 - Judged); ir_measures, Judged",
+    unjudged="what is counted",
+)
+def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    """The share of the top k that is judged; divided by k, though fewer were returned.
+
+    Without a cutoff it is the share of the whole ranking, and 0 for an empty one. A negative
+    grade is no judgment.
+    """
+    count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
+    return share_of(count, hits.retrieved) if cutoff is None else count / cutoff
+
+
+@metric(
+    "NumRet",
+    aliases=("num_ret",),
+    reference="trec_eval, measure num_ret",
+    parameters=(REL,),
+    range=(0.0, np.inf),
+    unjudged="retrieved",
+)
+def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """How many documents the top k has; with ``rel``, how many of them are relevant."""
+    if rel is not None:
+        return count_of(found_in(hits, cutoff, rel))
+    return depth_of(hits, cutoff)
+
+
+@metric(
+    "NumRel",
+    aliases=("num_rel",),
+    reference="trec_eval, measure num_rel",
+    parameters=(REL,),
+    range=(0.0, np.inf),
+    at=None,
+    unjudged="not counted",
+)
+def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """How many documents are relevant, retrieved or not."""
+    return relevant_in(hits, rel)
+
+
+@metric(
+    "NumRelRet",
+    aliases=("num_rel_ret",),
+    reference="trec_eval, measure num_rel_ret",
+    parameters=(REL,),
+    range=(0.0, np.inf),
+    monotone=True,
+)
+def number_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """How many documents of the top k are relevant."""
+    return count_of(found_in(hits, cutoff, rel))

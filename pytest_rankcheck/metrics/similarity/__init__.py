@@ -1,0 +1,1 @@
+"""Similarities of two rankings of one query, without judgments: pure functions over ids."""

@@ -1,0 +1,90 @@
+"""Metrics that can say little or nothing on a golden set: computed, with a warning."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, MetricError, MetricWarning, Run, evaluate
+
+RUN = Run.from_dict({"q": ["a", "b"]})
+
+
+def test_a_relevance_level_above_every_grade() -> None:
+    evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 2}}, name="web"))
+    with pytest.warns(
+        MetricWarning,
+        match=r"AP\(rel=3\)@10: nothing is relevant, since no grade of golden set 'web' is as high "
+        r"as 3 \(the highest is 2\); lower rel",
+    ) as caught:
+        assert evaluation.mean("AP(rel=3)@10") == 0
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():  # once an evaluation
+        warnings.simplefilter("error")
+        assert evaluation.mean("AP(rel=3)@10") == 0
+        assert evaluation.mean("AP(rel=2)@10") == 1
+
+
+@pytest.mark.parametrize(
+    "metric", ["ERR@10", "nERR", "GAP", "RBP(graded=true)", "nDCG(gain=exponential)@10"]
+)
+def test_a_graded_metric_on_a_binary_set(metric: str) -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 0}}, name="clicks")
+    with pytest.warns(MetricWarning, match="tells grades apart, but golden set 'clicks' is binary"):
+        evaluate(RUN, golden).mean(metric)
+    graded = GoldenSet.from_dict({"q": {"a": 1, "b": 2}})
+    evaluate(RUN, graded).mean(metric)
+
+
+@pytest.mark.parametrize("metric", ["nDCG@10", "RBP", "AP", "KendallTau"])
+def test_a_metric_that_also_serves_on_a_binary_set_does_not_warn(metric: str) -> None:
+    evaluate(RUN, GoldenSet.from_dict({"q": {"a": 1, "b": 0}})).mean(metric)
+
+
+def test_a_set_without_any_relevant_document_is_no_binary_set() -> None:
+    evaluate(RUN, GoldenSet.from_dict({"q": {"a": 0}})).mean("ERR")
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("nDCG(gain={1:1})", "the gain mapping has no entry for the grade 1001, which occurs"),
+        ("DCG(gain=exponential)", r"2\^grade overflows for the grade 1001; use gain=linear"),
+        ("nDCG(gain=exponential)@5", r"2\^grade overflows for the grade 1001"),
+        ("nERR(max_grade=4)", r"max_grade=4\): the golden set has the grade 1001"),
+        ("ERR(stop=identity)", "grades are probabilities, but 1001 occurs"),
+    ],
+)
+def test_what_does_not_fit_the_grades_is_refused(metric: str, message: str) -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 1001}})
+    with pytest.raises(MetricError, match=message):
+        evaluate(RUN, golden).mean(metric)
+
+
+def test_err_of_huge_grades_does_not_overflow() -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 1000}})
+    # p of 1 is 2^-999 or so, p of 1000 is 1: 1/2
+    assert evaluate(RUN, golden).mean("ERR") == 0.5
+
+
+def test_ir_measures_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pytest_rankcheck.metrics import foreign, names
+
+    monkeypatch.setattr(foreign, "find_spec", lambda name: None)
+    monkeypatch.setattr(names, "find_spec", lambda name: None)
+    names._parse.cache_clear()
+    foreign.foreign_definition.cache_clear()
+    evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 1}}))
+    with pytest.raises(MetricError, match="not installed: pip install ir-measures"):
+        evaluation.mean("ir_measures:Compat(p=0.8)")
+    with pytest.raises(MetricError, match="unknown metric 'Compat'"):
+        evaluation.mean("Compat(p=0.8)")
+
+
+def test_what_ir_measures_cannot_compute_is_a_metric_error() -> None:
+    evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 0.5}}))
+    with pytest.raises(MetricError, match="takes whole grades only; document 'a' of query 'q'"):
+        evaluation.mean("ir_measures:Compat(p=0.8)")
+    with pytest.raises(MetricError, match="does not know the measure 'NoSuch@3'"):
+        evaluation.mean("ir_measures:NoSuch@3")

@@ -1,0 +1,262 @@
+"""The rest of the catalogue on random data, against pytrec_eval, ir_measures, ranx and scipy.
+
+Scores are whole numbers: trec_eval 9, which pytrec_eval and ir_measures wrap, keeps them as
+float32. ranx has no order for ties, so it gets none.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import ir_measures
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
+from worked import UNJUDGED, value
+
+from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
+DOCS = ["d1", "d2", "d10", "é", "文", "🙂", "a b", "#c", "Q0", *(f"doc{i:02}" for i in range(12))]
+QUERIES = ["1", "q2", "zwölf", "q 4"]
+
+# A query whose every grade is negative sends trec_eval 9 into an endless loop now and then.
+judged = st.dictionaries(st.sampled_from(DOCS), st.integers(-1, 4), max_size=14).map(
+    lambda grades: {**grades, "zero": 0}
+)
+scored = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 8).map(float), min_size=1)
+qrels_of = st.dictionaries(st.sampled_from(QUERIES), judged, min_size=1)
+run_of = st.dictionaries(st.sampled_from([*QUERIES, "extra"]), scored, min_size=1)
+
+PYTREC_EVAL = {
+    "Rprec": "Rprec",
+    "bpref": "Bpref",
+    "infAP": "infAP",
+    "set_P": "P",
+    "set_recall": "R",
+    "set_F": "F",
+    "num_ret": "NumRet",
+    "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet",
+    "iprec_at_recall_0.00": "IPrec@0",
+    "iprec_at_recall_0.50": "IPrec@0.5",
+    "iprec_at_recall_1.00": "IPrec@1",
+}
+"""With recall levels at which trec_eval 9's rounding (see below) is that of the definition."""
+
+
+@settings(max_examples=120, deadline=None)
+@given(qrels=qrels_of, run=run_of, level=st.sampled_from([1, 2]))
+def test_pytrec_eval_agrees_on_every_query_that_both_have(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], level: int
+) -> None:
+    assume(set(qrels) & set(run))
+    families = {measure.partition("_0.")[0].partition("_1.")[0] for measure in PYTREC_EVAL}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, families, relevance_level=level).evaluate(run)
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    for measure, name in PYTREC_EVAL.items():
+        head, at, number = name.partition("@")
+        ours = name if level == 1 or head == "NumRet" else f"{head}(rel={level}){at}{number}"
+        values = evaluation.per_query(ours)
+        for query_id, found in theirs.items():
+            assert values[query_id] == pytest.approx(found[measure], abs=1e-9), (ours, query_id)
+
+
+def test_a_recall_level_is_reached_and_not_rounded_down_to() -> None:
+    """trec_eval 9 truncates 0.7 * 3 + 0.9 = 2.99...: two of three documents would be 0.7."""
+    qrels = {"q": {"a": 1, "b": 1, "c": 1}}
+    run = {"q": {"a": 9.0, "b": 8.0, "x": 7.0, "c": 6.0}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
+    assert theirs["q"]["iprec_at_recall_0.70"] == 1
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    assert evaluation.mean("IPrec@0.7") == 3 / 4  # a recall of 2/3 is not 0.7
+    # trec_eval 10 rounds 0.7 * 3 = 2.1 to the nearest
+    assert evaluation.mean("IPrec(needed=rounded)@0.7") == 1
+
+
+IR_MEASURES = [
+    ir_measures.Bpref,
+    ir_measures.Bpref(rel=2),
+    ir_measures.Rprec,
+    ir_measures.Rprec(rel=2),
+    ir_measures.infAP,
+    ir_measures.SetP,
+    ir_measures.SetR,
+    ir_measures.SetF,
+    ir_measures.IPrec @ 0.5,
+    ir_measures.NumRet,
+]
+
+
+@settings(max_examples=40, deadline=None)
+@given(qrels=qrels_of, run=run_of)
+def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
+    qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
+) -> None:
+    assume(set(qrels) <= set(run))
+    theirs = ir_measures.calc_aggregate(IR_MEASURES, qrels, run)
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    for measure in IR_MEASURES:
+        ours = evaluation.mean(measure)
+        if measure is ir_measures.NumRet:  # which it adds up
+            ours *= len(qrels)
+        assert ours == pytest.approx(theirs[measure], abs=1e-9), measure
+
+
+def test_the_judged_share_of_a_short_list_is_of_k() -> None:
+    """ir_measures divides by min(k, retrieved)."""
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 2.0, "x": 1.0}}
+    measure = ir_measures.Judged @ 10
+    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == 0.5
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    assert evaluation.mean("Judged@10") == 0.1
+    assert evaluation.mean("Judged@2") == 0.5
+
+
+# --- ranx ------------------------------------------------------------------------------------
+
+RANX_BINARY = {"rbp.80": "RBP(p=0.8)"}
+"""On binary judgments only: on graded ones ranx's exceeds 1."""
+
+RANX = {
+    "r-precision": "Rprec",
+    "f1@5": "F@5",
+    "ndcg@5": "nDCG@5",
+    "map@5": "AP@5",
+    "mrr@5": "RR@5",
+}
+
+
+@pytest.fixture(scope="module")
+def ranx() -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("ranx", reason="ranx is not installed")
+
+
+@pytest.mark.parametrize(("measures", "highest"), [(RANX, 4), (RANX_BINARY, 1)])
+def test_ranx_agrees_without_ties_gaps_and_negative_grades(
+    ranx: object, measures: dict[str, str], highest: int
+) -> None:
+    random = np.random.default_rng(11)
+    qrels, run = {}, {}
+    for query in range(300):  # the keys in one order: ranx pairs other queries else
+        chosen = random.choice(200, size=int(random.integers(1, 60)), replace=False)
+        qrels[f"q{query:03}"] = {f"d{doc}": int(random.integers(1, highest + 1)) for doc in chosen}
+        ranked = random.choice(200, size=int(random.integers(5, 120)), replace=False)
+        run[f"q{query:03}"] = {f"d{doc}": float(-place) for place, doc in enumerate(ranked)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = ranx.evaluate(  # type: ignore[attr-defined]
+            ranx.Qrels(qrels),  # type: ignore[attr-defined]
+            ranx.Run(run),  # type: ignore[attr-defined]
+            list(measures),
+            return_mean=False,
+        )
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    rows = theirs if isinstance(theirs, dict) else dict(zip(measures, [theirs], strict=True))
+    for measure, name in measures.items():
+        np.testing.assert_allclose(
+            evaluation.per_query(name).to_numpy(), rows[measure], atol=1e-9, err_msg=name
+        )
+
+
+# --- scipy -----------------------------------------------------------------------------------
+
+ranked_of = st.lists(st.one_of(st.none(), st.integers(-1, 4)), min_size=2, max_size=40)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ranked=ranked_of, cutoff=st.integers(2, 45))
+def test_scipy_agrees_on_the_agreement_of_two_orders(ranked: list[int | None], cutoff: int) -> None:
+    top = [max(grade or 0, 0) for grade in ranked[:cutoff]]
+    places = -np.arange(len(top))
+    assume(len(set(top)) > 1)
+    expected = {
+        f"KendallTau@{cutoff}": kendalltau(places, top, variant="b").statistic,
+        f"KendallTau(ties=c)@{cutoff}": kendalltau(places, top, variant="c").statistic,
+        f"Spearman@{cutoff}": spearmanr(places, top).statistic,
+    }
+    for metric, theirs in expected.items():
+        assert value(metric, tuple(ranked), (1,)) == pytest.approx(theirs, abs=1e-9), metric
+
+
+@settings(max_examples=100, deadline=None)
+@given(ranked=ranked_of, judged_only=st.booleans())
+def test_agreement_and_gap_from_their_definitions_document_by_document(
+    ranked: list[int | None], judged_only: bool
+) -> None:
+    """The closed forms over judged hits against loops over all documents of the ranking."""
+    kept = [g for g in ranked if g is not UNJUDGED and g >= 0] if judged_only else ranked
+    top = [max(grade or 0, 0) for grade in kept]
+    n = len(top)
+    brackets = "(judged_only=true)" if judged_only else ""
+    signs = [[np.sign(top[j] - top[i]) for j in range(i)] for i in range(n)]
+    if n > 1:
+        tau_ap = sum(sum(row) / len(row) for row in signs[1:]) / (n - 1)
+        assert value(f"TauAP{brackets}", tuple(ranked), (1,)) == pytest.approx(tau_ap, abs=1e-9)
+    discordant = sum(sign < 0 for row in signs for sign in row)
+    assert value(f"KendallDistance{brackets}", tuple(ranked), (1,)) == discordant
+    gap = sum(
+        sum(min(top[j], top[i]) for j in range(i + 1)) / (i + 1) for i in range(n) if top[i] > 0
+    )
+    possible = sum(max(grade or 0, 0) for grade in ranked) + 1
+    found = value(f"GAP{brackets}", tuple(ranked), (1,))
+    assert found == pytest.approx(gap / possible, abs=1e-9)
+
+
+# --- size -------------------------------------------------------------------------------------
+
+
+def test_thousands_of_documents_with_ties_and_gaps() -> None:
+    random = np.random.default_rng(5)
+    docs = [f"d{i}" for i in range(6000)]
+    qrels = {"q": {doc: int(random.integers(0, 4)) for doc in docs[::3]}}
+    run = {"q": {doc: float(random.integers(0, 900)) for doc in docs}}
+    names = {**PYTREC_EVAL, "map": "AP", "ndcg": "nDCG", "ndcg_cut_1000": "nDCG@1000"}
+    families = {"iprec_at_recall", "map", "ndcg", "ndcg_cut"} | {
+        measure for measure in PYTREC_EVAL if "iprec" not in measure
+    }
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, families).evaluate(run)["q"]
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    for measure, name in names.items():
+        assert evaluation.mean(name) == pytest.approx(theirs[measure], abs=1e-9), name
+
+
+def test_huge_and_fractional_grades_count_as_they_are() -> None:
+    """pytrec_eval, ir_measures and ranx raise on fractions; trec_eval makes them 0."""
+    # (0.5 + 1e300/1.584963) / (1e300 + 0.5/1.584963)
+    assert value("nDCG", (0.5, 1e300)) == pytest.approx(1 / 1.584963, abs=1e-6)
+    assert value("CG", (0.5, 0.25)) == 0.75
+    assert value("GAP", (0.5, 0.25)) == pytest.approx((0.5 + (0.25 + 0.25) / 2) / 0.75)
+    assert value("KendallTau", (0.5, 0.25)) == 1
+
+
+# --- what ir_measures computes ------------------------------------------------------------------
+
+
+def test_what_is_not_in_the_catalogue_is_computed_by_ir_measures() -> None:
+    qrels = {"q": {"a": 1, "b": 2}, "r": {"a": 1}, "missing": {"a": 1}}
+    run = {"q": {"x": 3.0, "b": 2.0, "a": 1.0}, "r": {"a": 1.0}}
+    measure = ir_measures.Compat(p=0.8)
+    theirs = {found.query_id: found.value for found in ir_measures.iter_calc([measure], qrels, run)}
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    for asked in (measure, "ir_measures:Compat(p=0.8)", "Compat(p=0.8)"):
+        values = evaluation.per_query(asked)
+        assert values.to_dict() == pytest.approx({**theirs, "missing": 0})
+        assert values.name == "ir_measures:Compat(p=0.8)"
+    assert str(Metric.parse(str(Metric.parse(measure)))) == "ir_measures:Compat(p=0.8)"
+
+
+def test_accuracy_is_success_here_and_the_object_of_that_name_is_that_of_ir_measures() -> None:
+    assert str(Metric.parse("Accuracy@1")) == "Success@1"
+    assert str(Metric.parse(ir_measures.Accuracy)) == "ir_measures:Accuracy"
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    theirs = ir_measures.calc_aggregate([ir_measures.Accuracy], qrels, run)[ir_measures.Accuracy]
+    assert evaluation.mean(ir_measures.Accuracy) == theirs
+    assert evaluation.mean("Accuracy@2") == 1

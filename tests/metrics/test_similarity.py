@@ -1,0 +1,182 @@
+"""Similarity of two rankings: by hand, against the rbo package and scipy, and by definition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
+
+from pytest_rankcheck import (
+    MetricError,
+    jaccard,
+    kendall_distance,
+    kendall_tau,
+    overlap,
+    rbo,
+    spearman,
+    tau_ap,
+    top_k_kendall,
+)
+from pytest_rankcheck.metrics.similarity.registry import similarities
+
+docs = st.sampled_from([f"d{i}" for i in range(12)])
+rankings = st.lists(docs, unique=True, max_size=12)
+
+
+def test_shared_documents() -> None:
+    one, two = ["a", "b", "c", "d"], ["b", "x", "a", "y"]
+    assert overlap(one, two) == 2 / 4
+    assert overlap(one, two, k=2) == 1 / 2
+    assert jaccard(one, two) == 2 / 6
+    assert jaccard(one, two, k=2) == 1 / 3
+    # the longer list is what is shared of, a cutoff beyond both changes nothing
+    assert overlap(["a"], ["a", "b"], k=10) == 1 / 2
+    assert overlap([], []) == jaccard([], []) == 1
+    assert overlap([], ["a"]) == jaccard([], ["a"]) == 0
+
+
+def test_top_k_kendall_counts_what_the_lists_say_of_each_pair() -> None:
+    # a b c and b d a: ab against (a b, b a); cd: c only in the first, d only in the second;
+    # ac: both have a, and c is below it in both; bc the same; ad: a before d (absent) in the
+    # first, d before a in the second; bd: b before d in both. Three.
+    assert top_k_kendall(["a", "b", "c"], ["b", "d", "a"]) == 3
+    # disjoint: 2 * 2 across, and one pair within each list, of which the other says nothing
+    assert top_k_kendall(["a", "b"], ["c", "d"]) == 4
+    assert top_k_kendall(["a", "b"], ["c", "d"], penalty=0.5) == 5
+    assert top_k_kendall(["a", "b"], ["c", "d"], penalty=0.5, normalised=True) == 1
+    assert top_k_kendall(["a", "b", "x"], ["a", "b", "y"], k=2) == 0
+    assert top_k_kendall([], [], normalised=True) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(one=rankings, two=rankings, penalty=st.sampled_from([0, 0.5, 1]))
+def test_top_k_kendall_case_by_case_as_in_the_paper(
+    one: list[str], two: list[str], penalty: float
+) -> None:
+    total = 0.0
+    for i, j in itertools.combinations(sorted({*one, *two}), 2):
+        in_one, in_two = (i in one) + (j in one), (i in two) + (j in two)
+        if in_one == in_two == 2:  # case 1
+            total += (one.index(i) < one.index(j)) != (two.index(i) < two.index(j))
+        elif {in_one, in_two} == {1, 2}:  # case 2: the one that both have should come first
+            full, other = (one, two) if in_one == 2 else (two, one)
+            total += (full.index(i) < full.index(j)) != (i in other)
+        elif in_one == in_two == 1:  # case 3
+            total += 1
+        else:  # case 4: both in one list only
+            total += penalty
+    assert top_k_kendall(one, two, penalty=penalty) == pytest.approx(total)
+
+
+def test_order_of_the_documents_that_both_have() -> None:
+    # shared, as ranks of the second: a b c d -> 2 1 4 3: 4 of 6 pairs in order
+    one, two = ["a", "x", "b", "c", "d"], ["b", "a", "d", "c", "y"]
+    assert kendall_tau(one, two) == pytest.approx(2 / 6)
+    assert kendall_distance(one, two) == 2
+    assert kendall_distance(one, two, normalised=True) == pytest.approx(2 / 6)
+    # 1 - 6 * 4 / (4 * 15)
+    assert spearman(one, two) == pytest.approx(0.6)
+    # second: -1; third: (1 + 1)/2; fourth: (1 + 1 - 1)/3
+    assert tau_ap(one, two) == pytest.approx((-1 + 1 + 1 / 3) / 3)
+    assert math.isnan(kendall_tau(["a"], ["a", "b"]))
+    assert math.isnan(tau_ap([], []))
+
+
+@settings(max_examples=60, deadline=None)
+@given(one=rankings, two=rankings)
+def test_scipy_agrees_on_the_order(one: list[str], two: list[str]) -> None:
+    shared = [doc for doc in one if doc in two]
+    if len(shared) < 2:
+        return
+    places = [two.index(doc) for doc in shared]
+    expected = kendalltau(range(len(shared)), places).statistic
+    assert kendall_tau(one, two) == pytest.approx(expected)
+    assert spearman(one, two) == pytest.approx(spearmanr(range(len(shared)), places).statistic)
+
+
+# --- rank-biased overlap ------------------------------------------------------------------------
+
+
+def test_rbo_by_hand() -> None:
+    # agreement at 1, 2, 3: 0, 2/2, 2/3, and 2/3 beyond:
+    # 0.5 * (0 + 0.5 * 1 + 0.25 * 2/3) + 2/3 * 0.125
+    assert rbo(["a", "b", "c"], ["b", "a", "x"], p=0.5) == pytest.approx(
+        0.5 * (0.5 + 0.25 * 2 / 3) + 2 / 3 * 0.125
+    )
+    assert rbo(["a", "b"], ["a", "b"]) == pytest.approx(1)
+    assert rbo(["a", "b"], ["c", "d"]) == 0
+    assert rbo([], []) == 1
+    assert rbo([], ["a"]) == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(one=rankings.filter(bool), two=rankings.filter(bool), p=st.sampled_from([0.5, 0.9, 0.98]))
+def test_the_rbo_package_agrees(one: list[str], two: list[str], p: float) -> None:
+    package = pytest.importorskip("rbo", reason="rbo is not installed (it wants numpy < 2)")
+    theirs = package.RankingSimilarity(one, two).rbo_ext(p=p)
+    assert rbo(one, two, p=p) == pytest.approx(theirs, abs=1e-9)
+
+
+def orders(ranking: list[str | set[str]]) -> list[list[str]]:
+    groups = [
+        list(itertools.permutations(sorted({item} if isinstance(item, str) else item)))
+        for item in ranking
+    ]
+    return [list(itertools.chain(*chosen)) for chosen in itertools.product(*groups)]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (["a", {"b", "c"}, "d"], [{"c", "a"}, "d", "b"]),
+        ([{"a", "b", "c"}], ["c", {"a", "x"}]),
+        ([{"a", "b"}, {"c", "d"}], [{"c", "d"}, {"a", "b"}]),
+    ],
+)
+def test_ties_a_is_the_mean_over_all_orders_of_the_tied(one: list, two: list) -> None:
+    values = [rbo(x, y, p=0.8) for x in orders(one) for y in orders(two)]
+    assert rbo(one, two, p=0.8) == pytest.approx(np.mean(values), abs=1e-12)
+
+
+def test_ties_b_and_w() -> None:
+    # w, at 1: both tied documents are there, 2 * 1 / (1 + 2); at 2: 2 * 2 / (2 + 2)
+    tied = 0.5 * (2 / 3 + 0.5 * 1) + 0.25 * 1
+    assert rbo(["a", "b"], [{"a", "b"}], p=0.5, ties="w") == pytest.approx(tied)
+    # b, at 1: 1/2 / (1 * sqrt(1/4 + 1/4)); at 2: 1
+    tied = 0.5 * (0.5 / math.sqrt(0.5) + 0.5) + 0.25
+    assert rbo(["a", "b"], [{"a", "b"}], p=0.5, ties="b") == pytest.approx(tied)
+    same = ["x", {"a", "b"}, "y"]
+    assert rbo(same, same, ties="b") == pytest.approx(1)
+    assert rbo(same, same, ties="w") == pytest.approx(1)
+    assert rbo(same, same, ties="a") < 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(one=rankings, two=rankings)
+def test_similarities_are_symmetric_but_for_tau_ap(one: list[str], two: list[str]) -> None:
+    for name, entry in similarities().items():
+        there, back = entry.compute(one, two), entry.compute(two, one)
+        if name != "TauAP":
+            assert there == pytest.approx(back, nan_ok=True), name
+        lowest, highest = entry.range
+        assert math.isnan(there) or lowest - 1e-12 <= there <= highest + 1e-12, name
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(MetricError, match="k=0: a cutoff is a whole number"):
+        overlap(["a"], ["a"], k=0)
+    with pytest.raises(MetricError, match="a document stands twice"):
+        kendall_tau(["a", "a"], ["a"])
+    with pytest.raises(MetricError, match="document 'a' stands twice"):
+        rbo(["a", {"a", "b"}], ["a"])
+    with pytest.raises(MetricError, match="p=1: p is a number between 0 and 1"):
+        rbo(["a"], ["a"], p=1)
+    with pytest.raises(MetricError, match="ties takes a, b or w"):
+        rbo(["a"], ["a"], ties="c")
+    with pytest.raises(MetricError, match="a penalty is a number from 0 to 1"):
+        top_k_kendall(["a"], ["a"], penalty=2)
