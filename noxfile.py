@@ -6,8 +6,10 @@ import nox
 
 nox.options.default_venv_backend = "venv"
 
-OLDEST = ["pytest==8.4.0", "syrupy==5.3.0", "numpy==1.26.0", "pandas==2.2.0", "rbo==0.1.3"]
-"""The lower bounds of pyproject.toml, all at once; and rbo, a peer that wants numpy < 2."""
+OLDEST = ["pytest==8.4.0", "syrupy==5.3.0", "numpy==1.26.0", "pandas==2.2.0", "polars==1.30.0"]
+"""The lower bounds of pyproject.toml, all at once."""
+
+OLDEST += ["rbo==0.1.3"]  # a peer that wants numpy < 2
 
 BETWEEN = ["pytest~=9.0.0", "syrupy~=6.0", "numpy~=2.2.0", "pandas~=2.3.0"]
 NEWEST = ["pytest>=9.1", "syrupy>=7,<8", "numpy>=2.3", "pandas>=3"]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pytest_rankcheck.errors import RankcheckError, quoted, suggestion
 
@@ -23,6 +23,7 @@ __all__ = [
     "Formats",
     "check_encodable",
     "columns_of",
+    "failures_named",
     "line_of",
     "lines_of",
     "readable_json",
@@ -49,7 +50,7 @@ def lines_of(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str
         error: the file is absent, a folder, unreadable or not UTF-8; the line is named.
     """
     number = 0
-    with _failures_named(path, error), path.open("rb") as file:
+    with failures_named(path, error), path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
             line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
             if line.strip():
@@ -62,7 +63,7 @@ def text_of(path: Path, error: type[RankcheckError]) -> str:
     Raises:
         error: as in `lines_of`.
     """
-    with _failures_named(path, error):
+    with failures_named(path, error):
         return _decoded(path.read_bytes().removeprefix(codecs.BOM_UTF8), str(path), error)
 
 
@@ -131,7 +132,8 @@ def _decoded(raw: bytes, where: str, error: type[RankcheckError]) -> str:
 
 
 @contextmanager
-def _failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
+def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
+    """Raise ``error``, which names the file, where it cannot be opened or read."""
     try:
         yield
     except FileNotFoundError:
@@ -175,6 +177,11 @@ def _permissions(path: Path) -> int:
         return 0o666 & ~umask
 
 
+def _first_bytes(path: Path, count: int, error: type[RankcheckError]) -> bytes:
+    with failures_named(path, error), path.open("rb") as file:
+        return file.read(count)
+
+
 @dataclass(frozen=True, slots=True)
 class Format(Generic[T]):
     """A file format: how to recognise, read and write it."""
@@ -185,6 +192,10 @@ class Format(Generic[T]):
     """Whether a file whose first line that is no comment is this one has the format."""
     read: Callable[[Path], T]
     write: Callable[[T, Path], None] | None = None
+    scan: Callable[..., Any] | None = None
+    """Reads what an evaluation needs and no more, where the format can be read that way."""
+    magic: bytes | None = None
+    """The first bytes of every file of a binary format."""
 
 
 class Formats(Generic[T]):
@@ -228,6 +239,9 @@ class Formats(Generic[T]):
             RankcheckError: the file is absent, empty or in no known format.
         """
         formats = self.by_name.values()
+        for known in formats:
+            if known.magic and _first_bytes(path, len(known.magic), self._error) == known.magic:
+                return known
         for number, line in lines_of(path, self._error):
             if line.startswith("#"):
                 continue

@@ -135,6 +135,10 @@ class Record:
         line = self.queries.get(query_id)
         return line.top if line else ()
 
+    def ranks(self, query_id: str) -> Mapping[str, int]:
+        """Return the rank of each document of `ranking`."""
+        return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
+
     def to_text(self) -> str:
         """Return the text of the record's file."""
         header = {

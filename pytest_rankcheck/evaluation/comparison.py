@@ -198,8 +198,7 @@ class Comparison:
         """
         grades = self.evaluation.golden.grades(query_id)
         then, now = self.other.ranking(query_id), self.evaluation.ranking(query_id)
-        before = {doc_id: rank for rank, doc_id in enumerate(then, start=1)}
-        after = {doc_id: rank for rank, doc_id in enumerate(now, start=1)}
+        before, after = self.other.ranks(query_id), self.evaluation.ranks(query_id)
         in_a_top = dict.fromkeys((*then[:k], *now[:k]))
         moves = [
             Move(doc_id, grades.get(doc_id), before.get(doc_id), after.get(doc_id), k)

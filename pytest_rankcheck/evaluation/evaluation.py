@@ -11,7 +11,7 @@ import numpy as np
 from pytest_rankcheck.errors import RunError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing, NoRelevant
 from pytest_rankcheck.evaluation.foreign import foreign_values
-from pytest_rankcheck.evaluation.joining import absent, judged_hits
+from pytest_rankcheck.evaluation.joining import Joined, join, judged_hits
 from pytest_rankcheck.evaluation.pointless import warn_if_pointless
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
@@ -48,8 +48,8 @@ def evaluate(
             bad one; or a query is missing or extra and that is an error.
     """
     conventions = Conventions(run.ties, run.duplicates, missing, extra, no_relevant)
-    evaluation = Evaluation(run, golden, conventions)
-    _refuse_nothing(run, golden)
+    evaluation = Evaluation(run, golden, conventions, join(run, golden))
+    evaluation._refuse_nothing()
     for asked, query_ids, problem in (
         (missing, evaluation.missing, "lacks judged queries"),
         (extra, evaluation.extra, "has queries without judgments"),
@@ -63,31 +63,19 @@ def evaluate(
     return evaluation
 
 
-def _refuse_nothing(run: Run, golden: GoldenSet) -> None:
-    if any(run.ranking(query_id) for query_id in golden.query_ids):
-        return
-    shared = [query_id for query_id in run if query_id in golden]
-    why = "every ranking is empty: the ranker is broken, not bad"
-    if not shared:
-        why = (
-            f"they share no query: the run has {listed(run.query_ids, 3) or 'none'}, the golden "
-            f"set {listed(golden.query_ids, 3)}; are the ids of the same kind?"
-        )
-    raise RunError(
-        f"run '{quoted(run.name)}' cannot be measured on golden set '{quoted(golden.name)}': {why}"
-    )
-
-
 class Evaluation:
     """The values of metrics on every judged query, computed as they are asked for.
 
     Everywhere, ``metric`` is a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
     """
 
-    def __init__(self, run: Run, golden: GoldenSet, conventions: Conventions) -> None:
+    def __init__(
+        self, run: Run, golden: GoldenSet, conventions: Conventions, joined: Joined
+    ) -> None:
         self.run = run
         self.golden = golden
         self.conventions = conventions
+        self._joined = joined
         self._values: dict[Metric, FloatArray] = {}
 
     @property
@@ -103,16 +91,31 @@ class Evaluation:
     @cached_property
     def missing(self) -> Sequence[str]:
         """The judged queries that the run lacks; they count as empty rankings."""
-        return absent(self.golden.query_ids, self.run)
+        found = self._joined.found
+        return tuple(query_id for query_id in self.query_ids if query_id not in found)
 
-    @cached_property
+    @property
     def extra(self) -> Sequence[str]:
         """The queries of the run that have no judgments; they are not evaluated."""
-        return absent(self.run.query_ids, self.golden)
+        return self._joined.extra
 
     def ranking(self, query_id: str) -> Sequence[str]:
-        """Return the documents ranked for a query, best first; none if the run lacks it."""
-        return self.run.ranking(query_id)
+        """Return the documents ranked for a query, best first; none if the run lacks it.
+
+        Of a run that was only scanned, the top of the ranking.
+        """
+        if self.run.is_in_memory:
+            return self.run.ranking(query_id)
+        found = self._joined.found.get(query_id)
+        return tuple(found.top) if found else ()
+
+    def ranks(self, query_id: str) -> Mapping[str, int]:
+        """Return the rank of each document of `ranking`, and of every judged one."""
+        ranks = {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
+        found = self._joined.found.get(query_id)
+        if found and not self.run.is_in_memory:
+            ranks.update(zip(found.doc_ids, found.ranks, strict=True))
+        return ranks
 
     def values(self, metric: MetricLike) -> FloatArray:
         """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
@@ -194,13 +197,29 @@ class Evaluation:
             for value, query_ids in self.golden.slices(attribute).items()
         }
 
+    def _refuse_nothing(self) -> None:
+        """Refuse a run that ranks no document for any judged query."""
+        found = self._joined.found
+        if any(query.retrieved for query in found.values()):
+            return
+        why = "every ranking is empty: the ranker is broken, not bad"
+        if not found:
+            why = (
+                f"they share no query: the run has {listed(self.extra, 3) or 'none'}, the golden "
+                f"set {listed(self.query_ids, 3)}; are the ids of the same kind?"
+            )
+        raise RunError(
+            f"run '{quoted(self.run.name)}' cannot be measured on golden set "
+            f"'{quoted(self.golden.name)}': {why}"
+        )
+
     @cached_property
     def _place(self) -> Mapping[str, int]:
         return {query_id: place for place, query_id in enumerate(self.query_ids)}
 
     @cached_property
     def _hits(self) -> tuple[JudgedHits, ...]:
-        return tuple(judged_hits(self.run, self.golden))
+        return tuple(judged_hits(self._joined, self.golden))
 
     @cached_property
     def _has_relevant(self) -> FloatArray:

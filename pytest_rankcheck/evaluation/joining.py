@@ -2,52 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.hits import JudgedHits, padded
+from pytest_rankcheck.rankers.collecting import collector_paused
+from pytest_rankcheck.rankers.found import Found
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["BLOCK", "absent", "judged_hits"]
+__all__ = ["BLOCK", "Joined", "join", "judged_hits"]
 
 BLOCK = 4096
 """Queries a block: it bounds the padded matrices, and with them the memory."""
 
+_NOTHING = Found(0, (), ())
 
-def judged_hits(run: Run, golden: GoldenSet, block: int = BLOCK) -> Iterator[JudgedHits]:
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What a run says of each judged query."""
+
+    found: Mapping[str, Found]
+    """By judged query, for those that the run has."""
+    extra: tuple[str, ...]
+    """The queries of the run that are not judged."""
+
+
+def join(run: Run, golden: GoldenSet) -> Joined:
+    """Find the judged documents in a run. Nothing is made for an unjudged document.
+
+    Raises:
+        RunError: the run is in a file, and a line of it is malformed.
+    """
+
+    def wanted(query_id: str) -> Collection[str] | None:
+        return golden.grades(query_id) if query_id in golden else None
+
+    found: dict[str, Found] = {}
+    extra: list[str] = []
+    with collector_paused():
+        for query_id, result in run.found(wanted):
+            if result is None:
+                extra.append(query_id)
+            else:
+                found[query_id] = result
+    return Joined(found, tuple(extra))
+
+
+def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterator[JudgedHits]:
     """Yield the judged hits of all queries of ``golden``, in its order, in blocks.
 
-    A query that the run lacks has an empty ranking. Nothing is made for an unjudged document.
+    A query that the run lacks has an empty ranking.
     """
     query_ids = golden.query_ids
     for start in range(0, len(query_ids), block):
-        yield _block(run, golden, query_ids[start : start + block])
+        yield _block(joined.found, golden, query_ids[start : start + block])
 
 
-def _block(run: Run, golden: GoldenSet, query_ids: Sequence[str]) -> JudgedHits:
-    ranks: list[list[float]] = []
-    grades: list[list[float]] = []
-    retrieved: list[float] = []
-    ideal: list[list[float]] = []
-    for query_id in query_ids:
-        judged = golden.grades(query_id)
-        doc_ids = run.ranking(query_id)
-        found = [(rank, judged[doc]) for rank, doc in enumerate(doc_ids, 1) if doc in judged]
-        ranks.append([rank for rank, _ in found])
-        grades.append([grade for _, grade in found])
-        retrieved.append(len(doc_ids))
-        ideal.append(sorted(judged.values(), reverse=True))
+def _block(found: Mapping[str, Found], golden: GoldenSet, query_ids: Sequence[str]) -> JudgedHits:
+    judged = [golden.grades(query_id) for query_id in query_ids]
+    ranked = [found.get(query_id, _NOTHING) for query_id in query_ids]
+    pairs = zip(ranked, judged, strict=True)
     return JudgedHits(
-        ranks=padded(ranks),
-        grades=padded(grades),
-        retrieved=np.array(retrieved, dtype=np.float64),
-        ideal=padded(ideal),
+        ranks=padded([query.ranks for query in ranked]),
+        grades=padded([[grades[doc] for doc in query.doc_ids] for query, grades in pairs]),
+        retrieved=np.array([query.retrieved for query in ranked], dtype=np.float64),
+        ideal=padded([sorted(grades.values(), reverse=True) for grades in judged]),
         max_grade=golden.max_grade,
     )
-
-
-def absent(wanted: Iterable[str], there: Run | GoldenSet) -> tuple[str, ...]:
-    """Return the query ids of ``wanted`` that ``there`` does not have."""
-    return tuple(query_id for query_id in wanted if query_id not in there)

@@ -27,3 +27,6 @@ class Measured(Protocol):
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """The documents ranked for a query, best first, as far down as is known."""
+
+    def ranks(self, query_id: str) -> Mapping[str, int]:
+        """The ranks that are known of a query's documents, from 1."""

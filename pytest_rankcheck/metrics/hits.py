@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,10 +54,12 @@ class JudgedHits:
 
 def padded(rows: Sequence[Sequence[float]]) -> FloatArray:
     """Return ``rows`` as one matrix as wide as the longest, the rest NaN."""
-    width = max(map(len, rows), default=0)
+    lengths = np.fromiter(map(len, rows), dtype=np.intp, count=len(rows))
+    width = int(lengths.max(initial=0))
     matrix = np.full((len(rows), width), np.nan)
-    for index, row in enumerate(rows):
-        matrix[index, : len(row)] = row
+    matrix[np.arange(width) < lengths[:, np.newaxis]] = np.fromiter(
+        chain.from_iterable(rows), dtype=np.float64, count=int(lengths.sum())
+    )
     return matrix
 
 

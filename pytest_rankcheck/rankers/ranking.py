@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
 from pytest_rankcheck.errors import RunError, quoted, suggestion
 
@@ -18,6 +18,7 @@ __all__ = [
     "Ties",
     "by_score",
     "checked_option",
+    "is_list_of_ids",
     "ranking_as_given",
     "ranking_of",
     "without_duplicates",
@@ -149,9 +150,23 @@ def ranking_of(
         RunError: the answer is none of these, an id is no id, a score no finite number, or a
             document stands twice.
     """
-    ranking = ranking_as_given(answer, query_id, ties)
-    ranking = without_duplicates(ranking, query_id, duplicates)
+    if is_list_of_ids(answer):
+        ranking = Ranking(tuple(answer))
+    else:
+        ranking = ranking_as_given(answer, query_id, ties)
+        ranking = without_duplicates(ranking, query_id, duplicates)
     return ranking if depth is None else ranking.top(depth)
+
+
+def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:
+    """Whether an answer is a list of distinct ids that are text: told by a few calls for all."""
+    if not isinstance(answer, (list, tuple)) or not answer or type(answer[0]) is not str:
+        return False
+    with suppress(TypeError):  # something that cannot be hashed, or is not text
+        distinct = set(answer)
+        "".join(answer)
+        return len(distinct) == len(answer) and "" not in distinct
+    return False
 
 
 def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ranking:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, listed, plural, quoted
-from pytest_rankcheck.files import Formats
-from pytest_rankcheck.rankers import formats
+from pytest_rankcheck.rankers.collecting import collector_paused
+from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_in_order
 from pytest_rankcheck.rankers.listing import Listing, Listings
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
@@ -22,13 +23,19 @@ from pytest_rankcheck.rankers.ranking import (
     ranking_of,
     without_duplicates,
 )
+from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
+from pytest_rankcheck.rankers.unread import Listed, Scored, unread
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Run"]
 
-RUN_FORMATS: Formats[Listings] = Formats(formats, "runs", RunError)
+Answer = Ranking | Scored | Listed
+"""A query's ranking, or an answer that nobody has put in order or copied yet."""
+
+_SMALL_FILE_BYTES = 4 << 20
+"""A run file up to this size is read at once, so that what is wrong in it is said at once."""
 
 
 class Run:
@@ -39,7 +46,7 @@ class Run:
 
     def __init__(
         self,
-        rankings: Mapping[str, Ranking],
+        rankings: Mapping[str, Answer],
         *,
         name: str = "run",
         depth: int | None = None,
@@ -51,7 +58,8 @@ class Run:
         """How many documents a query was asked for; None where it is not known."""
         self.ties: Ties = ties
         self.duplicates: Duplicates = duplicates
-        self._rankings = dict(rankings)
+        self._loaded: dict[str, Answer] | None = dict(rankings)
+        self._file: RunFile | None = None
 
     @classmethod
     def load(
@@ -72,25 +80,49 @@ class Run:
             duplicates: a document twice in a ranking: ``"error"``, or ``"first"`` to keep the
                 better place.
 
+        A file of more than a few megabytes is read when it is needed, as with `scan`.
+
         Raises:
             RunError: the file is absent, empty, in an unknown format, or a line is malformed,
-                has a score that is not finite, or repeats a document.
+                has a score that is not finite, or repeats a document. Of a large file, what is
+                wrong with its lines is said when they are read.
+        """
+        run = cls.scan(path, format, ties=ties, duplicates=duplicates)
+        if Path(path).stat().st_size <= _SMALL_FILE_BYTES:
+            run._rankings  # noqa: B018 - reads the file
+        return run
+
+    @classmethod
+    def scan(
+        cls,
+        path: str | PathLike[str],
+        format: str | None = None,
+        *,
+        ties: Ties = "doc_id",
+        duplicates: Duplicates = "error",
+    ) -> Run:
+        """Return the run of a file without reading it yet.
+
+        An evaluation then reads the file once and keeps where the judged documents are and the
+        top of each ranking, so that a run larger than the memory can be measured. Whatever else
+        asks for the rankings reads all of them.
+
+        Args:
+            path: the file, which has to stay as it is.
+            format: as in `load`, and so are ``ties`` and ``duplicates``.
+            ties: the order of equal scores.
+            duplicates: a document twice in a ranking.
+
+        Raises:
+            RunError: the file is absent, empty or in an unknown format.
         """
         file = Path(path)
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
         chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file)
-        lines = chosen.read(file)
-        if not lines:
-            raise RunError(f"{file} is empty; a run has at least one ranked document")
-        try:
-            rankings = {
-                query_id: without_duplicates(listing.ranking(query_id, ties), query_id, duplicates)
-                for query_id, listing in lines.items()
-            }
-        except RunError as error:
-            raise RunError(f"{file}: {error}") from None
-        return cls(rankings, name=file.name, ties=ties, duplicates=duplicates)
+        run = cls({}, name=file.name, ties=ties, duplicates=duplicates)
+        run._file, run._loaded = RunFile(Reading(file, ties, duplicates), chosen), None
+        return run
 
     @classmethod
     def from_dict(
@@ -105,7 +137,8 @@ class Run:
         """Make a run from ``{query_id: ranking}``.
 
         A ranking is all that a ranker may answer: document ids, best first, (id, score) pairs,
-        ``{id: score}``, or a DataFrame.
+        ``{id: score}``, or a DataFrame. Lists and dicts are not copied: they have to stay as they
+        are.
 
         Raises:
             RunError: a ranking is none of these, a score is not finite, or a document stands
@@ -113,16 +146,18 @@ class Run:
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
-        read: dict[str, Ranking] = {}
-        for given, answer in rankings.items():
-            query_id = _checked_query_id(given)
-            if query_id in read:
-                raise RunError(
-                    f"query '{quoted(query_id)}' is given twice, as text and as a number"
+        read: dict[str, Answer] = {}
+        with collector_paused():
+            for given, answer in rankings.items():
+                query_id = _checked_query_id(given)
+                if query_id in read:
+                    raise RunError(
+                        f"query '{quoted(query_id)}' is given twice, as text and as a number"
+                    )
+                as_given = unread(answer, ties) if depth is None else None
+                read[query_id] = as_given or ranking_of(
+                    answer, query_id, depth=depth, ties=ties, duplicates=duplicates
                 )
-            read[query_id] = ranking_of(
-                answer, query_id, depth=depth, ties=ties, duplicates=duplicates
-            )
         return cls(read, name=name, depth=depth, ties=ties, duplicates=duplicates)
 
     @classmethod
@@ -186,7 +221,7 @@ class Run:
 
     def listings(self) -> Listings:
         """Return the rankings as files have them."""
-        return {query_id: Listing.of(ranking) for query_id, ranking in self._rankings.items()}
+        return {query_id: Listing.of(self._ranking(query_id)) for query_id in self}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``."""
@@ -194,15 +229,47 @@ class Run:
 
         rows = [
             (query_id, doc_id, rank, ranking.scores[rank - 1] if ranking.scores else None)
-            for query_id, ranking in self._rankings.items()
+            for query_id, ranking in ((query_id, self._ranking(query_id)) for query_id in self)
             for rank, doc_id in enumerate(ranking.doc_ids, start=1)
         ]
         return pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score"])
 
     def top(self, depth: int) -> Run:
         """Return the run cut to the first ``depth`` documents of each query."""
-        cut = {query_id: ranking.top(depth) for query_id, ranking in self._rankings.items()}
+        if self._file is not None and not self.is_in_memory:
+            run = Run({}, name=self.name, depth=depth, ties=self.ties, duplicates=self.duplicates)
+            run._file, run._loaded = (
+                replace(self._file, depth=min(depth, self.depth or depth)),
+                None,
+            )
+            return run
+        cut = {query_id: self._ranking(query_id).top(depth) for query_id in self}
         return Run(cut, name=self.name, depth=depth, ties=self.ties, duplicates=self.duplicates)
+
+    def found(self, wanted: Wanted) -> Iterator[tuple[str, Found | None]]:
+        """Yield each query with where the wanted documents are; None for one not wanted.
+
+        This is all that an evaluation asks of a run. The run of a file that is not read yet is
+        read here, once, and not kept.
+
+        Raises:
+            RunError: a line of the file is malformed; file and line are named.
+        """
+        if self._file is not None and self._loaded is None:
+            yield from self._file.found(wanted)
+            return
+        for query_id, answer in self._rankings.items():
+            judged = wanted(query_id)
+            if judged is None:
+                yield query_id, None
+                continue
+            found = None if isinstance(answer, Ranking) else answer.found(judged)
+            yield query_id, found or found_in_order(self.ranking(query_id), judged)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether all rankings are at hand, and not in a file that was not read yet."""
+        return self._loaded is not None
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -211,22 +278,37 @@ class Run:
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return a query's document ids, best first; empty if the run lacks the query."""
-        found = self._rankings.get(query_id)
-        return found.doc_ids if found else ()
+        return self._ranking(query_id).doc_ids if query_id in self._rankings else ()
+
+    @property
+    def _rankings(self) -> dict[str, Answer]:
+        if self._loaded is None:
+            assert self._file is not None
+            self._loaded = dict(self._file.rankings())
+        return self._loaded
+
+    def _ranking(self, query_id: str) -> Ranking:
+        """Return a query's ranking in order (KeyError if the run lacks the query)."""
+        answer = self._rankings[query_id]
+        if not isinstance(answer, Ranking):
+            answer = self._rankings[query_id] = answer.ranking(query_id)
+        return answer
 
     def __getitem__(self, query_id: str) -> Sequence[str]:
-        return self._rankings[query_id].doc_ids
+        return self._ranking(query_id).doc_ids
 
     def __contains__(self, query_id: object) -> bool:
         return query_id in self._rankings
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rankings)
+        return iter(tuple(self._rankings))
 
     def __len__(self) -> int:
         return len(self._rankings)
 
     def __repr__(self) -> str:
+        if not self.is_in_memory:
+            return f"Run({self.name!r}, not read yet)"
         documents = plural(sum(map(len, self._rankings.values())), "document")
         return f"Run({self.name!r}, {plural(len(self), 'query', 'queries')}, {documents})"
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
-from pytest_rankcheck.evaluation.joining import judged_hits
+from pytest_rankcheck.evaluation.joining import join, judged_hits
 
 METRICS = [
     "nDCG",
@@ -56,7 +56,7 @@ queries = st.sampled_from([f"q{i}" for i in range(12)])
 
 
 def values(run: Run, golden: GoldenSet, block: int) -> dict[str, bytes]:
-    blocks = list(judged_hits(run, golden, block=block))
+    blocks = list(judged_hits(join(run, golden), golden, block=block))
     return {
         name: np.concatenate([Metric.parse(name).compute(hits) for hits in blocks]).tobytes()
         for name in METRICS
@@ -116,7 +116,7 @@ def test_the_order_of_queries_and_judgments_changes_no_bit(
 def test_the_hits_are_the_documents_that_are_both_ranked_and_judged() -> None:
     golden = GoldenSet.from_dict({"a": {"x": 1, "y": -1, "z": 3, "w": 0}, "b": {"x": 2}, "c": {}})
     run = Run.from_dict({"a": ["n1", "z", "n2", "y", "x"], "c": ["n1"]})
-    (hits,) = judged_hits(run, golden)
+    (hits,) = judged_hits(join(run, golden), golden)
     nan = np.nan
     np.testing.assert_array_equal(hits.ranks, [[2, 4, 5], [nan] * 3, [nan] * 3])
     np.testing.assert_array_equal(hits.grades, [[3, -1, 1], [nan] * 3, [nan] * 3])
@@ -129,7 +129,7 @@ def test_the_hits_are_the_documents_that_are_both_ranked_and_judged() -> None:
 
 def test_the_highest_grade_is_that_of_the_whole_set_in_every_block() -> None:
     golden = GoldenSet.from_dict({"a": {"x": 1}, "b": {"x": 4}})
-    blocks = list(judged_hits(Run.from_dict({"a": ["x"]}), golden, block=1))
+    blocks = list(judged_hits(join(Run.from_dict({"a": ["x"]}), golden), golden, block=1))
     assert [block.max_grade for block in blocks] == [4, 4]
 
 

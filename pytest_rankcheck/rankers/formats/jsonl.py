@@ -14,8 +14,9 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files import Format, lines_of, readable_json, write_whole
+from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_in_order
 from pytest_rankcheck.rankers.listing import Listing, Listings
-from pytest_rankcheck.rankers.ranking import ranking_as_given
+from pytest_rankcheck.rankers.ranking import ranking_as_given, without_duplicates
 
 __all__ = ["FORMAT", "lines_to_write", "listings_of"]
 
@@ -26,19 +27,20 @@ def read(path: Path) -> Listings:
     Raises:
         RunError: a line is not such an object; file and line are named.
     """
-    lines = lines_of(path, RunError)
-    return listings_of(
-        (f"{path}:{number}", line) for number, line in lines if not line.startswith("#")
-    )
+    return listings_of(_numbered(path))
 
 
 def listings_of(numbered: Iterable[tuple[str, str]]) -> Listings:
     """Return what lines say, each given with where it stands.
 
     Raises:
-        RunError: a line is not such an object.
+        RunError: a line is not such an object, or a query is given twice.
     """
-    lines: Listings = {}
+    return dict(_listings(numbered))
+
+
+def _listings(numbered: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Listing]]:
+    seen: set[str] = set()
     for where, line in numbered:
         try:
             entry = json.loads(line)
@@ -49,13 +51,33 @@ def listings_of(numbered: Iterable[tuple[str, str]]) -> Listings:
             raise RunError(
                 f'{where}: not of the form {{"query_id": "q1", "ranking": ["d7", "d3"]}}'
             )
-        if query_id in lines:
+        if query_id in seen:
             raise RunError(f"{where}: query '{quoted(query_id)}' is given twice")
+        seen.add(query_id)
         try:
-            lines[query_id] = _ranked(entry, query_id)
+            listing = _ranked(entry, query_id)
         except RunError as error:
             raise RunError(f"{where}: {error}") from None
-    return lines
+        yield query_id, listing
+
+
+def scan(reading: Reading, wanted: Wanted) -> Iterator[tuple[str, Found | None]]:
+    """Yield each query with what was found of it; None for one that is not wanted.
+
+    Raises:
+        RunError: as in `read`; or a document stands twice.
+    """
+    for query_id, listing in _listings(_numbered(reading.path)):
+        ranking = listing.ranking(query_id, reading.ties)
+        ranking = without_duplicates(ranking, query_id, reading.duplicates)
+        judged = wanted(query_id)
+        yield query_id, None if judged is None else found_in_order(ranking.doc_ids, judged)
+
+
+def _numbered(path: Path) -> Iterator[tuple[str, str]]:
+    for number, line in lines_of(path, RunError):
+        if not line.startswith("#"):
+            yield f"{path}:{number}", line
 
 
 def _ranked(entry: dict[str, object], query_id: str) -> Listing:
@@ -88,4 +110,5 @@ FORMAT = Format(
     recognises=lambda line: line.lstrip().startswith("{"),
     read=read,
     write=write,
+    scan=scan,
 )

@@ -6,18 +6,18 @@ comments.
 
 from __future__ import annotations
 
-import math
 from array import array
 from pathlib import Path
 
-from pytest_rankcheck.errors import RunError, quoted
-from pytest_rankcheck.files import Format, columns_of, line_of, lines_of, write_whole
+from pytest_rankcheck.errors import RunError
+from pytest_rankcheck.files import Format, columns_of, line_of, write_whole
+from pytest_rankcheck.rankers.blocks import blocks_of_queries
+from pytest_rankcheck.rankers.lines import COLUMNS, lines_of_block, queries_of_block
 from pytest_rankcheck.rankers.listing import Listing, Listings
 from pytest_rankcheck.rankers.ranking import by_score
+from pytest_rankcheck.rankers.scan import BLOCK_BYTES, scanned
 
 __all__ = ["FORMAT"]
-
-_COLUMNS = 6
 
 
 def read(path: Path) -> Listings:
@@ -27,37 +27,18 @@ def read(path: Path) -> Listings:
         RunError: a line has not six columns, or its score is not a finite number; file and line
             are named.
     """
-    lines: Listings = {}
-    for number, line in lines_of(path, RunError):
-        if line.startswith("#"):
-            continue
-        columns = columns_of(line)
-        if len(columns) < _COLUMNS:
-            raise RunError(
-                f"{path}:{number}: {len(columns)} columns, not {_COLUMNS}: '{quoted(line, 60)}'; "
-                "a line of a run is: query_id Q0 doc_id rank score tag"
-            )
-        query_id, _, doc_id, _, score, *_ = columns  # a tag may have several words
-        listing = lines.get(query_id)
-        if listing is None:
-            listing = lines[query_id] = Listing(score_decides=True, scores=[])
-        listing.doc_ids.append(doc_id)
-        assert listing.scores is not None
-        listing.scores.append(_score(score, doc_id, path, number))
-    return lines
-
-
-def _score(text: str, doc_id: str, path: Path, number: int) -> float:
-    try:
-        score = math.nan if "_" in text else float(text)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise RunError(
-            f"{path}:{number}: the score of document '{quoted(doc_id)}' is '{quoted(text, 40)}', "
-            "not a finite number"
-        )
-    return score
+    listings: Listings = {}
+    for block in blocks_of_queries(path, BLOCK_BYTES):
+        lines = lines_of_block(block)
+        for query, start, end in queries_of_block(lines):
+            query_id = query.decode()
+            listing = listings.get(query_id)
+            if listing is None:
+                listing = listings[query_id] = Listing(score_decides=True, scores=[])
+            listing.doc_ids.extend(doc.decode() for doc in lines.docs[start:end])
+            assert listing.scores is not None
+            listing.scores.extend(lines.scores[start:end])
+    return listings
 
 
 def write(lines: Listings, path: Path) -> None:
@@ -101,7 +82,8 @@ def _ordering_scores(listing: Listing, query_id: str) -> list[float]:
 FORMAT = Format(
     name="trec",
     description="TREC runs, lines of: query_id Q0 doc_id rank score tag",
-    recognises=lambda line: len(columns_of(line)) >= _COLUMNS,
+    recognises=lambda line: len(columns_of(line)) >= COLUMNS,
     read=read,
     write=write,
+    scan=scanned,
 )

@@ -1,0 +1,127 @@
+"""The rows of a Parquet run, some whole queries at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import polars as pl
+
+from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.rankers.columnar import results_of_columns
+from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_by_score
+
+__all__ = ["batches_of", "scanned"]
+
+BATCH_ROWS = 250_000
+_IDS = ("query_id", "doc_id")
+
+Results = Iterator[tuple[str, Found | None]]
+
+
+class _Interleaved(Exception):  # noqa: N818 - a turn to another way of reading, not an error
+    """The rows of a query do not stand together."""
+
+
+def scanned(reading: Reading, wanted: Wanted) -> Results:
+    """Yield each query with what was found of it; None for one that is not wanted.
+
+    Raises:
+        RunError: the file is no Parquet file, lacks a column, has a row without an id or a finite
+            score, or a document stands twice.
+    """
+    found: dict[str, Found | None] = {}
+    with suppress(_Interleaved):
+        for rows in _whole_queries(batches_of(reading.path)):
+            for query_id, result in _results(rows, reading, wanted):
+                if query_id in found:
+                    raise _Interleaved
+                found[query_id] = result
+        yield from found.items()
+        return
+    rows = pl.concat(batches_of(reading.path)).sort("query", maintain_order=True)
+    yield from _results(rows, reading, wanted)
+
+
+def batches_of(path: Path) -> Iterator[pl.DataFrame]:
+    """Yield ``query``, ``doc`` and ``score`` of some rows at a time, in the order of the file.
+
+    Raises:
+        RunError: as in `scanned`, but for the documents that stand twice.
+    """
+    try:
+        table = pl.scan_parquet(path)
+        columns = table.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as failure:
+        raise RunError(f"{path}: cannot be read as Parquet: {quoted(failure, 300)}") from None
+    order = "score" if "score" in columns else "rank"
+    missing = [name for name in (*_IDS, order) if name not in columns]
+    if missing:
+        raise RunError(
+            f"{path}: no column {listed(missing)}; it has {listed(columns.names(), 10)}. A run has "
+            "query_id, doc_id, and score or rank"
+        )
+    for name in _IDS:
+        if not (columns[name] in (pl.String, pl.Categorical) or columns[name].is_integer()):
+            raise RunError(
+                f"{path}: the column {name} is {columns[name]}; ids are text or whole numbers"
+            )
+    if not columns[order].is_numeric():
+        raise RunError(f"{path}: the column {order} is {columns[order]}, not numbers")
+    score = pl.col(order).cast(pl.Float64)
+    rows = table.select(
+        pl.col("query_id").cast(pl.String).alias("query"),
+        pl.col("doc_id").cast(pl.String).alias("doc"),
+        (score if order == "score" else -score).alias("score"),
+    )
+    start = 0
+    while (batch := rows.slice(start, BATCH_ROWS).collect()).height:
+        _refuse_gaps(batch, path, start)
+        yield batch
+        start += batch.height
+
+
+def _refuse_gaps(batch: pl.DataFrame, path: Path, start: int) -> None:
+    """Refuse a row without an id, or without a finite score."""
+    empty = pl.any_horizontal(pl.col("query", "doc").is_null() | (pl.col("query", "doc") == ""))
+    bad = batch.select(
+        (empty | pl.col("score").is_null() | ~pl.col("score").is_finite()).arg_true()
+    ).to_series()
+    if len(bad):
+        row = batch.row(int(bad[0]))
+        raise RunError(
+            f"{path}: row {start + int(bad[0])}: query '{quoted(row[0])}', document "
+            f"'{quoted(row[1])}', score {row[2]}; each row has two ids and a finite number"
+        )
+
+
+def _whole_queries(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield the same rows in batches that hold whole queries, where they stand together."""
+    rest: pl.DataFrame | None = None
+    for batch in batches:
+        rows = batch if rest is None else pl.concat([rest, batch])
+        last = int(rows["query"].rle().struct.field("len")[-1])
+        rest = rows.tail(last)
+        if last < rows.height:
+            yield rows.head(rows.height - last)
+    if rest is not None:
+        yield rest
+
+
+def _results(rows: pl.DataFrame, reading: Reading, wanted: Wanted) -> Results:
+    results = results_of_columns(rows, reading, wanted)
+    yield from results if results is not None else _one_by_one(rows, reading, wanted)
+
+
+def _one_by_one(rows: pl.DataFrame, reading: Reading, wanted: Wanted) -> Results:
+    """Yield what was found of each query, where a document may stand twice."""
+    start = 0
+    for run in rows["query"].rle().to_list():
+        query_id, length = run["value"], run["len"]
+        docs = rows["doc"][start : start + length].to_list()
+        scores = rows["score"][start : start + length].to_list()
+        judged = wanted(query_id)
+        found = found_by_score(reading, query_id, docs, scores, judged or ())
+        yield query_id, None if judged is None else found
+        start += length

@@ -1,0 +1,118 @@
+"""Runs in Parquet: the same values as from the same rows in a dict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
+from pytest_rankcheck.rankers import parquet_rows
+from pytest_rankcheck.rankers.formats import parquet
+
+pl = pytest.importorskip("polars", reason="polars is not installed")
+
+rows_of = st.lists(
+    st.tuples(
+        st.sampled_from(["q1", "q2", "q3", "extra"]),
+        st.sampled_from([f"d{i}" for i in range(15)]),
+        st.integers(0, 9).map(float),
+    ),
+    unique_by=lambda row: row[:2],
+    min_size=1,
+    max_size=50,
+)
+GOLDEN = GoldenSet.from_dict(
+    {"q1": {"d1": 1, "d2": 2, "d14": 1}, "q2": {"d3": 1, "d4": 0}, "q3": {"d9": 3}}
+)
+
+
+def write(path: Path, **columns: list) -> Path:
+    pl.DataFrame(columns).write_parquet(path)
+    return path
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=rows_of, by_query=st.booleans(), batch=st.sampled_from([3, 20, 1000]))
+def test_the_values_are_those_of_the_same_rows_in_a_dict(
+    rows: list, by_query: bool, batch: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    if by_query:
+        rows.sort(key=lambda row: row[0])
+    queries, docs, scores = zip(*rows, strict=True)
+    path = tmp_path_factory.getbasetemp() / "random.parquet"
+    write(path, query_id=list(queries), doc_id=list(docs), score=list(scores), other=list(docs))
+    given: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, score in rows:
+        given.setdefault(query_id, {})[doc_id] = score
+    if not set(given) & set(GOLDEN.query_ids):
+        return
+    expected = evaluate(Run.from_dict(given), GOLDEN)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(parquet_rows, "BATCH_ROWS", batch)
+        scanned, loaded = Run.scan(path), Run.load(path)
+        for run in (scanned, loaded):
+            evaluation = evaluate(run, GOLDEN)
+            for name in ("nDCG", "AP@5", "NumRet"):
+                assert evaluation.values(name).tobytes() == expected.values(name).tobytes()
+            assert evaluation.missing == expected.missing
+            for query_id in GOLDEN.query_ids:
+                assert evaluation.ranking(query_id)[:20] == expected.ranking(query_id)[:20]
+    assert loaded.is_in_memory
+    assert not scanned.is_in_memory
+
+
+def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.parquet", query_id=[7, 7, 7], doc_id=[1, 2, 3], rank=[3, 1, 2])
+    run = Run.load(path)
+    assert run["7"] == ("2", "3", "1")
+    assert evaluate(Run.scan(path), GoldenSet.from_dict({"7": {"3": 1}})).mean("RR") == 0.5
+
+
+@pytest.mark.parametrize("way", [Run.load, lambda path: evaluate(Run.scan(path), GOLDEN)])
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]}, "no column query_id; it has qid, doc_id"),
+        ({"query_id": ["q1"], "doc_id": ["a"]}, "no column rank"),
+        ({"query_id": [1.5], "doc_id": ["a"], "score": [1.0]}, "the column query_id is Float64"),
+        ({"query_id": ["q1"], "doc_id": ["a"], "score": ["1"]}, "the column score is String"),
+        (
+            {"query_id": ["q1", "q1"], "doc_id": ["a", None], "score": [2.0, 1.0]},
+            "row 1: query 'q1', document 'None', score 1.0; each row has two ids",
+        ),
+        (
+            {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [2.0, float("nan")]},
+            "row 1: query 'q1', document 'b', score nan",
+        ),
+        (
+            {"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "score": [2.0, 1.0]},
+            "query 'q1': document 'a' is ranked twice, at 1 and 2",
+        ),
+        ({"query_id": pl.Series([], dtype=pl.String), "doc_id": pl.Series([], dtype=pl.String),
+          "score": pl.Series([], dtype=pl.Float64)}, "is empty"),
+    ],
+)  # fmt: skip
+def test_what_is_no_run_is_refused(
+    way: object, columns: dict, message: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "bad.parquet", **columns)
+    with pytest.raises(RunError, match=message) as refused:
+        way(path)  # type: ignore[operator]
+    assert str(path) in str(refused.value)
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "broken.parquet"
+    path.write_bytes(b"PAR1 and nothing more")
+    with pytest.raises(RunError, match=r"broken\.parquet: cannot be read as Parquet"):
+        Run.load(path)
+
+
+def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "r.parquet", query_id=["q"], doc_id=["d"], score=[1.0])
+    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    with pytest.raises(RunError, match=r"pip install 'pytest-rankcheck\[fast\]'"):
+        Run.load(path)

@@ -1,0 +1,365 @@
+"""Reading a run file for an evaluation: line by line, in columns and all at once, the same."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, Run, RunError, compare, evaluate
+from pytest_rankcheck.rankers import blocks, columnar, scan
+from pytest_rankcheck.rankers.found import TOP
+
+WAYS = ["lines", "columns"]
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Read in blocks of a few lines, the way that needs no library or in columns."""
+    choose(monkeypatch, request.param)
+    return str(request.param)
+
+
+def choose(monkeypatch: pytest.MonkeyPatch, way: str, block: int = 200) -> None:
+    monkeypatch.setattr(scan, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
+    monkeypatch.setattr(scan, "BLOCK_BYTES", block)
+    monkeypatch.setattr(columnar, "BLOCK_BYTES", block)
+
+
+DOCS = ["d1", "d2", "d10", "é", "文", "🙂", "x_y", "#c", "0", *(f"doc{i:02}" for i in range(30))]
+judged_of = st.dictionaries(st.sampled_from(DOCS), st.integers(-1, 3), min_size=1, max_size=12)
+golden_of = st.dictionaries(st.sampled_from(["q1", "q2", "q3", "ü"]), judged_of, min_size=1)
+scores = st.one_of(
+    st.integers(0, 6).map(str),
+    st.floats(-1e6, 1e6).map(repr),
+    st.sampled_from(
+        ["1.5", "1.50", "15e-1", "+1.5", ".5", "5.", "0.1", "0.10000000000000001", "-0.0"]
+    ),
+)
+rows_of = st.lists(
+    st.tuples(st.sampled_from(["q1", "q2", "q3", "ü", "extra"]), st.sampled_from(DOCS), scores),
+    unique_by=lambda row: row[:2],
+    min_size=1,
+    max_size=60,
+)
+FORMS = {
+    "plain": "{q} Q0 {d} {i} {s} tag\n",
+    "tabs": "{q}\tQ0\t{d}\t{i}\t{s}\ttag\n",
+    "wide": "{q}  Q0 \t{d} {i}   {s} tag \n",
+    "windows": "{q} Q0 {d} {i} {s} tag\r\n",
+    "words": "{q} Q0 {d} {i} {s} two words\n",
+    "comments": "{q} Q0 {d} {i} {s} tag\n# a b c d e\n\n",
+}
+
+
+def text_of(rows: list[tuple[str, str, str]], form: str) -> str:
+    return "".join(
+        FORMS[form].format(q=q, d=d, i=i, s=s) for i, (q, d, s) in enumerate(rows, start=1)
+    )
+
+
+def everything(
+    run: Run, golden: GoldenSet, names: tuple[str, ...] = ("nDCG@5", "AP", "NumRet")
+) -> object:
+    """Return all that an evaluation says, or the error it raises."""
+    try:
+        evaluation = evaluate(run, golden)
+    except RunError as error:
+        return str(error)
+    tops = {query_id: tuple(evaluation.ranking(query_id)[:TOP]) for query_id in golden.query_ids}
+    values = {name: evaluation.values(name).tobytes() for name in names}
+    return values, tops, evaluation.missing, sorted(evaluation.extra)
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    rows=rows_of,
+    judgments=golden_of,
+    order=st.sampled_from(["as it comes", "by query", "best first"]),
+    form=st.sampled_from(list(FORMS)),
+    ties=st.sampled_from(["doc_id", "input", "error"]),
+    block=st.sampled_from([10, 100, 1000]),
+    last_line_feed=st.booleans(),
+)
+def test_all_ways_of_reading_a_file_give_the_same_bits(
+    rows: list, judgments: dict, order: str, form: str, ties: str, block: int, last_line_feed: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:  # fmt: skip
+    if order != "as it comes":
+        rows.sort(key=lambda row: row[0])
+    if order == "best first":
+        rows.sort(key=lambda row: (row[0], -float(row[2])))
+    text = text_of(rows, form)
+    file = tmp_path_factory.getbasetemp() / "random.run"
+    file.write_bytes((text if last_line_feed else text.rstrip("\r\n")).encode())
+    golden = GoldenSet.from_dict(judgments)
+    expected = everything(Run.load(file, "trec", ties=ties), golden) if ties != "error" else None
+    for way in WAYS:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            choose(monkeypatch, way, block)
+            run = Run.scan(file, "trec", ties=ties)
+            found = everything(run, golden)
+            assert not run.is_in_memory
+        expected = expected or found
+        assert found == expected, way
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=rows_of, judgments=golden_of)
+def test_dicts_and_lists_as_they_were_given_are_as_those_that_were_read(
+    rows: list, judgments: dict
+) -> None:
+    given: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, score in rows:
+        given.setdefault(query_id, {})[doc_id] = float(score)
+    golden = GoldenSet.from_dict(judgments)
+    lazily, eagerly = Run.from_dict(given), Run.from_dict(given)
+    rankings = {query_id: eagerly[query_id] for query_id in eagerly}  # puts them in order
+    assert everything(lazily, golden) == everything(eagerly, golden)
+    assert everything(Run.from_dict({q: list(docs) for q, docs in rankings.items()}), golden) == (
+        everything(Run.from_dict({q: iter(docs) for q, docs in rankings.items()}), golden)
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q2 Q0 a 1 2.0", "r.run:41: 5 columns, not 6: 'q2 Q0 a 1 2.0'"),
+        ("q2 Q0 a 1 high tag", "r.run:41: the score of document 'a' is 'high', not a finite number"),
+        ("q2 Q0 a 1 nan tag", "r.run:41: the score of document 'a' is 'nan'"),
+        ("q2 Q0 a 1 1e999 tag", "r.run:41: the score of document 'a' is '1e999'"),
+        ("q2 Q0 a 1 1_0 tag", "r.run:41: the score of document 'a' is '1_0'"),
+        ("q2 Q0 d3 1 2.0 tag\nq2 Q0 d3 2 1.0 tag", "query 'q2': document 'd3' is ranked twice, at 1 and 2"),
+        ("q1 Q0 d3 99 0.5 tag", "query 'q1': document 'd3' is ranked twice, at 4 and 41"),
+        ("q2 Q0 \udcff 1 2.0 tag", "r.run:41: byte 7 is not UTF-8"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_place(
+    way: str, line: str, message: str, tmp_path: Path
+) -> None:
+    good = "".join(f"q1 Q0 d{i} {i} {50 - i} tag\n" for i in range(40))
+    after = "".join(f"q3 Q0 d{i} {i} {50 - i} tag\n" for i in range(40))
+    file = tmp_path / "r.run"
+    file.write_bytes(f"{good}{line}\n{after}".encode("utf-8", "surrogateescape"))
+    golden = GoldenSet.from_dict({"q1": {"d1": 1}, "q2": {"a": 1}})
+    with pytest.raises(RunError) as scanned:
+        evaluate(Run.scan(file), golden)
+    assert message in str(scanned.value)
+    with pytest.raises(RunError) as loaded:
+        Run.load(file)
+    assert str(scanned.value) == str(loaded.value)
+
+
+@pytest.mark.usefixtures("way")
+def test_a_repeated_document_can_be_kept_once(tmp_path: Path) -> None:
+    file = tmp_path / "r.run"
+    file.write_text("q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\nq Q0 c 4 0.5 t\n")
+    golden = GoldenSet.from_dict({"q": {"c": 1}})
+    assert evaluate(Run.scan(file, duplicates="first"), golden).mean("RR") == 1 / 3
+
+
+@pytest.mark.usefixtures("way")
+def test_a_repetition_in_a_query_without_judgments_is_an_error_too(tmp_path: Path) -> None:
+    file = tmp_path / "r.run"
+    file.write_text("q Q0 a 1 3 t\nextra Q0 b 2 2 t\nextra Q0 b 3 1 t\n")
+    with pytest.raises(RunError, match="query 'extra': document 'b' is ranked twice"):
+        evaluate(Run.scan(file), GoldenSet.from_dict({"q": {"a": 1}}))
+
+
+@pytest.mark.usefixtures("way")
+def test_an_empty_file_is_no_run(tmp_path: Path) -> None:
+    file = tmp_path / "r.run"
+    file.write_text("# nothing\n")
+    with pytest.raises(RunError, match="is empty"):
+        evaluate(Run.scan(file, "trec"), GoldenSet.from_dict({"q": {"a": 1}}))
+
+
+@pytest.mark.usefixtures("way")
+def test_one_query_that_is_longer_than_every_block(tmp_path: Path) -> None:
+    file = tmp_path / "r.run"
+    file.write_text("".join(f"q Q0 d{i} {i} {9000 - i} t\n" for i in range(9000)))
+    evaluation = evaluate(Run.scan(file), GoldenSet.from_dict({"q": {"d8998": 1}}))
+    assert evaluation.mean("RR") == 1 / 8999
+    assert evaluation.mean("NumRet") == 9000
+
+
+# --- the run of a file that was not read ------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "bm25.run"
+    path.write_text("".join(f"q{q} Q0 d{i} {i} {100 - i} t\n" for q in (1, 2) for i in range(60)))
+    return path
+
+
+def test_a_scanned_run_is_read_when_somebody_asks_for_its_rankings(file: Path) -> None:
+    run = Run.scan(file)
+    assert repr(run) == "Run('bm25.run', not read yet)"
+    evaluation = evaluate(run, GoldenSet.from_dict({"q1": {"d3": 1, "d50": 2}}))
+    assert not run.is_in_memory
+    assert evaluation.ranking("q1") == tuple(f"d{i}" for i in range(TOP))
+    # beyond the top, the ranks of the judged documents are known
+    assert evaluation.ranks("q1")["d50"] == 51
+    assert "d49" not in evaluation.ranks("q1")
+    assert evaluation.extra == ("q2",)
+    assert not run.is_in_memory
+    assert len(run["q1"]) == 60
+    assert run.is_in_memory
+    assert len(evaluation.ranking("q1")) == 60
+    assert evaluation.ranks("q1")["d49"] == 50
+    assert repr(run) == "Run('bm25.run', 2 queries, 120 documents)"
+
+
+def test_a_scanned_run_can_be_cut_without_reading_it(file: Path) -> None:
+    golden = GoldenSet.from_dict({"q1": {"d3": 1, "d50": 2}})
+    run = Run.scan(file).top(10)
+    assert run.depth == 10
+    evaluation = evaluate(run, golden)
+    assert not run.is_in_memory
+    whole = evaluate(Run.load(file).top(10), golden)
+    for name in ("nDCG", "AP", "NumRet", "NumRelRet"):
+        assert evaluation.mean(name) == whole.mean(name)
+    assert evaluation.ranking("q1") == whole.ranking("q1")
+    assert (
+        run.top(5).top(20).ranking("q1")
+        == run.top(5).ranking("q1")
+        == ("d0", "d1", "d2", "d3", "d4")
+    )
+    assert len(run["q1"]) == 10
+
+
+def test_a_comparison_of_scanned_runs_knows_where_judged_documents_went(
+    file: Path, tmp_path: Path
+) -> None:
+    golden = GoldenSet.from_dict({"q1": {"d3": 1}})
+    other = tmp_path / "other.run"
+    other.write_text(file.read_text().replace("d3 3 97", "d3 3 10"))
+    comparison = compare(evaluate(Run.scan(other), golden), evaluate(Run.scan(file), golden))
+    move = comparison.moved("q1")[0]
+    assert (move.doc_id, move.before, move.after) == ("d3", 4, 60)
+
+
+def test_a_large_file_is_not_read_before_it_is_needed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_rankcheck.rankers import run as module
+
+    assert Run.load(file).is_in_memory
+    monkeypatch.setattr(module, "_SMALL_FILE_BYTES", 100)
+    assert not Run.load(file).is_in_memory
+
+
+def test_json_lines_are_scanned_too(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    Run.from_dict({"q1": ["a", "b"], "q2": ["b"]}).save(path)
+    run = Run.scan(path)
+    evaluation = evaluate(run, GoldenSet.from_dict({"q1": {"b": 1}}))
+    assert evaluation.mean("RR") == 0.5
+    assert evaluation.extra == ("q2",)
+    assert not run.is_in_memory
+    path.write_text('{"query_id": "q1", "ranking": ["a", "a"]}\n')
+    with pytest.raises(RunError, match=r"run\.jsonl.*document 'a' is ranked twice"):
+        evaluate(Run.scan(path), GoldenSet.from_dict({"q1": {"b": 1}}))
+
+
+# --- memory -----------------------------------------------------------------------------------
+
+
+def peak_of(file: Path, golden: GoldenSet) -> int:
+    tracemalloc.start()
+    try:
+        evaluate(Run.scan(file), golden).mean("nDCG@10")
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_memory_does_not_grow_with_the_file(
+    interleaved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_rankcheck.rankers import interleaved as parts
+
+    choose(monkeypatch, "lines", 1 << 14)
+    monkeypatch.setattr(parts, "_PART_BYTES", 1 << 16)
+    golden = GoldenSet.from_dict({"q0": {"d3": 1}})
+    peaks = []
+    for queries in (40, 400):
+        path = tmp_path / f"{queries}.run"
+        pairs = [(q, i) for q in range(queries) for i in range(100)]
+        if interleaved:
+            pairs.sort(key=lambda pair: pair[1])
+        path.write_text("".join(f"q{q} Q0 d{i} {i} {100 - i} t\n" for q, i in pairs))
+        peaks.append(peak_of(path, golden))
+    assert peaks[1] < 2 * peaks[0]
+
+
+# --- blocks -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 40), min_size=1, max_size=30),
+    size=st.sampled_from([1, 30, 300, 3000]),
+    mark=st.sampled_from(["", "\ufeff"]),
+)
+def test_blocks_hold_whole_queries_and_all_lines(
+    lengths: list[int], size: int, mark: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lines = [
+        f"q{q} Q0 d{i} 1 1.0 t{'x' * (i % 7)}\n" for q, n in enumerate(lengths) for i in range(n)
+    ]
+    file = tmp_path_factory.getbasetemp() / "blocks.run"
+    file.write_text(mark + "".join(lines), encoding="utf-8")
+    seen: set[bytes] = set()
+    number = 1
+    for block in blocks.blocks_of_queries(file, size):
+        here = block.text.splitlines(keepends=True)
+        assert [line.decode() for line in here] == lines[number - 1 : number - 1 + len(here)]
+        assert block.first_line == number
+        number += len(here)
+        queries = {line.split()[0] for line in here}
+        assert not queries & seen
+        seen |= queries
+    assert number == len(lines) + 1
+
+
+# --- answers as they were given ---------------------------------------------------------------
+
+
+def test_a_judged_document_whose_id_is_a_number_among_text_is_found() -> None:
+    run = Run.from_dict({"q": {"a": 3.0, 7: 2.0, "b": 1.0}})
+    assert evaluate(run, GoldenSet.from_dict({"q": {"7": 1}})).mean("RR") == 0.5
+
+
+def test_scores_that_are_not_floats_are_read_with_care() -> None:
+    run = Run.from_dict({"q": {"a": 2**60, "b": 2**60 + 1}, "r": {"a": np.float64(1), "b": 2.0}})
+    golden = GoldenSet.from_dict({"q": {"b": 1}, "r": {"b": 1}})
+    assert evaluate(run, golden).mean("RR") == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"a": 1.0, "b": float("nan"), "c": 0.5},
+        {"a": 1.0, "b": float("inf"), "c": 0.5},
+        {"a": 1.0, "b": None, "c": 0.5},
+        {"a": 1.0, "b": "2", "c": 0.5},
+        {"a": 1.0, None: 2.0, "c": 0.5},
+        {"a": 1.0, "": 2.0, "c": 0.5},
+        {"a": 1.0, 2.5: 2.0},
+        ["a", None, "c"],
+        ["a", "", "c"],
+        ["a", 2.5, "c"],
+        ["a", ["b"], "c"],
+        ["a", "b", "a"],
+    ],
+)
+def test_what_is_no_ranking_is_refused_at_once(answer: object) -> None:
+    with pytest.raises(RunError, match="query 'q'"):
+        Run.from_dict({"q": answer})
