@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -92,6 +91,8 @@ def listed(items: Sequence[object], limit: int = 5) -> str:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the known word nearest to ``word``, or nothing."""
+    import difflib
+
     spellings = {name.casefold(): name for name in known}
     nearest = difflib.get_close_matches(word.casefold(), spellings, n=1, cutoff=0.6)
     return f"; did you mean '{spellings[nearest[0]]}'?" if nearest else ""

@@ -8,7 +8,6 @@ import json
 import os
 import pkgutil
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -152,6 +151,8 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: the folder or the file cannot be written; what was there is unchanged.
     """
+    import tempfile  # takes a few milliseconds, and most sessions write nothing
+
     handle, temporary = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.name[:80]}-", suffix=".tmp"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
@@ -104,6 +103,8 @@ def fingerprint_of(query_fingerprints: Iterable[str]) -> str:
 
 
 def _digest(text: str) -> str:
+    import hashlib  # loads OpenSSL, for those who ask for a fingerprint
+
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:_FINGERPRINT_LENGTH]
 
 

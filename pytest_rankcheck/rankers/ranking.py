@@ -79,6 +79,8 @@ def by_score(
     Raises:
         RunError: a score is not finite, or scores are tied and ``ties`` is ``"error"``.
     """
+    if _is_falling(scores):
+        return Ranking(tuple(doc_ids), tuple(scores))
     for doc_id, score in zip(doc_ids, scores, strict=True):
         if not math.isfinite(score):
             raise RunError(
@@ -86,8 +88,6 @@ def by_score(
                 "a score is a finite number"
             )
     pairs = list(zip(scores, doc_ids, strict=True))
-    if all(first[0] > second[0] for first, second in itertools.pairwise(pairs)):
-        return Ranking(tuple(doc_ids), tuple(scores))
     if ties == "doc_id":
         pairs.sort(reverse=True)
     else:
@@ -95,6 +95,13 @@ def by_score(
         if ties == "error":
             _refuse_ties(pairs, query_id)
     return Ranking(tuple(doc for _, doc in pairs), tuple(score for score, _ in pairs))
+
+
+def _is_falling(scores: Sequence[float]) -> bool:
+    """Whether all scores are finite, and each is lower than the one before."""
+    if not math.isfinite(sum(scores)):
+        return False
+    return list(scores) == sorted(scores, reverse=True) and len(set(scores)) == len(scores)
 
 
 def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:

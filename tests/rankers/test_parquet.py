@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
-from pytest_rankcheck.rankers import parquet_rows
 from pytest_rankcheck.rankers.formats import parquet
+from pytest_rankcheck.rankers.scanning import parquet_rows
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 

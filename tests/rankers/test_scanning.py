@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, compare, evaluate
-from pytest_rankcheck.rankers import blocks, columnar, scan
 from pytest_rankcheck.rankers.found import TOP
+from pytest_rankcheck.rankers.scanning import blocks, columnar
+from pytest_rankcheck.rankers.scanning import text as plain
 
 WAYS = ["lines", "columns"]
 
@@ -25,8 +26,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, way: str, block: int = 200) -> None:
-    monkeypatch.setattr(scan, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
-    monkeypatch.setattr(scan, "BLOCK_BYTES", block)
+    monkeypatch.setattr(plain, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
+    monkeypatch.setattr(plain, "BLOCK_BYTES", block)
     monkeypatch.setattr(columnar, "BLOCK_BYTES", block)
 
 
@@ -283,7 +284,7 @@ def peak_of(file: Path, golden: GoldenSet) -> int:
 def test_memory_does_not_grow_with_the_file(
     interleaved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_rankcheck.rankers import interleaved as parts
+    from pytest_rankcheck.rankers.scanning import interleaved as parts
 
     choose(monkeypatch, "lines", 1 << 14)
     monkeypatch.setattr(parts, "_PART_BYTES", 1 << 16)

@@ -29,7 +29,7 @@ def read(path: Path) -> Listings:
             row without an id or a finite score.
     """
     _require_polars(path)
-    from pytest_rankcheck.rankers.parquet_rows import batches_of
+    from pytest_rankcheck.rankers.scanning.parquet_rows import batches_of
 
     listings: Listings = {}
     for rows in batches_of(path):
@@ -50,7 +50,7 @@ def scan(reading: Reading, wanted: Wanted) -> Iterator[tuple[str, Found | None]]
         RunError: as in `read`; or a document stands twice.
     """
     _require_polars(reading.path)
-    from pytest_rankcheck.rankers.parquet_rows import scanned
+    from pytest_rankcheck.rankers.scanning.parquet_rows import scanned
 
     return scanned(reading, wanted)
 

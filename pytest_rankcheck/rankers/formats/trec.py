@@ -11,11 +11,11 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files import Format, columns_of, line_of, write_whole
-from pytest_rankcheck.rankers.blocks import blocks_of_queries
-from pytest_rankcheck.rankers.lines import COLUMNS, lines_of_block, queries_of_block
 from pytest_rankcheck.rankers.listing import Listing, Listings
 from pytest_rankcheck.rankers.ranking import by_score
-from pytest_rankcheck.rankers.scan import BLOCK_BYTES, scanned
+from pytest_rankcheck.rankers.scanning.blocks import blocks_of_queries
+from pytest_rankcheck.rankers.scanning.lines import COLUMNS, lines_of_block, queries_of_block
+from pytest_rankcheck.rankers.scanning.text import BLOCK_BYTES, scanned
 
 __all__ = ["FORMAT"]
 

@@ -11,18 +11,19 @@ from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pytest_rankcheck.rankers.blocks import Block, blocks_of_queries
 from pytest_rankcheck.rankers.found import TOP, Found, Reading, Wanted, found_by_score
-from pytest_rankcheck.rankers.lines import COLUMNS, is_utf8
+from pytest_rankcheck.rankers.scanning.blocks import Block, blocks_of_queries
+from pytest_rankcheck.rankers.scanning.lines import COLUMNS, is_utf8
 
-__all__ = ["results_of_columns", "scanned_in_columns"]
+__all__ = ["one_ahead", "results_of_columns", "scanned_in_columns"]
 
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 1 << 23
 
 _SCHEMA = {
     "query": pl.String,
@@ -36,6 +37,8 @@ _SPACE, _TAB = 32, 9
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 """2^64 by the golden ratio: tells the same document of two queries apart."""
 
+Item = TypeVar("Item")
+
 Results = list[tuple[str, Found | None]]
 
 
@@ -45,17 +48,17 @@ def scanned_in_columns(reading: Reading, wanted: Wanted) -> Iterator[tuple[Block
     The next block is read and split into columns while this one is looked at.
     """
     blocks = blocks_of_queries(reading.path, BLOCK_BYTES)
+    for block, columns in one_ahead((block, _columns_of(block.text)) for block in blocks):
+        yield block, None if columns is None else results_of_columns(columns, reading, wanted)
+
+
+def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items; the next one is made in another thread while one is looked at."""
     with ThreadPoolExecutor(1) as pool:
-        ahead = pool.submit(_next_columns, blocks)
-        while (ready := ahead.result()) is not None:
-            block, columns = ready
-            ahead = pool.submit(_next_columns, blocks)
-            yield block, None if columns is None else results_of_columns(columns, reading, wanted)
-
-
-def _next_columns(blocks: Iterator[Block]) -> tuple[Block, pl.DataFrame | None] | None:
-    block = next(blocks, None)
-    return None if block is None else (block, _columns_of(block.text))
+        ahead = pool.submit(lambda: next(items, None))
+        while (item := ahead.result()) is not None:
+            ahead = pool.submit(lambda: next(items, None))
+            yield item
 
 
 def _columns_of(text: bytes) -> pl.DataFrame | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files import columns_of
-from pytest_rankcheck.rankers.blocks import Block
+from pytest_rankcheck.rankers.scanning.blocks import Block
 
 __all__ = ["COLUMNS", "Lines", "is_utf8", "lines_of_block", "queries_of_block"]
 

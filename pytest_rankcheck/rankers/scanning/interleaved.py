@@ -12,8 +12,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from zlib import crc32
 
-from pytest_rankcheck.rankers.blocks import blocks_of_queries
-from pytest_rankcheck.rankers.lines import Lines, lines_of_block
+from pytest_rankcheck.rankers.scanning.blocks import blocks_of_queries
+from pytest_rankcheck.rankers.scanning.lines import Lines, lines_of_block
 
 __all__ = ["grouped_lines"]
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 
-from pytest_rankcheck.rankers.blocks import Block, blocks_of_queries
 from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_by_score
-from pytest_rankcheck.rankers.interleaved import grouped_lines
-from pytest_rankcheck.rankers.lines import lines_of_block, queries_of_block
+from pytest_rankcheck.rankers.scanning.blocks import Block, blocks_of_queries
+from pytest_rankcheck.rankers.scanning.interleaved import grouped_lines
+from pytest_rankcheck.rankers.scanning.lines import lines_of_block, queries_of_block
 
 __all__ = ["scanned"]
 
@@ -54,7 +54,7 @@ def scanned(reading: Reading, wanted: Wanted) -> Results:
 
 def _results(reading: Reading, wanted: Wanted) -> Results:
     if reading.path.stat().st_size >= LARGE_FILE_BYTES and find_spec("polars"):
-        from pytest_rankcheck.rankers.columnar import scanned_in_columns
+        from pytest_rankcheck.rankers.scanning.columnar import scanned_in_columns
 
         for block, results in scanned_in_columns(reading, wanted):
             yield from results if results is not None else _plainly(block, reading, wanted)

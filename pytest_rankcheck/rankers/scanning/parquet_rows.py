@@ -9,12 +9,12 @@ from pathlib import Path
 import polars as pl
 
 from pytest_rankcheck.errors import RunError, listed, quoted
-from pytest_rankcheck.rankers.columnar import results_of_columns
 from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_by_score
+from pytest_rankcheck.rankers.scanning.columnar import one_ahead, results_of_columns
 
 __all__ = ["batches_of", "scanned"]
 
-BATCH_ROWS = 250_000
+BATCH_ROWS = 1_000_000
 _IDS = ("query_id", "doc_id")
 
 Results = Iterator[tuple[str, Found | None]]
@@ -33,7 +33,7 @@ def scanned(reading: Reading, wanted: Wanted) -> Results:
     """
     found: dict[str, Found | None] = {}
     with suppress(_Interleaved):
-        for rows in _whole_queries(batches_of(reading.path)):
+        for rows in one_ahead(_whole_queries(batches_of(reading.path))):
             for query_id, result in _results(rows, reading, wanted):
                 if query_id in found:
                     raise _Interleaved

@@ -1,0 +1,19 @@
+"""The benchmark runs from end to end, on a hundredth of its data. No time is asserted."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parent.parent / "benchmarks" / "compare.py"
+
+
+def test_the_benchmark_makes_its_table() -> None:
+    command = [sys.executable, str(SCRIPT), "--quick", "--peers", "pytrec_eval"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+    assert len(lines) == 1 + 2 + 4 + 1 + 4
+    assert "Imports: rankcheck" in done.stdout
+    assert "the five metrics alone" in done.stdout.lower()
