@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.metrics.grammar import parts_of
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.registry import Definition
 
@@ -44,11 +45,16 @@ def measure_of(text: str) -> Any:
             f"'{PREFIX}{quoted(text)}' is a measure of ir_measures, which is not installed: "
             "pip install ir-measures"
         )
-    import ir_measures
+    from ir_measures.measures import registry
 
+    parts = parts_of(text)  # not with its own parser, which Python 3.14 ends
     try:
-        return ir_measures.parse_measure(text)
-    except (NameError, ValueError, TypeError, SyntaxError, AttributeError, KeyError) as failure:
+        measure = registry[parts.name]  # KeyError: no such measure
+        given = dict(parts.given)
+        if parts.cutoff is not None:
+            given[measure.AT_PARAM] = parts.cutoff
+        return measure(**given)
+    except (ValueError, TypeError, AttributeError, AssertionError, KeyError) as failure:
         raise MetricError(
             f"ir_measures does not know the measure '{quoted(text)}': {quoted(failure)}"
         ) from None

@@ -1,12 +1,7 @@
-"""The grammar of metric names: ``Name(parameter=value, ...)@cutoff``.
-
-It is that of ir_measures, so names carry over. A name is also a Python expression, which is how
-it is read: into a syntax tree whose every node is checked. Nothing is ever evaluated.
-"""
+"""What a metric's name means: the definition, its parameters checked and completed, a cutoff."""
 
 from __future__ import annotations
 
-import ast
 import operator
 import re
 from collections.abc import Iterator, Mapping
@@ -18,8 +13,9 @@ from typing import Any
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.foreign import PREFIX, foreign_definition
+from pytest_rankcheck.metrics.grammar import parts_of
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
-from pytest_rankcheck.metrics.parameters import Call, Value, spelled
+from pytest_rankcheck.metrics.parameters import Value, spelled
 from pytest_rankcheck.metrics.registry import (
     Definition,
     definition,
@@ -29,13 +25,10 @@ from pytest_rankcheck.metrics.registry import (
 
 __all__ = ["Metric", "MetricLike"]
 
-_LONGEST_NAME = 1000
 _LARGEST_CUTOFF = 2**53
 _RECALL = "recall"
 _TREC_EVAL_NAME = re.compile(r"([A-Za-z_]*[A-Za-z])[_.](\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})")
 """``ndcg_cut_10`` as trec_eval prints it, ``ndcg_cut.10`` as it is asked for."""
-_PLAIN = (ast.Constant, ast.UnaryOp, ast.Name)
-"""What the keys of a mapping may be."""
 _OTHER_MEANING = frozenset({"Accuracy"})
 """Names that mean one thing in ir_measures and another here."""
 
@@ -147,34 +140,14 @@ def _foreign(name: str, text: str) -> Metric | None:
 
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> Metric:
-    if "#" in text:  # where a comment would begin
-        raise _no_name(text)
-    if len(text) > _LONGEST_NAME:
-        raise MetricError(f"a metric name of {len(text):,} characters: {quoted(text)}")
     if text.strip().startswith(PREFIX):
         return Metric(foreign_definition(text.strip().removeprefix(PREFIX)))
     of_trec_eval = _TREC_EVAL_NAME.fullmatch(text.strip())
     if of_trec_eval and (known := trec_eval_definition(of_trec_eval[1])):
         number = of_trec_eval[2]
         return _build(known.name, {}, float(number) if "." in number else int(number), text)
-    try:
-        tree: ast.expr = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _no_name(text) from None
-    cutoff: object = None
-    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
-        cutoff = _literal(tree.right, text)
-        tree = tree.left
-    given: dict[str, object] = {}
-    if isinstance(tree, ast.Call):
-        pairs = list(_keywords(tree, text))
-        given = dict(pairs)
-        if len(given) < len(pairs):
-            raise MetricError(f"{quoted(text)}: a parameter is given twice")
-        tree = tree.func
-    if not isinstance(tree, ast.Name):
-        raise _no_name(text)
-    return _foreign(tree.id, text) or _build(tree.id, given, cutoff, text)
+    parts = parts_of(text)
+    return _foreign(parts.name, text) or _build(parts.name, parts.given, parts.cutoff, text)
 
 
 def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) -> Metric:
@@ -229,38 +202,3 @@ def _checked_cutoff(cutoff: object, name: str) -> int | None:
     if not 1 <= whole <= _LARGEST_CUTOFF or isinstance(cutoff, bool):
         raise MetricError(f"{name}@{quoted(cutoff, 40)}: a cutoff is a whole number of at least 1")
     return int(whole)
-
-
-def _keywords(tree: ast.Call, text: str) -> Iterator[tuple[str, object]]:
-    if tree.args:
-        raise MetricError(
-            f"{quoted(text)}: write parameters with their names, as in nDCG(gain=linear)"
-        )
-    for keyword in tree.keywords:
-        if keyword.arg is None:
-            raise _no_name(text)
-        yield keyword.arg, _literal(keyword.value, text)
-
-
-def _literal(node: ast.expr, text: str) -> object:
-    """Return the value that a node of the syntax tree spells, without evaluating anything."""
-    match node:
-        case ast.Constant(value=bool() | int() | float() | str() as value):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            return -value
-        case ast.Name(id=word):
-            return {"true": True, "false": False}.get(word, word)
-        case ast.Dict(keys=keys, values=values) if all(isinstance(key, _PLAIN) for key in keys):
-            pairs = zip(keys, values, strict=True)
-            return {_literal(key, text): _literal(value, text) for key, value in pairs if key}
-        case ast.Call(func=ast.Name(id=word), args=arguments, keywords=[]):
-            return Call(word, tuple(_literal(argument, text) for argument in arguments))  # type: ignore[misc]
-    raise _no_name(text)
-
-
-def _no_name(text: str) -> MetricError:
-    return MetricError(
-        f"'{quoted(text)}' is not a metric name; write Name(parameter=value)@cutoff, "
-        "for example nDCG@10 or AP(rel=2)@100"
-    )

@@ -88,3 +88,16 @@ def test_what_ir_measures_cannot_compute_is_a_metric_error() -> None:
         evaluation.mean("ir_measures:Compat(p=0.8)")
     with pytest.raises(MetricError, match="does not know the measure 'NoSuch@3'"):
         evaluation.mean("ir_measures:NoSuch@3")
+
+
+def test_measures_are_built_without_the_parser_that_python_3_14_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import ir_measures
+
+    from pytest_rankcheck.metrics import foreign
+
+    monkeypatch.delattr(ir_measures, "parse_measure")
+    foreign.foreign_definition.cache_clear()
+    assert str(foreign.measure_of("Compat(p=0.8)")) == "Compat(p=0.8)"
+    assert str(foreign.measure_of("P@3")) == "P@3"

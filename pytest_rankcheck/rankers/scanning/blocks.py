@@ -59,33 +59,38 @@ def blocks_of_queries(path: Path, size: int) -> Iterator[Block]:
         if rest == codecs.BOM_UTF8:
             rest, offset = b"", len(rest)
         while chunk := file.read(max(size, len(rest))):  # one long query: copied log n times
-            text = rest + chunk if rest else chunk
-            end = _end_of_whole_queries(text)
-            rest = text[end:]
+            first_line = chunk.find(b"\n") + 1
+            end = _start_of_last_query(chunk, first_line)
+            if end == first_line:  # too little to tell without what was read before
+                chunk, rest = rest + chunk, b""
+                end = _start_of_last_query(chunk, 0)
             if end:
-                yield Block(path, text[:end], offset)
-                offset += end
+                text = b"".join((rest, memoryview(chunk)[:end]))
+                yield Block(path, text, offset)
+                offset += len(text)
+            rest = chunk[end:]
     if rest:
         yield Block(path, rest if rest.endswith(b"\n") else rest + b"\n", offset)
 
 
-def _end_of_whole_queries(text: bytes) -> int:
-    """Return where the last query of ``text`` begins, which may go on after it; 0 if at 0.
+def _start_of_last_query(text: bytes, begin: int) -> int:
+    """Return where the last query begins, which may go on after ``text``; not before ``begin``.
 
     Found by leaps back and a bisection. Where a query's lines do not stand together the place may
     be a wrong one; then the query comes again in a later block, where readers see it.
     """
-    last = text.rfind(b"\n", 0, text.rfind(b"\n"))  # before the last whole line
-    same = last + 1
+    last = text.rfind(b"\n", begin, text.rfind(b"\n"))  # before the last whole line
+    same = max(last + 1, begin)
     query = _query(text, same)
-    if _query(text, 0) == query:
-        return 0
-    other, leap = 0, _LEAP
-    while other < (line := _line_start(text, same - leap)) < same and _query(text, line) == query:
+    if _query(text, begin) == query:
+        return begin
+    other, leap = begin, _LEAP
+    while (line := _line_start(text, same - leap, begin)) < same and _query(text, line) == query:
         same, leap = line, 2 * leap
-    other = max(line, 0) if _query(text, line) != query else 0
+    if _query(text, line) != query:
+        other = line
     while same - other > _LEAP:
-        middle = _line_start(text, (same + other) // 2)
+        middle = _line_start(text, (same + other) // 2, begin)
         if not other < middle < same:
             break
         if _query(text, middle) == query:
@@ -97,9 +102,9 @@ def _end_of_whole_queries(text: bytes) -> int:
     return other
 
 
-def _line_start(text: bytes, place: int) -> int:
-    """Return where the first line begins after ``place``; 0 for a place before the text."""
-    return 0 if place <= 0 else text.find(b"\n", place) + 1
+def _line_start(text: bytes, place: int, begin: int) -> int:
+    """Return where the first line begins after ``place``; ``begin`` for a place before it."""
+    return begin if place <= begin else text.find(b"\n", place) + 1
 
 
 def _query(text: bytes, start: int) -> list[bytes]:
