@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSetError, RunError
-from pytest_rankcheck.files import columns_of, lines_of, readable_json, text_of, write_whole
+from pytest_rankcheck.files.columns import columns_of
+from pytest_rankcheck.files.reading import lines_of, text_of
+from pytest_rankcheck.files.writing import readable_json, write_whole
 
 is_root = hasattr(os, "geteuid") and os.geteuid() == 0
 

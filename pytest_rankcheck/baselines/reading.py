@@ -13,7 +13,7 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record import FORMAT_NAME, FORMAT_VERSION, QueryLine, Record
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.files import text_of
+from pytest_rankcheck.files.reading import text_of
 from pytest_rankcheck.metrics.names import Metric
 
 __all__ = ["read_record", "record_from_text"]

@@ -17,7 +17,7 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.files import readable_json
+from pytest_rankcheck.files.writing import readable_json
 from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric
 

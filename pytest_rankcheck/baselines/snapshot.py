@@ -29,7 +29,7 @@ from syrupy.location import PyTestLocation
 from pytest_rankcheck.baselines.naming import baseline_path
 from pytest_rankcheck.baselines.policy import Mode
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
-from pytest_rankcheck.files import write_whole
+from pytest_rankcheck.files.writing import write_whole
 
 __all__ = ["BaselineExtension", "Proposal", "RefusedError", "SnapshotStore"]
 

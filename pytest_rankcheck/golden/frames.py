@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from pytest_rankcheck.errors import GoldenSetError, listed
-from pytest_rankcheck.golden.content import Contents, checked_grade, checked_id
+from pytest_rankcheck.golden.candidates import Candidates
+from pytest_rankcheck.golden.content import Contents, checked_id
 from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.source import Source
+from pytest_rankcheck.golden.tables import Row, add_table
 
-__all__ = ["contents_from_frames", "judgments_frame", "queries_frame"]
+__all__ = ["candidates_frame", "contents_from_frames", "judgments_frame", "queries_frame"]
 
 
-def contents_from_frames(judgments: pd.DataFrame, queries: pd.DataFrame | None) -> Contents:
+def contents_from_frames(
+    judgments: pd.DataFrame, queries: pd.DataFrame | None, source: Source
+) -> Contents:
     """Return the contents of a golden set from a frame of judgments and one of queries.
 
     Raises:
         GoldenSetError: as in ``GoldenSet.from_frames``.
     """
-    contents = Contents()
+    contents = Contents(source)
+    contents.places.before_number = ", row "
     if queries is not None:
         _require(queries, ("query_id", "query"), "queries")
         names = [str(name) for name in queries.columns if name not in ("query_id", "query")]
@@ -30,14 +36,13 @@ def contents_from_frames(judgments: pd.DataFrame, queries: pd.DataFrame | None) 
             attributes = {name: _plain(record[name]) for name in names}
             present = {name: value for name, value in attributes.items() if value is not None}
             contents.add_query(Query(key, None if text is None else str(text), present), where)
-    _require(judgments, ("query_id", "doc_id", "relevance"), "judgments")
-    columns = (judgments[name].tolist() for name in ("query_id", "doc_id", "relevance"))
-    for row, (query_id, doc_id, grade) in enumerate(zip(*columns, strict=True)):
-        where = f"judgments, row {row}"
-        key = checked_id(_plain(query_id), "query_id", where)
-        doc = checked_id(_plain(doc_id), "doc_id", where)
-        contents.add_judgment(key, doc, checked_grade(_plain(grade), doc, where), where)
+    add_table(contents, [str(name) for name in judgments.columns], _rows(judgments))
     return contents
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[Row]:
+    for number, cells in enumerate(frame.itertuples(index=False, name=None)):
+        yield number, [_plain(cell) for cell in cells]
 
 
 def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.DataFrame:
@@ -57,6 +62,19 @@ def judgments_frame(grades: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
         for doc_id, grade in judged.items()
     ]
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+
+def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.DataFrame:
+    """Return a frame with a row a candidate: ``query_id``, ``doc_id`` and the columns."""
+    places = [(query_id, row) for query_id in query_ids for row in candidates.rows(query_id)]
+    rows = [row for _, row in places]
+    columns: dict[str, object] = {
+        "query_id": [query_id for query_id, _ in places],
+        "doc_id": [candidates.doc_ids[row] for row in rows],
+    }
+    for name, column in candidates.columns.items():
+        columns[name] = [column[row] for row in rows]
+    return pd.DataFrame(columns)
 
 
 def _plain(value: object) -> object:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, listed, plural, quoted
+from pytest_rankcheck.files.packed import unpacked_suffix
 from pytest_rankcheck.rankers.collecting import collector_paused
 from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_in_order
 from pytest_rankcheck.rankers.listing import Listing, Listings
@@ -73,8 +74,9 @@ class Run:
         """Read a run from a file.
 
         Args:
-            path: the file.
-            format: ``"trec"`` or ``"jsonl"``; without it, the content decides.
+            path: the file; it may be packed with gzip or Zstandard.
+            format: ``"trec"``, ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; without it, the
+                content decides.
             ties: the order of equal scores: ``"doc_id"`` (descending, as in trec_eval),
                 ``"input"`` (as in the file) or ``"error"``.
             duplicates: a document twice in a ranking: ``"error"``, or ``"first"`` to keep the
@@ -207,17 +209,17 @@ class Run:
 
         Args:
             path: the file.
-            format: ``"trec"`` or ``"jsonl"``; without it, JSON lines if the name ends with
-                ``.jsonl``, else TREC.
+            format: ``"trec"``, ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; without it, the
+                name decides: what has no known ending is TREC. A file is packed if its name ends
+                with ``.gz`` or ``.zst``.
 
         Raises:
             RunError: the format cannot hold this run, such as TREC an id with a space.
         """
         file = Path(path)
-        write = RUN_FORMATS.named(format or ("jsonl" if file.suffix == ".jsonl" else "trec")).write
-        if write is None:
-            raise RunError(f"runs cannot be written as '{quoted(format)}'")
-        write(self.listings(), file)
+        chosen = RUN_FORMATS.to_write(format, unpacked_suffix(file), "trec")
+        assert chosen.write is not None
+        chosen.write(self.listings(), file)
 
     def listings(self) -> Listings:
         """Return the rankings as files have them."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files import Format, Formats
+from pytest_rankcheck.files.formats import Format, Formats
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.found import Found, Reading, Wanted
 from pytest_rankcheck.rankers.listing import Listings

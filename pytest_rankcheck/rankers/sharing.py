@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from pytest_rankcheck.files import readable_json
+from pytest_rankcheck.files.writing import readable_json
 from pytest_rankcheck.rankers.formats.jsonl import lines_to_write, listings_of
 from pytest_rankcheck.rankers.run import Run
 

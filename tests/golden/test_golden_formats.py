@@ -184,7 +184,7 @@ def test_bytes_that_are_not_utf8_are_named_by_line(file: Path) -> None:
 
 
 def test_an_unknown_format_is_refused(file: Path) -> None:
-    file.write_text("query,doc,grade\n")
+    file.write_text("who,what,much\n")
     with pytest.raises(
         GoldenSetError, match=r"web.golden:1: this is in no known format"
     ) as failure:
@@ -193,7 +193,7 @@ def test_an_unknown_format_is_refused(file: Path) -> None:
     assert "trec: " in str(failure.value)
     with pytest.raises(GoldenSetError, match=r"unknown format 'json' of golden sets; did you mean"):
         GoldenSet.load(file, "json")
-    with pytest.raises(GoldenSetError, match="known formats: jsonl, trec"):
+    with pytest.raises(GoldenSetError, match=r"known formats: .*jsonl.*trec"):
         GoldenSet.from_dict(SAME).save(file, "xml")
 
 
@@ -221,9 +221,9 @@ def test_texts_and_attributes_come_from_the_file_beside_the_qrels(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("", 1, "the header is ''; it begins with query_id, a tab, query"),
+        ("\tquery\n", 1, "the header is ' query'; it begins with query_id, a tab, query"),
         ("id\tquery\n", 1, "the header is 'id query'"),
-        ("query_id\tquery\nq1\n", 2, "1 columns, but the header has 2"),
+        ("query_id\tquery\nq1\n", 2, "1 column, but the header has 2"),
         ("query_id\tquery\nq1\ta\tb\n", 2, "3 columns, but the header has 2"),
         ("query_id\tquery\n\ta\n", 2, "query_id is empty"),
         ("query_id\tquery\nq1\ta\nq1\tb\n", 3, "query 'q1' is given twice"),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
-from pytest_rankcheck.rankers.formats import parquet
+from pytest_rankcheck.files import parquet
 from pytest_rankcheck.rankers.scanning import parquet_rows
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
@@ -75,8 +75,8 @@ def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"qid": ["q1"], "doc_id": ["a"], "score": [1.0]}, "no column query_id; it has qid, doc_id"),
-        ({"query_id": ["q1"], "doc_id": ["a"]}, "no column rank"),
+        ({"who": ["q1"], "doc_id": ["a"], "score": [1.0]}, "no column query_id; it has who, doc_id"),
+        ({"query_id": ["q1"], "doc_id": ["a"]}, "no column score or rank"),
         ({"query_id": [1.5], "doc_id": ["a"], "score": [1.0]}, "the column query_id is Float64"),
         ({"query_id": ["q1"], "doc_id": ["a"], "score": ["1"]}, "the column score is String"),
         (
@@ -106,7 +106,7 @@ def test_what_is_no_run_is_refused(
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "broken.parquet"
-    path.write_bytes(b"PAR1 and nothing more")
+    path.write_bytes(b"PAR1\x15\x04 and nothing more")
     with pytest.raises(RunError, match=r"broken\.parquet: cannot be read as Parquet"):
         Run.load(path)
 

@@ -9,28 +9,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NoReturn
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
-from pytest_rankcheck.files import Format, lines_of, readable_json, write_whole
-from pytest_rankcheck.golden.content import Contents, checked_grade, checked_id
+from pytest_rankcheck.files.formats import Format, Sample
+from pytest_rankcheck.files.reading import json_of, lines_of
+from pytest_rankcheck.files.writing import readable_json, write_whole
+from pytest_rankcheck.golden.content import Contents, checked_id
 from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.source import Source
 
 __all__ = ["FORMAT"]
 
 _KEYS = ("query_id", "query", "relevance")
 
 
-def read(path: Path) -> Contents:
+def read(source: Source) -> Contents:
     """Read a golden set.
 
     Raises:
         GoldenSetError: a line is not such an object; file and line are named.
     """
-    contents = Contents()
-    for number, line in lines_of(path, GoldenSetError):
+    contents = Contents(source)
+    for number, line in lines_of(source.file, GoldenSetError):
         if not line.startswith("#"):
-            _add_line(contents, line, f"{path}:{number}")
+            _add_line(contents, line, f"{source.file}:{number}")
     return contents
 
 
@@ -51,31 +53,13 @@ def _add_line(contents: Contents, line: str, where: str) -> None:
         )
     contents.add_query(Query(query_id, text, entry), where)
     for doc_id, grade in relevance.items():
-        doc = checked_id(doc_id, "a document id", where)
-        contents.add_judgment(query_id, doc, checked_grade(grade, doc, where), where)
+        contents.add_judgment(query_id, doc_id, grade, where)
 
 
 def _parsed(line: str, where: str) -> dict[str, object]:
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        """Keep what json would drop silently: a key that stands twice with different values."""
-        found: dict[str, object] = {}
-        for key, value in pairs:
-            if key in found and found[key] != value:
-                raise GoldenSetError(
-                    f"{where}: '{quoted(key)}' stands twice, with {quoted(found[key])} and "
-                    f"{quoted(value)}; decide for one of them"
-                )
-            found[key] = value
-        return found
-
-    def not_finite(token: str) -> NoReturn:
-        raise GoldenSetError(f"{where}: {token} is not a finite number")
-
     try:
-        entry = json.loads(line, object_pairs_hook=unique, parse_constant=not_finite)
-    except GoldenSetError:
-        raise
-    except (ValueError, RecursionError) as failure:
+        entry = json_of(line, where, GoldenSetError)
+    except json.JSONDecodeError as failure:
         raise GoldenSetError(f"{where}: not JSON: {failure}; each line is one object") from None
     if not isinstance(entry, dict):
         raise GoldenSetError(f"{where}: not an object but {quoted(line, 40)}")
@@ -83,16 +67,22 @@ def _parsed(line: str, where: str) -> dict[str, object]:
 
 
 def write(contents: Contents, path: Path) -> None:
-    """Write a golden set, a line a query, in the set's order."""
+    """Write a golden set, a line a query, in the set's order.
+
+    Raises:
+        GoldenSetError: an attribute has a name of the format, or a value that JSON has not; or the
+            set has candidates, which this format does not hold.
+    """
+    contents.refuse_candidates("jsonl")
     lines = []
-    for query_id, grades in contents.grades.items():
-        query = contents.queries[query_id]
+    for query_id, query in contents.complete_queries().items():
         entry: dict[str, object] = {"query_id": query_id}
         if query.text is not None:
             entry["query"] = query.text
         _check_attributes(query)
+        relevance = dict(contents.grades[query_id])
         try:
-            lines.append(readable_json({**entry, "relevance": dict(grades), **query.attributes}))
+            lines.append(readable_json({**entry, "relevance": relevance, **query.attributes}))
         except ValueError:
             raise GoldenSetError(
                 f"query '{quoted(query_id)}' has an attribute that is NaN or infinite"
@@ -109,10 +99,16 @@ def _check_attributes(query: Query) -> None:
         )
 
 
+def _recognises(sample: Sample) -> bool:
+    return sample.line.lstrip().startswith("{")
+
+
 FORMAT = Format(
     name="jsonl",
     description='JSON lines such as {"query_id": "q1", "query": "...", "relevance": {"d3": 2}}',
-    recognises=lambda line: line.lstrip().startswith("{"),
+    recognises=_recognises,
     read=read,
     write=write,
+    endings=(".jsonl",),
+    is_vague=True,
 )

@@ -7,84 +7,96 @@ hold, are in a file beside it: ``web.queries.tsv`` for ``web.qrels``, tab-separa
 
 from __future__ import annotations
 
-import csv
-import io
+from itertools import groupby
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files import (
-    Format,
-    check_encodable,
-    columns_of,
-    line_of,
-    lines_of,
-    text_of,
-    write_whole,
-)
-from pytest_rankcheck.golden.content import Contents, checked_grade, checked_id
+from pytest_rankcheck.files.columns import columns_of, line_of, words_of_lines
+from pytest_rankcheck.files.formats import Format, Sample
+from pytest_rankcheck.files.packed import unpacked_suffix
+from pytest_rankcheck.files.reading import blocks_of_lines, decoded
+from pytest_rankcheck.files.tables import table_of, table_text
+from pytest_rankcheck.files.writing import check_encodable, write_whole
+from pytest_rankcheck.golden.content import Contents, checked_id
 from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.source import Source
 
 __all__ = ["FORMAT"]
 
 _COLUMNS = 4
 
 
-def read(path: Path) -> Contents:
+def read(source: Source) -> Contents:
     """Read qrels, and the queries beside them if there are any.
 
     Raises:
         GoldenSetError: a line has not four columns, its grade is no number, or it contradicts
             another; file and line are named.
     """
-    contents = Contents()
-    for number, line in lines_of(path, GoldenSetError):
-        if line.startswith("#"):
-            continue
-        where, columns = f"{path}:{number}", columns_of(line)
-        if len(columns) != _COLUMNS:
-            raise GoldenSetError(
-                f"{where}: {len(columns)} columns, not {_COLUMNS}: "
-                f"'{quoted(line, 60)}'; a line of qrels is: query_id 0 doc_id grade"
-            )
-        query_id, _, doc_id, grade = columns
-        contents.add_judgment(query_id, doc_id, checked_grade(grade, doc_id, where), where)
-    companion = _queries_file(path)
+    contents = Contents(source)
+    for first_line, text in blocks_of_lines(source.file, GoldenSetError):
+        words = words_of_lines(text, _COLUMNS)
+        if words is None:
+            _add_by_line(contents, text, first_line)
+        else:
+            _add_by_query(contents, words, first_line)
+    companion = _queries_file(source.file)
     if companion.exists():
         _read_queries(contents, companion)
     return contents
 
 
-def _read_queries(contents: Contents, path: Path) -> None:
-    text = text_of(path, GoldenSetError)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True)
-    try:
-        header = next(rows, [])
-        if header[:2] != ["query_id", "query"]:
+def _add_by_query(contents: Contents, words: list[list[bytes]], first_line: int) -> None:
+    """Add a block of ordinary lines; those of one query that stand together, at once."""
+    queries, _, docs, grades = words
+    start = 0
+    for query, lines in groupby(queries):
+        end = start + sum(1 for _ in lines)
+        doc_ids = b"\n".join(docs[start:end]).decode().split("\n")
+        values = b"\n".join(grades[start:end]).decode().split("\n")
+        contents.add_judgments(query.decode(), doc_ids, values, first_line + start)
+        start = end
+
+
+def _add_by_line(contents: Contents, text: bytes, first_line: int) -> None:
+    for number, raw in enumerate(text.split(b"\n"), start=first_line):
+        if raw.startswith(b"#") or not raw.strip():
+            continue
+        where = f"{contents.source.path}:{number}"
+        line = decoded(raw, where, GoldenSetError)
+        columns = columns_of(line)
+        if len(columns) != _COLUMNS:
             raise GoldenSetError(
-                f"{path}:1: the header is '{quoted(' '.join(header), 60)}'; it begins with "
-                "query_id, a tab, query"
+                f"{where}: {len(columns)} columns, not {_COLUMNS}: "
+                f"'{quoted(line.rstrip(), 60)}'; a line of qrels is: query_id 0 doc_id grade"
             )
-        for row in filter(None, rows):
-            where = f"{path}:{rows.line_num}"
-            if len(row) != len(header):
-                raise GoldenSetError(
-                    f"{where}: {len(row)} columns, but the header has {len(header)}"
-                )
-            query_id, text, *values = row
-            checked_id(query_id, "query_id", where)
-            pairs = zip(header[2:], values, strict=True)
-            attributes = {name: value for name, value in pairs if value}
-            contents.add_query(Query(query_id, text or None, attributes), where)
-    except csv.Error as failure:
-        raise GoldenSetError(f"{path}:{rows.line_num}: {failure}") from None
+        query_id, _, doc_id, grade = columns
+        contents.add_judgment(query_id, doc_id, grade, number)
+
+
+def _read_queries(contents: Contents, path: Path) -> None:
+    table = table_of(path, GoldenSetError)
+    if table.header[:2] != ["query_id", "query"]:
+        raise GoldenSetError(
+            f"{path}:1: the header is '{quoted(' '.join(table.header), 60)}'; it begins with "
+            "query_id, a tab, query"
+        )
+    for number, (query_id, text, *values) in table.rows:
+        where = f"{path}:{number}"
+        checked_id(query_id, "query_id", where)
+        pairs = zip(table.header[2:], values, strict=True)
+        attributes = {name: value for name, value in pairs if value}
+        contents.add_query(Query(query_id, text or None, attributes), where)
 
 
 def write(contents: Contents, path: Path) -> None:
     """Write qrels, and the queries' texts and attributes beside them.
 
     Raises:
-        GoldenSetError: an id has white space or would read as a comment.
+        GoldenSetError: an id has white space or would read as a comment; or the set has
+            candidates, which qrels do not hold.
     """
+    contents.refuse_candidates("trec")
     qrels = "".join(
         line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
         for query_id, grades in contents.grades.items()
@@ -101,37 +113,34 @@ def write(contents: Contents, path: Path) -> None:
 
 def _queries_text(contents: Contents) -> str:
     """Return the file of queries, or nothing where qrels alone hold the whole set."""
-    queries = [contents.queries[query_id] for query_id in contents.grades]
+    queries = list(contents.complete_queries().values())
     attributes = list({name: None for query in queries for name in query.attributes})
     told_by_qrels = all(query.text is None and contents.grades[query.id] for query in queries)
     if told_by_qrels and not attributes:
         return ""
-    rows = [["query_id", "query", *attributes]]
-    for query in queries:
-        values = (query.attributes.get(name) for name in attributes)
-        cells = ("" if value is None else str(value) for value in values)
-        rows.append([query.id, query.text or "", *cells])
-    # csv leaves a lone carriage return unquoted, and reads it as the end of a line.
-    has_returns = any("\r" in cell for row in rows for cell in row)
-    buffer = io.StringIO()
-    writer = csv.writer(
-        buffer,
-        delimiter="\t",
-        lineterminator="\n",
-        quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL,
-    )
-    writer.writerows(rows)
-    return buffer.getvalue()
+    rows = [
+        [query.id, query.text, *(query.attributes.get(name) for name in attributes)]
+        for query in queries
+    ]
+    return table_text(["query_id", "query", *attributes], rows, "\t")
 
 
 def _queries_file(path: Path) -> Path:
-    return path.with_suffix(".queries.tsv")
+    """Return ``web.queries.tsv`` for ``web.qrels``, and for ``web.qrels.gz``."""
+    unpacked = path if unpacked_suffix(path) == path.suffix else path.with_suffix("")
+    return unpacked.with_suffix(".queries.tsv")
+
+
+def _recognises(sample: Sample) -> bool:
+    return len(columns_of(sample.line)) == _COLUMNS
 
 
 FORMAT = Format(
     name="trec",
     description="TREC qrels, lines of: query_id 0 doc_id grade",
-    recognises=lambda line: len(columns_of(line)) == _COLUMNS,
+    recognises=_recognises,
     read=read,
     write=write,
+    endings=(".qrels", ".txt"),
+    is_vague=True,
 )

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError, quoted
-from pytest_rankcheck.files import Format, lines_of, readable_json, write_whole
+from pytest_rankcheck.files.formats import Format, Sample
+from pytest_rankcheck.files.reading import lines_of
+from pytest_rankcheck.files.writing import readable_json, write_whole
 from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_in_order
 from pytest_rankcheck.rankers.listing import Listing, Listings
 from pytest_rankcheck.rankers.ranking import ranking_as_given, without_duplicates
@@ -104,11 +106,17 @@ def lines_to_write(lines: Listings) -> Iterator[str]:
         yield readable_json(entry)
 
 
+def _recognises(sample: Sample) -> bool:
+    return sample.line.lstrip().startswith("{")
+
+
 FORMAT = Format(
     name="jsonl",
     description='JSON lines such as {"query_id": "q1", "ranking": ["d7", "d3"]}',
-    recognises=lambda line: line.lstrip().startswith("{"),
+    recognises=_recognises,
     read=read,
     write=write,
     scan=scan,
+    endings=(".jsonl",),
+    is_vague=True,
 )

@@ -7,13 +7,13 @@ numbers; other columns are not read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files import Format
-from pytest_rankcheck.rankers.listing import Listing, Listings
+from pytest_rankcheck.files.formats import Format, Sample
+from pytest_rankcheck.files.parquet import is_parquet, require_polars, write_table
+from pytest_rankcheck.rankers.listing import Listing, Listings, rows_of
 
 if TYPE_CHECKING:
     from pytest_rankcheck.rankers.found import Found, Reading, Wanted
@@ -28,7 +28,7 @@ def read(path: Path) -> Listings:
         RunError: polars is not installed, the file is no Parquet file, lacks a column, or has a
             row without an id or a finite score.
     """
-    _require_polars(path)
+    require_polars(path, RunError)
     from pytest_rankcheck.rankers.scanning.parquet_rows import batches_of
 
     listings: Listings = {}
@@ -49,25 +49,40 @@ def scan(reading: Reading, wanted: Wanted) -> Iterator[tuple[str, Found | None]]
     Raises:
         RunError: as in `read`; or a document stands twice.
     """
-    _require_polars(reading.path)
+    require_polars(reading.path, RunError)
     from pytest_rankcheck.rankers.scanning.parquet_rows import scanned
 
     return scanned(reading, wanted)
 
 
-def _require_polars(path: Path) -> None:
-    if find_spec("polars") is None:
-        raise RunError(
-            f"{path} is a Parquet file, which is read with polars: "
-            "pip install 'pytest-rankcheck[fast]'"
-        )
+def write(listings: Listings, path: Path) -> None:
+    """Write a run, with ranks, and scores that give the same order.
+
+    Raises:
+        RunError: polars is not installed, or an id cannot be encoded.
+    """
+    require_polars(path, RunError)
+    import polars as pl
+
+    schema = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "score": pl.Float64}
+    try:
+        table = pl.DataFrame(list(rows_of(listings)), schema=schema, orient="row")
+    except UnicodeEncodeError:
+        raise RunError("an id cannot be written as UTF-8; save as jsonl") from None
+    write_table(table, path)
+
+
+def _recognises(sample: Sample) -> bool:
+    return is_parquet(sample.start)
 
 
 FORMAT = Format(
     name="parquet",
     description="Parquet with the columns query_id, doc_id, and score or rank",
-    recognises=lambda line: False,
+    recognises=_recognises,
     read=read,
+    write=write,
     scan=scan,
-    magic=b"PAR1",
+    endings=(".parquet", ".pq"),
+    is_binary=True,
 )

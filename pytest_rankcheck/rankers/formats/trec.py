@@ -6,13 +6,13 @@ comments.
 
 from __future__ import annotations
 
-from array import array
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files import Format, columns_of, line_of, write_whole
-from pytest_rankcheck.rankers.listing import Listing, Listings
-from pytest_rankcheck.rankers.ranking import by_score
+from pytest_rankcheck.files.columns import columns_of, line_of
+from pytest_rankcheck.files.formats import Format, Sample
+from pytest_rankcheck.files.writing import write_whole
+from pytest_rankcheck.rankers.listing import Listing, Listings, rows_of
 from pytest_rankcheck.rankers.scanning.blocks import blocks_of_queries
 from pytest_rankcheck.rankers.scanning.lines import COLUMNS, lines_of_block, queries_of_block
 from pytest_rankcheck.rankers.scanning.text import BLOCK_BYTES, scanned
@@ -41,7 +41,7 @@ def read(path: Path) -> Listings:
     return listings
 
 
-def write(lines: Listings, path: Path) -> None:
+def write(listings: Listings, path: Path) -> None:
     """Write a run so that every evaluator reads the same order from it.
 
     Scores are kept where they, with ties by document id, give the ranking's order; else the
@@ -50,40 +50,26 @@ def write(lines: Listings, path: Path) -> None:
     Raises:
         RunError: an id has white space or would read as a comment.
     """
-    texts = []
-    for query_id, listing in lines.items():
-        pairs = zip(listing.doc_ids, _ordering_scores(listing, query_id), strict=True)
-        for rank, (doc_id, score) in enumerate(pairs, start=1):
-            columns = (query_id, "Q0", doc_id, str(rank), repr(score), "rankcheck")
-            texts.append(line_of(columns, RunError))
-    write_whole(path, "".join(texts))
+    write_whole(
+        path,
+        "".join(
+            line_of((query_id, "Q0", doc_id, str(rank), repr(score), "rankcheck"), RunError)
+            for query_id, doc_id, rank, score in rows_of(listings)
+        ),
+    )
 
 
-def _as(precision: str, scores: list[float] | None) -> list[float] | None:
-    """Return scores at a precision of C, or None where one is too large for it."""
-    try:
-        return scores and list(array(precision, scores))
-    except OverflowError:
-        return None
-
-
-def _ordering_scores(listing: Listing, query_id: str) -> list[float]:
-    doc_ids, scores = listing.doc_ids, listing.scores
-    # Some evaluators compare scores as float32, where close ones are tied.
-    for precision in ("d", "f"):
-        rounded = _as(precision, scores)
-        if rounded is None or by_score(doc_ids, rounded, query_id).doc_ids != tuple(doc_ids):
-            break
-    else:
-        return scores or []
-    return [float(len(doc_ids) - index) for index in range(len(doc_ids))]
+def _recognises(sample: Sample) -> bool:
+    return len(columns_of(sample.line)) >= COLUMNS
 
 
 FORMAT = Format(
     name="trec",
     description="TREC runs, lines of: query_id Q0 doc_id rank score tag",
-    recognises=lambda line: len(columns_of(line)) >= COLUMNS,
+    recognises=_recognises,
     read=read,
     write=write,
     scan=scanned,
+    endings=(".run", ".txt"),
+    is_vague=True,
 )

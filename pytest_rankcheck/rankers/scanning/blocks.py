@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files import failures_named
+from pytest_rankcheck.files.packed import failures_named, opened
+from pytest_rankcheck.files.reading import LONGEST_LINE, line_too_long
 
 __all__ = ["Block", "blocks_of_queries"]
 
@@ -38,7 +39,7 @@ class Block:
     def first_line(self) -> int:
         """The number of the first line in the file, from 1; counted only where it is needed."""
         line, left = 1, self.offset
-        with self.path.open("rb") as file:
+        with opened(self.path) as file:
             while left and (chunk := file.read(min(left, _COUNTED_BYTES))):
                 line += chunk.count(b"\n")
                 left -= len(chunk)
@@ -54,7 +55,7 @@ def blocks_of_queries(path: Path, size: int) -> Iterator[Block]:
     Raises:
         RunError: the file cannot be read.
     """
-    with failures_named(path, RunError), path.open("rb", buffering=0) as file:
+    with failures_named(path, RunError), opened(path) as file:
         rest, offset = file.read(len(codecs.BOM_UTF8)), 0
         if rest == codecs.BOM_UTF8:
             rest, offset = b"", len(rest)
@@ -64,6 +65,8 @@ def blocks_of_queries(path: Path, size: int) -> Iterator[Block]:
             if end == first_line:  # too little to tell without what was read before
                 chunk, rest = rest + chunk, b""
                 end = _start_of_last_query(chunk, 0)
+            if len(chunk) > LONGEST_LINE and chunk.find(b"\n") < 0:
+                raise line_too_long(f"{path}: byte {offset + 1}", RunError)
             if end:
                 text = b"".join((rest, memoryview(chunk)[:end]))
                 yield Block(path, text, offset)

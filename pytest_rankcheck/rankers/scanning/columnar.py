@@ -18,9 +18,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pytest_rankcheck.errors import RunError
+from pytest_rankcheck.files.columns import is_utf8
 from pytest_rankcheck.rankers.found import TOP, Found, Reading, Wanted, found_by_score
 from pytest_rankcheck.rankers.scanning.blocks import Block, blocks_of_queries
-from pytest_rankcheck.rankers.scanning.lines import COLUMNS, is_utf8
+from pytest_rankcheck.rankers.scanning.lines import COLUMNS
 
 __all__ = ["one_ahead", "results_of_columns", "scanned_in_columns"]
 

@@ -12,14 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError, quoted
-from pytest_rankcheck.files import columns_of
+from pytest_rankcheck.files.columns import columns_of, words_of_lines
 from pytest_rankcheck.rankers.scanning.blocks import Block
 
-__all__ = ["COLUMNS", "Lines", "is_utf8", "lines_of_block", "queries_of_block"]
+__all__ = ["COLUMNS", "Lines", "lines_of_block", "queries_of_block"]
 
 COLUMNS = 6
-_MARK = b"\0"
-"""Stands for the end of a line while a block is split into words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +41,17 @@ def lines_of_block(block: Block) -> Lines:
 
 def _quickly(text: bytes) -> Lines | None:
     """Return the columns where every line has exactly six; None where that is not so."""
-    if _MARK in text or text.startswith(b"#") or b"\n#" in text or not is_utf8(text):
+    words = words_of_lines(text, COLUMNS)
+    if words is None:
         return None
-    marked = text.replace(b"\n", b" \0 ")
-    words = marked.split()
-    step = COLUMNS + 1
-    count = len(words) // step
-    line_feeds = (len(marked) - len(text)) // 2
-    if len(words) % step or line_feeds != count:
-        return None
-    if words[COLUMNS::step].count(_MARK) != count:
-        return None
-    texts = words[4::step]
+    queries, _, docs, _, texts, _ = words
     try:
         scores = list(map(float, texts))
     except ValueError:
         return None
     if not math.isfinite(sum(scores)) or (b"_" in text and b"_" in b"".join(texts)):
         return None  # Python would read 1_000 as a number
-    return Lines(words[0::step], words[2::step], scores)
-
-
-def is_utf8(text: bytes) -> bool:
-    """Whether ``text`` is UTF-8, as the files of runs have to be."""
-    if text.isascii():
-        return True
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    return Lines(queries, docs, scores)
 
 
 def _line_by_line(block: Block) -> Lines:

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import polars as pl
 
-from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.errors import RunError, quoted
+from pytest_rankcheck.files.parquet import scan_of
+from pytest_rankcheck.rankers.columns import run_columns
 from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_by_score
 from pytest_rankcheck.rankers.scanning.columnar import one_ahead, results_of_columns
 
 __all__ = ["batches_of", "scanned"]
 
 BATCH_ROWS = 1_000_000
-_IDS = ("query_id", "doc_id")
 
 Results = Iterator[tuple[str, Found | None]]
 
@@ -50,30 +51,23 @@ def batches_of(path: Path) -> Iterator[pl.DataFrame]:
     Raises:
         RunError: as in `scanned`, but for the documents that stand twice.
     """
-    try:
-        table = pl.scan_parquet(path)
-        columns = table.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as failure:
-        raise RunError(f"{path}: cannot be read as Parquet: {quoted(failure, 300)}") from None
-    order = "score" if "score" in columns else "rank"
-    missing = [name for name in (*_IDS, order) if name not in columns]
-    if missing:
-        raise RunError(
-            f"{path}: no column {listed(missing)}; it has {listed(columns.names(), 10)}. A run has "
-            "query_id, doc_id, and score or rank"
-        )
-    for name in _IDS:
-        if not (columns[name] in (pl.String, pl.Categorical) or columns[name].is_integer()):
+    table, columns = scan_of(path, RunError)
+    names = columns.names()
+    place = run_columns(names, str(path))
+    for id_column in (names[place["query_id"]], names[place["doc_id"]]):
+        kind = columns[id_column]
+        if not (kind in (pl.String, pl.Categorical) or kind.is_integer()):
             raise RunError(
-                f"{path}: the column {name} is {columns[name]}; ids are text or whole numbers"
+                f"{path}: the column {quoted(id_column)} is {kind}; ids are text or whole numbers"
             )
+    order = names[place["score"] if "score" in place else place["rank"]]
     if not columns[order].is_numeric():
-        raise RunError(f"{path}: the column {order} is {columns[order]}, not numbers")
+        raise RunError(f"{path}: the column {quoted(order)} is {columns[order]}, not numbers")
     score = pl.col(order).cast(pl.Float64)
     rows = table.select(
-        pl.col("query_id").cast(pl.String).alias("query"),
-        pl.col("doc_id").cast(pl.String).alias("doc"),
-        (score if order == "score" else -score).alias("score"),
+        pl.col(names[place["query_id"]]).cast(pl.String).alias("query"),
+        pl.col(names[place["doc_id"]]).cast(pl.String).alias("doc"),
+        (score if "score" in place else -score).alias("score"),
     )
     start = 0
     while (batch := rows.slice(start, BATCH_ROWS).collect()).height:

@@ -1,0 +1,120 @@
+"""Opening files: as they are, or unpacked where their first bytes say gzip or Zstandard."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import BinaryIO, cast
+
+from pytest_rankcheck.errors import RankcheckError, quoted
+
+__all__ = [
+    "failures_named",
+    "first_bytes",
+    "opened",
+    "packed_as_named",
+    "shown_name",
+    "unpacked_suffix",
+]
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_GZIP_ENDINGS = (".gz", ".gzip")
+_ZSTD_ENDINGS = (".zst", ".zstd")
+_BUFFER = 1 << 20
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file to read what it holds, unpacked where it is packed.
+
+    Raises:
+        OSError: it cannot be opened.
+        ModuleNotFoundError: it is packed with Zstandard, for which nothing is installed.
+    """
+    raw = path.open("rb")
+    start = raw.peek(len(_ZSTD))
+    if start.startswith(_GZIP):
+        raw.close()
+        import gzip
+
+        return cast("BinaryIO", io.BufferedReader(gzip.open(path, "rb"), _BUFFER))
+    if start.startswith(_ZSTD):
+        raw.close()
+        return cast("BinaryIO", io.BufferedReader(_zstd().open(path, "rb"), _BUFFER))
+    return raw
+
+
+def _zstd() -> ModuleType:
+    is_in_python = find_spec("compression") is not None  # from 3.14 on
+    return import_module("compression.zstd" if is_in_python else "backports.zstd")
+
+
+@contextmanager
+def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
+    """Raise ``error``, which names the file, where it cannot be opened, unpacked or read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise error(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise error(f"{path} is a folder; name a file in it") from None
+    except (EOFError, zlib.error) as failure:
+        raise error(
+            f"{path}: the packed file is cut short or damaged ({quoted(failure)}); copy it again"
+        ) from None
+    except ModuleNotFoundError as missing:
+        if not (missing.name or "").startswith("backports"):
+            raise
+        raise error(
+            f"{path} is packed with Zstandard: pip install 'pytest-rankcheck[zstd]'"
+        ) from None
+    except OSError as failure:
+        raise error(f"{path}: cannot be read: {failure.strerror or failure}") from None
+    except Exception as failure:
+        if type(failure).__name__ != "ZstdError":  # its module may not be installed
+            raise
+        raise error(
+            f"{path}: the packed file is damaged ({quoted(failure)}); copy it again"
+        ) from None
+
+
+def first_bytes(path: Path, count: int, error: type[RankcheckError]) -> bytes:
+    """Return the first bytes of what a file holds.
+
+    Raises:
+        error: it cannot be read.
+    """
+    with failures_named(path, error), opened(path) as file:
+        return file.read(count)
+
+
+def packed_as_named(path: Path, data: bytes) -> bytes:
+    """Return ``data`` packed, if the name of the file that it is for ends so.
+
+    Raises:
+        ModuleNotFoundError: nothing is installed that packs with Zstandard.
+    """
+    if path.suffix in _GZIP_ENDINGS:
+        import gzip
+
+        return gzip.compress(data, mtime=0)  # the same bytes whenever it is written
+    if path.suffix in _ZSTD_ENDINGS:
+        return cast("bytes", _zstd().compress(data))
+    return data
+
+
+def shown_name(path: Path) -> str:
+    """Return the name of a file without its endings: what a set is called that is in it."""
+    return path.name.partition(".")[0] or path.name
+
+
+def unpacked_suffix(path: Path) -> str:
+    """Return the ending of a file's name, that of its packing left out: ``.run.gz`` is ``.run``."""
+    is_packed = path.suffix in _GZIP_ENDINGS + _ZSTD_ENDINGS
+    return Path(path.stem).suffix if is_packed else path.suffix

@@ -1,0 +1,80 @@
+"""Candidates: the documents that a reranker is given for each query, with their columns."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = ["Candidates"]
+
+Column = list[object] | array  # type: ignore[type-arg]
+
+
+class Candidates:
+    """Rows of documents to rank, in the order in which they came, with columns such as features.
+
+    Columns of numbers are kept as such; a number that is absent is NaN, a text None.
+    """
+
+    def __init__(self, absent: float = math.nan) -> None:
+        self.absent = absent
+        """What a number is that a row does not have: 0 in the files of learning to rank."""
+        self.doc_ids: list[str] = []
+        self.columns: dict[str, Column] = {}
+        self._rows: dict[str, list[int]] = {}
+
+    def add(self, query_id: str, doc_id: str, values: Mapping[str, object]) -> None:
+        """Add a candidate of a query; columns that no row had before are made."""
+        row = len(self.doc_ids)
+        self.doc_ids.append(doc_id)
+        self._rows.setdefault(query_id, []).append(row)
+        for name, value in values.items():
+            self._put(name, row, value)
+
+    def _put(self, name: str, row: int, value: object) -> None:
+        column = self.columns.get(name)
+        if column is None:
+            column = self.columns[name] = array("d") if isinstance(value, float) else []
+        self._fill(column, row)
+        if isinstance(column, array):
+            if isinstance(value, float):
+                column.append(value)
+                return
+            column = self.columns[name] = list(column)
+        column.append(value)
+
+    def complete(self) -> None:
+        """Make all columns as long as the rows."""
+        for column in self.columns.values():
+            self._fill(column, len(self.doc_ids))
+
+    def _fill(self, column: Column, length: int) -> None:
+        missing = length - len(column)
+        if missing > 0:
+            column.extend([self.absent if isinstance(column, array) else None] * missing)
+
+    def rows(self, query_id: str) -> Sequence[int]:
+        """Return the rows of a query; none if it has no candidates."""
+        return self._rows.get(query_id, ())
+
+    def of(self, query_id: str) -> list[str]:
+        """Return the candidates of a query."""
+        return [self.doc_ids[row] for row in self.rows(query_id)]
+
+    def row(self, row: int) -> dict[str, object]:
+        """Return what the columns say of a row, those left out that say nothing."""
+        cells = {name: column[row] for name, column in self.columns.items()}
+        return {name: cell for name, cell in cells.items() if not _is_absent(cell)}
+
+    @property
+    def query_ids(self) -> Iterable[str]:
+        """The queries that have candidates."""
+        return self._rows.keys()
+
+    def __bool__(self) -> bool:
+        return bool(self.doc_ids)
+
+
+def _is_absent(cell: object) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))

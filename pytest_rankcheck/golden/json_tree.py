@@ -1,0 +1,89 @@
+"""Walking through a JSON document of another tool: each step says what was expected, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.reading import document_of
+
+__all__ = ["Node", "root_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value of a document, and the path to it: ``web.json: topics[0].queries[2]``."""
+
+    value: object
+    file: str
+    path: str = ""
+
+    @property
+    def where(self) -> str:
+        """The place, for messages."""
+        return f"{self.file}: {self.path}" if self.path else self.file
+
+    def get(self, key: str) -> Node | None:
+        """Return what an object has under a key; None where it has not, or null."""
+        value = self._object().get(key)
+        return None if value is None else self._child(key, value)
+
+    def need(self, key: str) -> Node:
+        """Return what an object has under a key.
+
+        Raises:
+            GoldenSetError: it has not.
+        """
+        found = self.get(key)
+        if found is None:
+            raise GoldenSetError(f'{self.where}: no "{key}"')
+        return found
+
+    def items(self) -> Iterator[Node]:
+        """Yield the items of a list.
+
+        Raises:
+            GoldenSetError: it is no list.
+        """
+        if not isinstance(self.value, list):
+            raise GoldenSetError(f"{self.where}: not a list but {quoted(self.value, 40)}")
+        for index, item in enumerate(self.value):
+            yield Node(item, self.file, f"{self.path}[{index}]")
+
+    def pairs(self) -> Iterator[tuple[str, Node]]:
+        """Yield the keys and values of an object.
+
+        Raises:
+            GoldenSetError: it is no object.
+        """
+        for key, value in self._object().items():
+            yield key, self._child(key, value)
+
+    def text(self) -> str:
+        """Return a text.
+
+        Raises:
+            GoldenSetError: it is none, or empty.
+        """
+        if not isinstance(self.value, str) or not self.value:
+            raise GoldenSetError(f"{self.where}: not a text but {quoted(repr(self.value), 40)}")
+        return self.value
+
+    def _child(self, key: str, value: object) -> Node:
+        return Node(value, self.file, f"{self.path}.{quoted(key)}".lstrip("."))
+
+    def _object(self) -> dict[str, object]:
+        if not isinstance(self.value, dict):
+            raise GoldenSetError(f"{self.where}: not an object but {quoted(self.value, 40)}")
+        return self.value
+
+
+def root_of(path: Path) -> Node:
+    """Return the document that a file is.
+
+    Raises:
+        GoldenSetError: it cannot be read, or is not JSON.
+    """
+    return Node(document_of(path, GoldenSetError), str(path))

@@ -1,0 +1,56 @@
+"""Where the queries and judgments of a golden set stand: for messages that people can follow."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+__all__ = ["Place", "Places"]
+
+Place = str | int
+"""Where something stands: in words, or as the number of a line of the file."""
+
+
+class Places:
+    """The places of queries and judgments, kept in a few bytes each."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.before_number = ":"
+        """What stands between the file and a number: of a line, or ``, row ``."""
+        self._named: dict[str, str] = {}
+        self._lines: dict[str, range | array[int]] = {}
+
+    def shown(self, place: Place) -> str:
+        """Return a place in words: ``web.qrels:17``."""
+        return f"{self.file}{self.before_number}{place}" if isinstance(place, int) else place
+
+    def note_query(self, query_id: str, place: Place) -> None:
+        """Note where a query is given."""
+        self._named[query_id] = self.shown(place)
+
+    def note(self, query_id: str, place: Place) -> None:
+        """Note where the next judgment of a query stands."""
+        if isinstance(place, str):
+            self._named.setdefault(query_id, place)
+            return
+        lines = self._lines.setdefault(query_id, array("Q"))
+        if isinstance(lines, range):
+            lines = self._lines[query_id] = array("Q", lines)
+        lines.append(place)
+
+    def note_all(self, query_id: str, lines: range) -> None:
+        """Note where all judgments of a query stand, of which none was noted before."""
+        self._lines[query_id] = lines
+
+    def query(self, query_id: str) -> str:
+        """Return where a query is given, or its first judgment; nothing if that is not known."""
+        if query_id in self._named:
+            return self._named[query_id]
+        lines: Sequence[int] = self._lines.get(query_id, ())
+        return self.shown(lines[0]) if lines else ""
+
+    def judgment(self, query_id: str, index: int) -> str:
+        """Return where the judgment at ``index`` of a query stands, as nearly as it is known."""
+        lines: Sequence[int] = self._lines.get(query_id, ())
+        return self.shown(lines[index]) if index < len(lines) else self.query(query_id)

@@ -1,0 +1,73 @@
+"""Parts of golden sets, and several made one. Fingerprints follow the content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.golden.content import Contents
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.source import Contradictions, Source
+
+__all__ = ["merged", "restricted", "sampled_ids"]
+
+
+def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
+    """Return the part of a golden set that belongs to some queries, in the set's order."""
+    part = Contents(contents.source)
+    part.places, part.titles = contents.places, contents.titles
+    for query_id, query in contents.complete_queries().items():
+        if query_id in query_ids:
+            part.queries[query_id] = query
+            part.grades[query_id] = contents.grades[query_id]
+    part.repeats = [repeat for repeat in contents.repeats if repeat.query_id in part.grades]
+    _copy_candidates(contents, part, list(part.grades))
+    return part
+
+
+def sampled_ids(query_ids: Iterable[str], count: int, seed: int) -> Sequence[str]:
+    """Return ``count`` ids, drawn by the hash of each.
+
+    The draw does not depend on the order of the ids, nor on a generator: it is the same in every
+    version of everything, and a set that grows keeps most of its sample.
+    """
+
+    def drawn(query_id: str) -> bytes:
+        return hashlib.sha256(f"{seed} {query_id}".encode("utf-8", "surrogatepass")).digest()
+
+    return sorted(query_ids, key=drawn)[:count]
+
+
+def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Contents:
+    """Return all queries and judgments of several golden sets as one.
+
+    Raises:
+        GoldenSetError: a query has two texts; or a document two grades, and that is an error.
+    """
+    whole = Contents(Source(contradictions=contradictions))
+    for part in parts:
+        for query_id, query in part.complete_queries().items():
+            where = part.places.query(query_id) or f"query '{quoted(query_id)}'"
+            before = whole.queries.get(query_id)
+            whole.see_query(Query(query_id, query.text), where)
+            attributes = {**(before.attributes if before else {}), **query.attributes}
+            whole.queries[query_id] = replace(whole.queries[query_id], attributes=attributes)
+            for index, (doc_id, grade) in enumerate(part.grades[query_id].items()):
+                place = part.places.judgment(query_id, index) or where
+                whole.add_grade(query_id, doc_id, grade, place)
+        _copy_candidates(part, whole, part.candidates.query_ids)
+        whole.titles.update(part.titles)
+    return whole
+
+
+def _copy_candidates(contents: Contents, part: Contents, query_ids: Iterable[str]) -> None:
+    candidates = contents.candidates
+    part.candidates.absent = candidates.absent
+    for query_id in query_ids:
+        known = set(part.candidates.of(query_id))
+        for row in candidates.rows(query_id):
+            if candidates.doc_ids[row] not in known:
+                part.candidates.add(query_id, candidates.doc_ids[row], candidates.row(row))
+    part.candidates.complete()
