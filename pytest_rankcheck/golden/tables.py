@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError, listed
-from pytest_rankcheck.files.tables import Role, index_of_roles
+from pytest_rankcheck.files.tables import Role, index_of_roles, normalised
 from pytest_rankcheck.golden.content import Contents, checked_id
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source import checked_number
@@ -172,13 +172,14 @@ def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[obje
     own = ["query_id", *(["query"] if has_text else []), "doc_id", "relevance"]
     own += ["title"] if contents.titles else []
     header = [*own, *attributes, *features]
-    twice = sorted({name for name in header if header.count(name) > 1})
-    meant = index_of_roles(header, ROLES, {name: name for name in own}, "the set", GoldenSetError)
-    taken = twice or [header[at] for at in meant.values() if header[at] not in own]
+    names = [normalised(name) for name in header]
+    meant = {place for role in ROLES for place in role.among(names)}
+    taken = [header[place] for place in sorted(meant) if place >= len(own)]
+    taken += [name for name in header if header.count(name) > 1]
     if taken:
         raise GoldenSetError(
-            f"an attribute or feature is named {listed(taken)}, which has a meaning in tables; "
-            "rename it, or save as jsonl"
+            f"an attribute or feature is named {listed(sorted(set(taken)))}, which has a meaning "
+            "in tables; rename it, or save as jsonl"
         )
     return header, _rows_of(contents, has_text, attributes, features)
 

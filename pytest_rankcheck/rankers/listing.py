@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -54,11 +55,14 @@ class Listing:
 
 
 def _as(precision: str, scores: list[float] | None) -> list[float] | None:
-    """Return scores at a precision of C, or None where one is too large for it."""
+    """Return scores at a precision of C, or None where there are none or one is too large."""
+    if scores is None:
+        return None
     try:
-        return scores and list(array(precision, scores))
+        rounded = list(array(precision, scores))
     except OverflowError:
         return None
+    return rounded if all(map(math.isfinite, rounded)) else None
 
 
 Listings = dict[str, Listing]

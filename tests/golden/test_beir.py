@@ -1,0 +1,102 @@
+"""BEIR and MTEB folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+
+QRELS = "query-id\tcorpus-id\tscore\nq1\td3\t2\nq1\td7\t0\nq2\td1\t1\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "scifact"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "qrels" / "test.tsv").write_text(QRELS)
+    queries = [
+        {"_id": "q1", "text": "red shoes", "metadata": {"locale": "en", "url": ""}},
+        {"_id": "q2", "text": "hats", "metadata": {}},
+        {"_id": "q9", "text": "of another split"},
+    ]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(line) + "\n" for line in queries))
+    return folder
+
+
+def test_a_folder_is_recognised(folder: Path) -> None:
+    golden = GoldenSet.load(folder)
+    assert golden.name == "scifact"
+    assert golden.query_ids == ("q1", "q2")
+    assert golden.grades("q1") == {"d3": 2, "d7": 0}
+    assert golden.query("q1").text == "red shoes"
+    assert golden.query("q1").attributes == {"locale": "en"}
+    assert golden.title("d3") is None
+
+
+def test_a_split_is_chosen(folder: Path) -> None:
+    (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq9\td1\t1\n")
+    assert GoldenSet.load(folder).query_ids == ("q1", "q2")
+    assert GoldenSet.load(folder, split="dev").query_ids == ("q9",)
+    of_file = GoldenSet.load(folder / "qrels" / "dev.tsv")
+    assert of_file.query("q9").text == "of another split"
+    with pytest.raises(GoldenSetError, match=r"no split 'tset'; did you mean 'test'.* dev, test"):
+        GoldenSet.load(folder, split="tset")
+    (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "train.tsv")
+    with pytest.raises(
+        GoldenSetError, match="several splits and none is test; choose one with spl"
+    ):
+        GoldenSet.load(folder)
+    (folder / "qrels" / "dev.tsv").unlink()
+    assert GoldenSet.load(folder).query_ids == ("q1", "q2")
+
+
+def test_titles_of_judged_documents_are_read(folder: Path) -> None:
+    (folder / "corpus.jsonl").write_text(
+        '{"_id": "d3", "title": "Red shoe", "text": "..."}\n{"_id": "d7", "title": "", "text": ""}\n'
+        '{"_id": "d99", "title": "not judged"}\n'
+    )
+    golden = GoldenSet.load(folder)
+    assert (golden.title("d3"), golden.title("d7"), golden.title("d99")) == ("Red shoe", None, None)
+
+
+def test_what_was_saved_comes_back(folder: Path, tmp_path: Path) -> None:
+    (folder / "corpus.jsonl").write_text('{"_id": "d3", "title": "Red shoe"}\n')
+    golden = GoldenSet.load(folder)
+    golden.save(tmp_path / "again", "beir")
+    again = GoldenSet.load(tmp_path / "again")
+    assert again.fingerprint == golden.fingerprint
+    assert again.query("q1").attributes == {"locale": "en"}
+    assert again.title("d3") == "Red shoe"
+    unjudged = GoldenSet.from_dict({}, {"q": "nobody judged it"})
+    with pytest.raises(GoldenSetError, match=r"queries without a judgment \(q\) have no place"):
+        unjudged.save(tmp_path / "lost", "beir")
+    assert not (tmp_path / "lost").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("queries.jsonl", '{"_id": "q1"\n', r"queries\.jsonl:1: not JSON"),
+        ("queries.jsonl", '{"id": "q1"}\n', r'queries\.jsonl:1: not of the form {"_id": "q1"'),
+        (
+            "queries.jsonl",
+            '{"_id": "q1"}\n{"_id": "q1"}\n',
+            r"queries\.jsonl:2: query 'q1' is given",
+        ),
+        ("queries.jsonl", None, r"queries\.jsonl: no such file"),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td\n", r"test\.tsv:2: 2 columns"),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td\tx\n", r"test\.tsv:2: the grade"),
+        ("qrels/test.tsv", None, "qrels: no file of judgments, such as test.tsv"),
+        ("corpus.jsonl", "[]\n", r"corpus\.jsonl:1: not of the form"),
+    ],
+)
+def test_a_broken_folder_is_named(folder: Path, name: str, text: str | None, message: str) -> None:
+    if text is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_text(text)
+    with pytest.raises(GoldenSetError, match=message):
+        GoldenSet.load(folder)

@@ -1,0 +1,97 @@
+"""LETOR and SVMlight files, with features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_svmlight_file
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+from tests import reference
+
+LINES = """# a comment
+2 qid:10 1:0.5 3:0.25 #docid = GX008-86 inc = 1 prob = 0.086
+0 qid:10 2:1e-3 #docid = GX037-06 inc = 0.0031 prob = 0.897
+1 qid:q2 1:1 # d7 red shoes
+
+0 qid:q2 # d8 red shoes
+1 qid:11 2:3
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "rank.test"
+
+
+def test_features_documents_and_texts(file: Path) -> None:
+    file.write_text(LINES)
+    golden = GoldenSet.load(file)
+    assert {query_id: dict(golden.grades(query_id)) for query_id in golden.query_ids} == {
+        "10": {"GX008-86": 2, "GX037-06": 0}, "q2": {"d7": 1, "d8": 0}, "11": {"5": 1},
+    }  # fmt: skip
+    assert [query.text for query in golden] == [None, "red shoes", None]
+    frame = golden.candidates
+    assert list(frame.columns) == ["query_id", "doc_id", "1", "3", "2"]
+    assert list(frame["1"]) == [0.5, 0, 1, 0, 0]
+    assert list(frame["2"]) == [0, 0.001, 0, 0, 3]
+    assert list(golden.candidates_of("q2")) == ["d7", "d8"]
+
+
+def test_the_sizes_of_queries_may_stand_in_a_file_beside_it(file: Path) -> None:
+    file.write_text("1 1:0.5\n0 1:0.25\n2 2:1\n")
+    with pytest.raises(GoldenSetError, match=r"rank\.test:1: no qid:, and no file rank.test.query"):
+        GoldenSet.load(file)
+    sizes = file.with_name("rank.test.query")
+    sizes.write_text("2\n1\n")
+    golden = GoldenSet.load(file)
+    assert golden.grades("1") == {"1": 1, "2": 0}
+    assert golden.grades("2") == {"3": 2}
+    sizes.write_text("2\n")
+    with pytest.raises(
+        GoldenSetError, match=r"rank\.test:3: row 3, but rank.test.query is for 2 r"
+    ):
+        GoldenSet.load(file)
+    sizes.write_text("2\n2\n")
+    with pytest.raises(GoldenSetError, match=r"query is for 4 rows, but there are 3; was the file"):
+        GoldenSet.load(file)
+    sizes.write_text("2\nx\n")
+    with pytest.raises(GoldenSetError, match=r"rank\.test\.query:2: 'x' is no size"):
+        GoldenSet.load(file)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("x qid:1 1:2", "the grade of document '2' is 'x'"),
+        ("1 qid:1 1:x", "'1:x' is not feature:value"),
+        ("1 qid:1 1:nan", "'1:nan' is not feature:value"),
+        ("1 qid:1 1", "'1' is not feature:value"),
+        ("1 qid:1 :5", "':5' is not feature:value"),
+        ("0 qid:1 1:1 # d", "document 'd' of query '1' is judged twice, 1 and 0"),
+    ],
+)
+def test_a_malformed_line_is_named(file: Path, line: str, message: str) -> None:
+    file.write_text(f"1 qid:1 1:1 # d\n{line}\n")
+    with pytest.raises(GoldenSetError, match=message) as refused:
+        GoldenSet.load(file)
+    assert str(refused.value).startswith(f"{file}:2: ")
+
+
+def test_a_real_collection_reads_as_another_reader_reads_it() -> None:
+    path = reference.data("lightgbm-lambdarank/rank.test")
+    golden = GoldenSet.load(path)
+    features, grades = load_svmlight_file(str(path))
+    sizes = [int(line) for line in path.with_name("rank.test.query").read_text().split()]
+    assert len(golden) == len(sizes) == 50
+    assert [len(golden.grades(query_id)) for query_id in golden.query_ids] == sizes
+    ours = [grade for query_id in golden.query_ids for grade in golden.grades(query_id).values()]
+    assert ours == list(grades)
+    frame = golden.candidates.drop(columns=["query_id", "doc_id"])
+    frame = frame[sorted(frame.columns, key=int)]
+    dense = features.toarray()
+    used = [int(name) - 1 for name in frame.columns]  # features of which no row has any are absent
+    assert np.array_equal(frame.to_numpy(), dense[:, used])
+    assert not np.delete(dense, used, axis=1).any()

@@ -1,0 +1,111 @@
+"""Quepid's exports, in the shapes that its own templates write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+
+
+def grades_of(golden: GoldenSet) -> dict[str, dict[str, float]]:
+    return {query_id: dict(golden.grades(query_id)) for query_id in golden.query_ids}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "case_7.export"
+
+
+RATED = {"star wars": {"11": 3, "1891": 2}, "-wars": {"7": 0}, "unrated": {}}
+
+
+def test_the_ratings_of_a_case_as_csv(file: Path) -> None:
+    file.write_text("query,docid,rating\nstar wars,11,3\nstar wars,1891,2\n -wars,7,0\nunrated\n")
+    for name in (None, "quepid"):
+        golden = GoldenSet.load(file, name)
+        assert grades_of(golden) == RATED
+        assert golden.query("star wars").text == "star wars"
+
+
+def test_a_query_of_several_words_alone_on_its_row_may_be_quoted(file: Path) -> None:
+    file.write_text('query,docid,rating\n"shoes, red"\n')
+    assert grades_of(GoldenSet.load(file)) == {"shoes, red": {}}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_the_ratings_of_a_case_as_json(file: Path, indent: int | None) -> None:
+    queries = [{"query": query, "ratings": ratings} for query, ratings in RATED.items()]
+    file.write_text(json.dumps({"queries": queries}, indent=indent))
+    assert grades_of(GoldenSet.load(file)) == RATED
+
+
+def test_a_whole_case_with_what_is_said_of_its_queries(file: Path) -> None:
+    case = {
+        "case_name": "Movies",
+        "options": {},
+        "queries": [
+            {
+                "arranged_next": None, "query_text": "star wars", "notes": "by title",
+                "information_need": "the film", "ratings": {"11": 3},
+            },
+            {"query_text": "alien", "notes": None, "ratings": [{"doc_id": 7, "rating": 1}]},
+        ],
+    }  # fmt: skip
+    file.write_text(json.dumps(case, indent=2))
+    golden = GoldenSet.load(file)
+    assert grades_of(golden) == {"star wars": {"11": 3}, "alien": {"7": 1}}
+    assert golden.query("star wars").attributes == {
+        "information_need": "the film", "notes": "by title",
+    }  # fmt: skip
+
+
+def test_a_book_has_the_mean_of_its_judges(file: Path) -> None:
+    file.write_text("query,docid,Alice,Bob\nstar wars,11,3,2\nstar wars,12,,1\nstar wars,13,,\n")
+    assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 2.5, "12": 1}}
+    pairs = [
+        {
+            "query_text": "star wars", "doc_id": "11", "position": 1,
+            "document_fields": {"title": "Star Wars"},
+            "judgements": [{"rating": 3.0, "unrateable": False}, {"rating": 2.0}],
+        },
+        {"query_text": "star wars", "doc_id": "12", "judgements": [
+            {"rating": 1.0}, {"rating": None, "unrateable": True},
+        ]},
+        {"query_text": "star wars", "doc_id": "13", "judgements": []},
+    ]  # fmt: skip
+    file.write_text(json.dumps({"name": "Book", "query_doc_pairs": pairs}))
+    golden = GoldenSet.load(file)
+    assert grades_of(golden) == {"star wars": {"11": 2.5, "12": 1}}
+    assert golden.title("11") == "Star Wars"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("query,docid,rating\nq,d,good\n", ":2: the grade of document 'd' is 'good'"),
+        ("query,docid,rating\nq,d,1,2\n", ":2: 4 columns, but the header has 3"),
+        ("query,docid,rating\n,d,1\n", ":2: the query is empty"),
+        ("query,docid,rating\nq,,1\n", ":2: a document id is empty"),
+        ("query,docid,A,B\nq,d,1,x\n", ":2: the grade of document 'd' is 'x'"),
+        ('{"queries": {}}', ": queries: not a list"),
+        ('{"queries": [{"ratings": {}}]}', r': queries\[0\]: no "query_text"'),
+        ('{"queries": [{"query": "", "ratings": {}}]}', r": queries\[0\].query: not a text"),
+        ('{"queries": [{"query": "q", "ratings": {"d": "x"}}]}', r"queries\[0\].ratings.d: the grade"),
+        ('{"queries": [{"query": "q", "ratings": {}}, {"query": "q"}]}', r"\[1\]: query 'q' is given"),
+        ('{"query_doc_pairs": [{"query_text": "q"}]}', r'query_doc_pairs\[0\]: no "doc_id"'),
+    ],
+)  # fmt: skip
+def test_a_broken_export_is_named(file: Path, text: str, message: str) -> None:
+    file.write_text(text)
+    with pytest.raises(GoldenSetError, match=message) as refused:
+        GoldenSet.load(file, "quepid")
+    assert str(refused.value).startswith(str(file))
+
+
+def test_a_document_cut_short_is_named(file: Path) -> None:
+    file.write_text('{"queries": [\n  {"query": "q", "ratings": {"d": 1}},\n')
+    with pytest.raises(GoldenSetError, match=r":3: not JSON: .*, column 1"):
+        GoldenSet.load(file, "quepid")

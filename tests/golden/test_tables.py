@@ -1,0 +1,274 @@
+"""Golden sets that are tables: CSV, TSV and Parquet, the names of columns, and what is wrong."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+
+SAME = {"q1": {"d3": 2, "d7": 0}, "q2": {"d1": 1}}
+TABLE = "query_id,doc_id,relevance\nq1,d3,2\nq1,d7,0\nq2,d1,1\n"
+
+
+def grades_of(golden: GoldenSet) -> dict[str, dict[str, float]]:
+    return {query_id: dict(golden.grades(query_id)) for query_id in golden.query_ids}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "web.golden"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "query_id,doc_id,relevance",
+        "qid,docno,label",
+        "query-id,corpus-id,score",
+        "Query ID, Doc ID, Rating",
+        "topic,document_id,grade",
+        "query_id,product_id,esci_label",
+        "query,docid,judgment",
+    ],
+)
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_usual_names_and_separators_are_known(
+    file: Path, header: str, separator: str, newline: str
+) -> None:
+    text = TABLE.replace("query_id,doc_id,relevance", header).replace(",", separator)
+    file.write_bytes(codecs.BOM_UTF8 + text.replace("\n", newline).encode())
+    golden = GoldenSet.load(file)
+    assert grades_of(golden) == SAME
+    for name in ("csv", "tsv"):
+        assert grades_of(GoldenSet.load(file, name)) == SAME
+    assert (
+        golden.fingerprint
+        == GoldenSet.from_dict(
+            SAME, {"q1": "q1", "q2": "q2"} if header.startswith("query,") else None
+        ).fingerprint
+    )
+
+
+def test_columns_with_other_names_are_told(file: Path) -> None:
+    file.write_text("kw,sku,stars\nq1,d3,2\nq1,d7,0\nq2,d1,1\n")
+    with pytest.raises(GoldenSetError, match="in no known format"):
+        GoldenSet.load(file)
+    with pytest.raises(
+        GoldenSetError, match="has no column query_id, doc_id, relevance; it has kw"
+    ):
+        GoldenSet.load(file, "csv")
+    columns = {"query_id": "kw", "doc_id": "sku", "relevance": "stars"}
+    assert grades_of(GoldenSet.load(file, "csv", columns=columns)) == SAME
+    with pytest.raises(GoldenSetError, match="no column 'skuu'; did you mean 'sku'"):
+        GoldenSet.load(file, "csv", columns={**columns, "doc_id": "skuu"})
+    with pytest.raises(GoldenSetError, match="there is no 'docid'; did you mean 'doc_id'"):
+        GoldenSet.load(file, "csv", columns={"docid": "sku"})
+
+
+def test_two_columns_that_may_mean_the_same_are_refused_unless_one_is_named(file: Path) -> None:
+    file.write_text("query_id,doc_id,rating,label\nq,d,1,2\n")
+    with pytest.raises(GoldenSetError, match="rating, label may both be the relevance; say which"):
+        GoldenSet.load(file)
+    golden = GoldenSet.load(file, columns={"relevance": "label"})
+    assert golden.grades("q") == {"d": 2}
+    assert golden.query("q").attributes == {"rating": "1"}
+    file.write_text("query_id,doc_id,relevance,score\nq,d,1,0.5\nq,e,0,0.4\n")
+    assert GoldenSet.load(file).grades("q") == {"d": 1, "e": 0}  # a score is a grade only alone
+
+
+def test_texts_attributes_titles_and_features(file: Path) -> None:
+    file.write_text(
+        "query_id,query,locale,doc_id,relevance,title,price,brand\n"
+        'q1,"red, ""shoes""",en,d3,2,Red shoe,9.5,acme\n'
+        "q1,,en,d7,0,,12,\n"
+        "q2,hats,de,d1,1,Hat,,zorn\n"
+        "q3,gloves,de,,,,,\n"
+    )
+    golden = GoldenSet.load(file)
+    assert grades_of(golden) == {**SAME, "q3": {}}
+    assert [golden.query(q).text for q in golden.query_ids] == ['red, "shoes"', "hats", "gloves"]
+    assert [golden.query(q).attributes for q in golden.query_ids] == [
+        {"locale": "en"}, {"locale": "de"}, {"locale": "de"},
+    ]  # fmt: skip
+    assert (golden.title("d3"), golden.title("d7"), golden.title("d1")) == ("Red shoe", None, "Hat")
+    assert golden.has_candidates
+    frame = golden.candidates
+    assert list(frame["doc_id"]) == ["d3", "d7", "d1"]
+    assert list(frame["price"].fillna(-1)) == [9.5, 12.0, -1]
+    assert list(frame["brand"].fillna("")) == ["acme", "", "zorn"]
+
+
+def test_without_candidates_of_its_own_the_judged_documents_are_the_candidates() -> None:
+    golden = GoldenSet.from_dict(SAME)
+    assert not golden.has_candidates
+    assert list(golden.candidates_of("q1")) == ["d3", "d7"]
+    assert golden.candidates.to_dict("list") == {
+        "query_id": ["q1", "q1", "q2"], "doc_id": ["d3", "d7", "d1"],
+    }  # fmt: skip
+
+
+def test_features_are_part_of_the_fingerprint(file: Path) -> None:
+    file.write_text("query_id,doc_id,grade,f\nq,d,1,0.5\nq,e,0,0.25\n")
+    first = GoldenSet.load(file).fingerprint
+    file.write_text("query_id,doc_id,grade,f\nq,e,0,0.25\nq,d,1,0.5\n")
+    assert GoldenSet.load(file).fingerprint == first
+    file.write_text("query_id,doc_id,grade,f\nq,d,1,0.5\nq,e,0,0.26\n")
+    assert GoldenSet.load(file).fingerprint != first
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("q1,d3,2\nq1,d7\n", 3, "2 columns, but the header has 3: 'q1 d7'; .* by a comma"),
+        ("q1,d3,2\nq1\td7\t2\n", 3, "1 column, but the header has 3: .* by a comma, as in"),
+        ("q1,d3,2,9\n", 2, "4 columns, but the header has 3"),
+        ("q1,d3,high\n", 2, r"the grade of document 'd3' is 'high' \(str\), not a finite number"),
+        ("q1,d3,\n", 2, "the grade of document 'd3' is empty"),
+        ("q1,,2\n", 2, "doc_id is empty"),
+        (",d3,2\n", 2, "query_id is empty"),
+        ("q1,d3,2\n\nq1,d3,1\n", 4, "'d3' of query 'q1' is judged twice, 2 and 1"),
+        ('q1,"d3,2\nq1,d7,0\n', 2, "is a quotation mark left open"),
+        ('q1,"a\nb",2\nq1,d7,x\n', 4, "the grade of document 'd7' is 'x'"),
+        ("q1,d" + "x" * 200_000 + ",2\n", 2, "field larger than field limit"),
+    ],
+)
+def test_a_malformed_row_is_named(file: Path, text: str, line: int, message: str) -> None:
+    file.write_text("query_id,doc_id,relevance\n" + text)
+    with pytest.raises(GoldenSetError, match=message) as refused:
+        GoldenSet.load(file)
+    assert str(refused.value).startswith(f"{file}:{line}: ")
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "is empty"),
+        (b"query_id,doc_id,relevance\n", "is empty; a golden set has at least one judged query"),
+        (b"query_id,doc_id,relevance\nq\xe9,d,1\n", ":2: byte 2 is not UTF-8"),
+        (b"query_id,doc_id,relevance,doc_id\nq,d,1,e\n", ":1: the header has the column doc_id"),
+        (b"query_id,query,doc_id,grade\nq,a,d,1\nq,b,e,1\n", ':3: .* but before it was "a"'),
+    ],
+)
+def test_a_malformed_table_is_named(file: Path, raw: bytes, message: str) -> None:
+    file.write_bytes(raw)
+    with pytest.raises(GoldenSetError, match=message):
+        GoldenSet.load(file)
+
+
+# --- codes and contradictions ------------------------------------------------------------------
+
+
+def test_codes_become_grades(file: Path) -> None:
+    file.write_text("query_id,doc_id,esci_label\nq,a,Exact\nq,b,Substitute\nq,c,Irrelevant\n")
+    codes = {"Exact": 3, "Substitute": 2, "Complement": 1, "Irrelevant": 0}
+    assert GoldenSet.load(file, grades=codes).grades("q") == {"a": 3, "b": 2, "c": 0}
+    with pytest.raises(
+        GoldenSetError,
+        match=r":4: the grade of document 'c' is 'Irrelevant' \(str\), not in the grade map, which "
+        "has Exact, Substitute",
+    ):
+        GoldenSet.load(file, grades={"Exact": 1, "Substitute": 0})
+    frame = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "label": [1, -1]})
+    golden = GoldenSet.from_frames(frame, grades={1: 4, "-1": 0})
+    assert golden.grades("q") == {"a": 4, "b": 0}
+    with pytest.raises(GoldenSetError, match="grades: 1 means 'high', not a finite number"):
+        GoldenSet.load(file, grades={1: "high"})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("rule", "grade"), [("first", 1), ("last", 2), ("highest", 3)]
+)  # fmt: skip
+def test_contradictions_can_be_settled_by_a_rule(file: Path, rule: str, grade: int) -> None:
+    file.write_text("q 0 d 1\nq 0 d 3\nq 0 d 2\n")
+    with pytest.raises(GoldenSetError, match="judged twice, 1 and 3; decide for one of them"):
+        GoldenSet.load(file)
+    assert GoldenSet.load(file, contradictions=rule).grades("q") == {"d": grade}  # type: ignore[arg-type]
+    with pytest.raises(GoldenSetError, match="contradictions=lst is not possible; did you mean"):
+        GoldenSet.load(file, contradictions="lst")  # type: ignore[arg-type]
+
+
+# --- there and back ----------------------------------------------------------------------------
+
+_text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8)
+_named = st.sampled_from(["locale", " spaced", "Größe", "x,y", "a\tb"])
+sets = st.dictionaries(
+    _text,
+    st.dictionaries(_text, st.integers(-2, 5), min_size=1, max_size=4),
+    min_size=1,
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "csv.gz"])
+@given(judgments=sets, texts=st.booleans(), attribute=_named, value=_text)
+@settings(max_examples=40, deadline=None)
+def test_a_table_gives_back_what_was_saved(
+    tmp_path_factory: pytest.TempPathFactory,
+    ending: str, judgments: dict, texts: bool, attribute: str, value: str,
+) -> None:  # fmt: skip
+    if ending == "parquet":
+        pytest.importorskip("polars", reason="polars is not installed")
+    file = tmp_path_factory.getbasetemp() / f"set.{ending}"
+    queries = {query_id: f"text of {query_id}" for query_id in judgments} if texts else None
+    told = {query_id: {attribute: value} for query_id in judgments}
+    golden = GoldenSet.from_dict(judgments, queries, attributes=told)
+    golden.save(file)
+    again = GoldenSet.load(file)
+    assert grades_of(again) == grades_of(golden)
+    assert again.fingerprint == golden.fingerprint
+    assert [query.attributes for query in again] == [query.attributes for query in golden]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_titles_candidates_and_unjudged_queries_are_kept(tmp_path: Path, ending: str) -> None:
+    if ending == "parquet":
+        pytest.importorskip("polars", reason="polars is not installed")
+    first = tmp_path / "first.csv"
+    first.write_text(
+        "query_id,query,doc_id,relevance,title,f,locale\n"
+        "q1,red,d1,1,A,0.5,en\nq1,red,d2,0,,0.25,en\nq2,blue,d1,1,A,1,de\nq3,odd,,,,,de\n"
+    )
+    golden = GoldenSet.load(first)
+    golden.save(tmp_path / f"again.{ending}")
+    again = GoldenSet.load(tmp_path / f"again.{ending}")
+    assert again.fingerprint == golden.fingerprint
+    assert again.candidates.equals(golden.candidates)
+    assert again.title("d1") == "A"
+    assert again.grades("q3") == {}
+    assert again.queries.equals(golden.queries)
+    for name in ("jsonl", "trec", "beir"):
+        with pytest.raises(GoldenSetError, match="does not hold the candidates"):
+            golden.save(tmp_path / "lost", name)
+
+
+@pytest.mark.parametrize("name", ["doc_id", "Label", "qid"])
+def test_an_attribute_that_would_be_read_as_something_else_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    golden = GoldenSet.from_dict({"q": {"d": 1}}, attributes={"q": {name: "x"}})
+    with pytest.raises(GoldenSetError, match=f"is named {name}, which has a meaning in tables"):
+        golden.save(tmp_path / "set.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_parquet_keeps_types_and_names_the_row(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    file = tmp_path / "web.parquet"
+    pl.DataFrame({"qid": [1, 1, 2], "docno": [7, 8, 7], "label": [2, 0, 1]}).write_parquet(file)
+    assert grades_of(GoldenSet.load(file)) == {"1": {"7": 2, "8": 0}, "2": {"7": 1}}
+    pl.DataFrame({"qid": ["q"], "docno": [None], "label": [2]}).write_parquet(file)
+    with pytest.raises(GoldenSetError, match=r"web\.parquet, row 0: doc_id is empty"):
+        GoldenSet.load(file)
+    pl.DataFrame({"qid": ["q"], "docno": ["d"], "label": [float("nan")]}).write_parquet(file)
+    with pytest.raises(GoldenSetError, match=r"web\.parquet, row 0: the grade of document 'd'"):
+        GoldenSet.load(file)
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(GoldenSetError, match=r"web\.parquet: cannot be read as Parquet"):
+        GoldenSet.load(file)

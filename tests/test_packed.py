@@ -1,0 +1,129 @@
+"""Packed files: gzip and Zstandard, read wherever text is read, and written by name."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError, RankcheckError, Run, RunError, evaluate
+from pytest_rankcheck.files import packed, reading
+from pytest_rankcheck.rankers.scanning import text as plain
+
+zstd = pytest.importorskip("backports.zstd", reason="backports.zstd is not installed")
+
+PACKERS = {"gz": gzip.compress, "zst": zstd.compress}
+QRELS = b"q1 0 d3 2\nq1 0 d7 0\nq2 0 d1 1\n"
+RUN = b"".join(b"q%d Q0 d%d %d %d tag\n" % (q, d, d, 9 - d) for q in (1, 2) for d in range(1, 8))
+both = pytest.mark.parametrize("ending", list(PACKERS))
+
+
+@both
+@pytest.mark.parametrize("name", ["web.qrels.{}", "no_ending"])
+def test_packed_files_are_read_whatever_they_are_called(
+    tmp_path: Path, ending: str, name: str
+) -> None:
+    file = tmp_path / name.format(ending)
+    file.write_bytes(PACKERS[ending](QRELS))
+    golden = GoldenSet.load(file)
+    assert golden.name == name.partition(".")[0]
+    assert golden.grades("q1") == {"d3": 2, "d7": 0}
+    file.write_bytes(PACKERS[ending](b'{"query_id": "q", "relevance": {"d": 1}}\n'))
+    assert GoldenSet.load(file).grades("q") == {"d": 1}
+    file.write_bytes(PACKERS[ending](b"query,docid,rating\nq,d,1\nr\n"))
+    assert GoldenSet.load(file).query_ids == ("q", "r")
+
+
+@both
+def test_packed_runs_are_scanned_and_loaded(tmp_path: Path, ending: str) -> None:
+    golden = GoldenSet.from_dict({"q1": {"d3": 2}, "q2": {"d1": 1}})
+    file = tmp_path / f"bm25.run.{ending}"
+    file.write_bytes(PACKERS[ending](RUN))
+    assert list(Run.load(file)["q2"]) == [f"d{d}" for d in range(1, 8)]
+    evaluation = evaluate(Run.scan(file), golden)
+    assert evaluation.mean("RR") == (1 / 3 + 1) / 2
+
+
+@both
+def test_large_packed_runs_are_read_in_columns(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    monkeypatch.setattr(plain, "LARGE_FILE_BYTES", 0)
+    test_packed_runs_are_scanned_and_loaded(tmp_path, ending)
+
+
+@both
+def test_what_is_saved_under_a_packed_name_is_packed(tmp_path: Path, ending: str) -> None:
+    golden = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "a text"})
+    for name in ("set.qrels", "set.jsonl", "set.csv"):
+        file = tmp_path / f"{name}.{ending}"
+        golden.save(file)
+        assert file.read_bytes()[:2] == PACKERS[ending](b"")[:2]
+        first = file.read_bytes()
+        assert GoldenSet.load(file).fingerprint == golden.fingerprint
+        golden.save(file)
+        assert file.read_bytes() == first
+    assert (tmp_path / "set.queries.tsv").exists()
+    Run.from_dict({"q": ["b", "a"]}).save(tmp_path / f"r.run.{ending}")
+    assert list(Run.load(tmp_path / f"r.run.{ending}")["q"]) == ["b", "a"]
+
+
+@both
+@pytest.mark.parametrize("where", [0.3, 0.6, 0.95])
+def test_a_packed_file_that_is_cut_short_is_named(
+    tmp_path: Path, ending: str, where: float
+) -> None:
+    lines = b"".join(b"q%d 0 d%d %d\n" % (n % 97, n * 7919, n % 4) for n in range(20_000))
+    whole = PACKERS[ending](lines)
+    file = tmp_path / f"cut.qrels.{ending}"
+    file.write_bytes(whole[: int(len(whole) * where)])
+    with pytest.raises(
+        GoldenSetError, match=r"cut\.qrels\.\w+: the packed file is .*copy it again"
+    ):
+        GoldenSet.load(file)
+    run = tmp_path / f"cut.run.{ending}"
+    whole = PACKERS[ending](RUN * 2000)
+    run.write_bytes(whole[: int(len(whole) * where)])
+    with pytest.raises(RunError, match=r"cut\.run\.\w+: the packed file is .*copy it again"):
+        Run.load(run, ties="input", duplicates="first")
+
+
+@both
+def test_a_packed_file_that_is_damaged_is_named(tmp_path: Path, ending: str) -> None:
+    whole = bytearray(PACKERS[ending](QRELS * 500))
+    whole[len(whole) // 2] ^= 0xFF
+    whole[-6] ^= 0xFF
+    file = tmp_path / f"bad.qrels.{ending}"
+    file.write_bytes(bytes(whole))
+    with pytest.raises(GoldenSetError, match=r"bad\.qrels\.\w+: "):
+        GoldenSet.load(file)
+
+
+def test_without_zstandard_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "web.qrels.zst"
+    file.write_bytes(zstd.compress(QRELS))
+
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(f"No module named {name}", name=name)
+
+    monkeypatch.setattr(packed, "import_module", missing)
+    with pytest.raises(GoldenSetError, match=r"pip install 'pytest-rankcheck\[zstd\]'"):
+        GoldenSet.load(file)
+
+
+@pytest.mark.parametrize("load", [GoldenSet.load, Run.load])
+@pytest.mark.parametrize("start", [b"", b"q1 0 d 1\n", b'{"query_id": "'])
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(
+    tmp_path: Path, load: object, start: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (reading, __import__("pytest_rankcheck.rankers.scanning.blocks", fromlist=["x"])):
+        monkeypatch.setattr(module, "LONGEST_LINE", 1 << 16)
+    monkeypatch.setattr(reading, "_BLOCK", 1 << 12)
+    file = tmp_path / "long.txt"
+    file.write_bytes(start + b"x" * (1 << 20))
+    with pytest.raises(RankcheckError, match=r"long\.txt:[ \w]*\d+: "):
+        load(file)  # type: ignore[operator]
