@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.gates.gate import Gate
     from pytest_rankcheck.gates.verdict import Outcome, Verdict
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.golden.lint import Finding
+    from pytest_rankcheck.golden.lint.finding import Finding
     from pytest_rankcheck.golden.query import Query
     from pytest_rankcheck.metrics.names import Metric
     from pytest_rankcheck.metrics.similarity.lists import jaccard, overlap, top_k_kendall
@@ -101,7 +101,7 @@ _HOMES = {
     "gates.gate": ("Gate",),
     "gates.verdict": ("Outcome", "Verdict"),
     "golden.golden_set": ("GoldenSet",),
-    "golden.lint": ("Finding",),
+    "golden.lint.finding": ("Finding",),
     "golden.query": ("Query",),
     "metrics.names": ("Metric",),
     "metrics.similarity.lists": ("jaccard", "overlap", "top_k_kendall"),

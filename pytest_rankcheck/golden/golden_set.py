@@ -1,22 +1,21 @@
-"""The golden set: queries, and judgments of the documents that answer them."""
+"""The golden set: made from files, dicts and frames, cut into parts, merged, written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_rankcheck.errors import GoldenSetError, listed, plural, quoted, suggestion
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.formats import Formats
 from pytest_rankcheck.files.packed import shown_name, unpacked_suffix
 from pytest_rankcheck.golden import formats
 from pytest_rankcheck.golden.content import Contents, checked_id
-from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
-from pytest_rankcheck.golden.lint import Finding, lint
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.selection import merged, restricted, sampled_ids
+from pytest_rankcheck.golden.slices import label_of
 from pytest_rankcheck.golden.source import (
     Contradictions,
     GradeMap,
@@ -32,21 +31,12 @@ __all__ = ["GoldenSet"]
 GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetError)
 
 
-class GoldenSet:
+class GoldenSet(JudgedQueries):
     """Judged queries to measure a ranker on.
 
-    Build one with `load`, `from_dict` or `from_frames`. It does not change afterwards.
+    Build one with `load`, `from_dict`, `from_frames` or `from_ir_datasets`. It does not change
+    afterwards.
     """
-
-    def __init__(self, contents: Contents, name: str = "golden set") -> None:
-        if not contents.grades:
-            raise GoldenSetError(
-                f"golden set '{quoted(name)}' has no query; add judged queries to it"
-            )
-        self.name = name
-        self._contents = contents
-        self._grades: Mapping[str, Mapping[str, float]] = contents.grades
-        self._queries = contents.complete_queries()
 
     @classmethod
     def load(
@@ -230,7 +220,7 @@ class GoldenSet:
                 f"{suggestion(unknown[0], self._queries)}"
             )
         for attribute, value in attributes.items():
-            chosen &= set(self.slices(attribute).get(_label(value), ()))
+            chosen &= set(self.slices(attribute).get(label_of(value), ()))
         if not chosen:
             asked = ", ".join(f"{key}={quoted(value)}" for key, value in attributes.items())
             raise GoldenSetError(
@@ -269,143 +259,3 @@ class GoldenSet:
         """
         parts = [golden._contents for golden in (self, *others)]
         return GoldenSet(merged(parts, checked_contradictions(contradictions)), name or self.name)
-
-    @property
-    def query_ids(self) -> Sequence[str]:
-        """The ids of all queries, in the set's own order."""
-        return tuple(self._queries)
-
-    def query(self, query_id: str) -> Query:
-        """Return the query with this id (KeyError if there is none)."""
-        return self._queries[query_id]
-
-    def grades(self, query_id: str) -> Mapping[str, float]:
-        """Return the grade of each judged document of a query (KeyError if there is none)."""
-        return self._grades[query_id]
-
-    def __len__(self) -> int:
-        return len(self._queries)
-
-    def __iter__(self) -> Iterator[Query]:
-        return iter(self._queries.values())
-
-    def __contains__(self, query_id: object) -> bool:
-        return query_id in self._queries
-
-    @cached_property
-    def judgment_count(self) -> int:
-        """How many judgments the set has."""
-        return sum(map(len, self._grades.values()))
-
-    @cached_property
-    def max_grade(self) -> float:
-        """The highest grade of the set; 0 if nothing is judged."""
-        return max((max(grades.values()) for grades in self._grades.values() if grades), default=0)
-
-    @cached_property
-    def positive_grades(self) -> frozenset[float]:
-        """The grades above 0 that occur."""
-        return frozenset(
-            grade for grades in self._grades.values() for grade in grades.values() if grade > 0
-        )
-
-    @cached_property
-    def attributes(self) -> Sequence[str]:
-        """The attributes that queries of this set have, in order of appearance."""
-        return tuple({name: None for query in self for name in query.attributes})
-
-    def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
-        """Return the ids of the queries that have each value of an attribute.
-
-        A query whose attribute is a list belongs to the slice of each item; one without the
-        attribute to the slice ``(none)``. Values are shown as text.
-
-        Raises:
-            GoldenSetError: no query has this attribute.
-        """
-        if attribute not in self.attributes:
-            known = ", ".join(map(quoted, self.attributes)) or "none"
-            raise GoldenSetError(
-                f"golden set '{quoted(self.name)}' has no attribute '{quoted(attribute)}'"
-                f"{suggestion(attribute, self.attributes)}; its attributes: {known}"
-            )
-        found: dict[str, list[str]] = {}
-        for query in self:
-            value = query.attributes.get(attribute)
-            items = value if isinstance(value, (list, tuple)) else [value]
-            for label in dict.fromkeys(_label(item) for item in items):
-                found.setdefault(label, []).append(query.id)
-        return dict(sorted(found.items()))
-
-    @cached_property
-    def query_fingerprints(self) -> Mapping[str, str]:
-        """The fingerprint of each query's text and judgments, by query id."""
-        candidates = self._contents.candidates
-        return {
-            query.id: query_fingerprint(query, self._grades[query.id], candidates) for query in self
-        }
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """The fingerprint of all queries and judgments.
-
-        It follows the content alone: the order of lines, the file format and the set's name do
-        not matter, and neither do attributes and titles, which slice and describe a measurement
-        but do not change it. Candidates, which a reranker sees, do.
-        """
-        return fingerprint_of(self.query_fingerprints.values())
-
-    @cached_property
-    def queries(self) -> pd.DataFrame:
-        """A row a query: ``query_id``, ``query`` and the attributes."""
-        from pytest_rankcheck.golden.frames import queries_frame
-
-        return queries_frame(self._queries.values(), self.attributes)
-
-    @cached_property
-    def judgments(self) -> pd.DataFrame:
-        """A row a judgment: ``query_id``, ``doc_id``, ``relevance``."""
-        from pytest_rankcheck.golden.frames import judgments_frame
-
-        return judgments_frame(self._grades)
-
-    @cached_property
-    def candidates(self) -> pd.DataFrame:
-        """A row a document to rerank: ``query_id``, ``doc_id`` and columns such as features.
-
-        Without candidates of its own, the set's judged documents are the candidates.
-        """
-        from pytest_rankcheck.golden.frames import candidates_frame, judgments_frame
-
-        if self.has_candidates:
-            return candidates_frame(self._contents.candidates, self.query_ids)
-        return judgments_frame(self._grades)[["query_id", "doc_id"]]
-
-    @property
-    def has_candidates(self) -> bool:
-        """Whether the set says which documents a reranker is given."""
-        return bool(self._contents.candidates)
-
-    def candidates_of(self, query_id: str) -> Sequence[str]:
-        """Return the documents to rerank for a query: its candidates, else the judged ones."""
-        if self.has_candidates:
-            return self._contents.candidates.of(query_id)
-        return tuple(self._grades[query_id])
-
-    def title(self, doc_id: str) -> str | None:
-        """Return the title of a document, where the set has one."""
-        return self._contents.titles.get(doc_id)
-
-    def lint(self) -> list[Finding]:
-        """Return what a gate on this set would stumble over: queries that cannot score."""
-        return lint(self._queries.values(), self._grades)
-
-    def __repr__(self) -> str:
-        size = f"{plural(len(self), 'query', 'queries')}, {plural(self.judgment_count, 'judgment')}"
-        return f"GoldenSet({self.name!r}, {size})"
-
-
-def _label(value: object) -> str:
-    if value is None:
-        return "(none)"
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -14,7 +14,15 @@ from pytest_rankcheck.golden.content import Contents, checked_id
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source import checked_number
 
-__all__ = ["DOC_ID", "QUERY_ID", "Row", "add_table", "has_judgments", "table_of_contents"]
+__all__ = [
+    "DOC_ID",
+    "QUERY_ID",
+    "Row",
+    "add_table",
+    "has_judgments",
+    "only_judgments",
+    "table_of_contents",
+]
 
 QUERY_ID = Role("query_id", ("query_id", "qid", "queryid", "q_id", "topic_id", "topic"))
 DOC_ID = Role(
@@ -82,6 +90,20 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
                 contents.titles[doc] = str(row[title_at])
         extras.add(key, doc, row, others)
     extras.settle()
+
+
+def only_judgments(contents: Contents, header: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return the columns of query, document and grade, where a table has these and no others.
+
+    Raises:
+        GoldenSetError: as in `add_table`.
+    """
+    where = contents.places.file
+    place = index_of_roles(header, ROLES, contents.source.columns, where, GoldenSetError)
+    _require(place, header, where)
+    if len(header) > 3 or "query_id" not in place:
+        return None
+    return header[place["query_id"]], header[place["doc_id"]], header[place["relevance"]]
 
 
 def _require(place: Mapping[str, int], header: Sequence[str], where: str) -> None:

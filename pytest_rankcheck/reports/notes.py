@@ -18,6 +18,8 @@ _CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
 _WRITTEN = "baselines written; commit them"
 _KEPT = "baselines kept, because something is lower inside the tolerance"
 _MEASURED = "measured"
+_HOPELESS = ("no-judgment", "no-relevant")
+"""Findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 
 def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry]:
@@ -56,7 +58,7 @@ def watched_entries(baseline: Baseline) -> Iterator[Entry]:
 def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
     """Yield what a reader of the means must know of the golden set and the run."""
     name = quoted(evaluation.golden.name)
-    for finding in evaluation.golden.lint():
+    for finding in evaluation.golden.lint(rules=_HOPELESS):
         yield Entry(heading=_MEASURED, note=f"golden set '{name}': {finding.message}")
     if evaluation.missing:
         count = plural(len(evaluation.missing), "judged query is", "judged queries are")

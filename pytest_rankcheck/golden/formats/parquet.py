@@ -6,6 +6,7 @@ Ids may be text or whole numbers; attributes and features keep their types.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from pytest_rankcheck.files.formats import Format, Sample
 from pytest_rankcheck.files.parquet import is_parquet, require_polars, scan_of, write_table
 from pytest_rankcheck.golden.content import Contents
 from pytest_rankcheck.golden.source import Source
-from pytest_rankcheck.golden.tables import Row, add_table, table_of_contents
+from pytest_rankcheck.golden.tables import Row, add_table, only_judgments, table_of_contents
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,21 +35,54 @@ def read(source: Source) -> Contents:
     table, columns = scan_of(source.file, GoldenSetError)
     contents = Contents(source)
     contents.places.before_number = ", row "
-    add_table(contents, columns.names(), _rows(table, source.file))
+    header = columns.names()
+    batches = _batches(table, source.file)
+    judgments = only_judgments(contents, header)
+    if judgments is None:
+        add_table(contents, header, chain.from_iterable(_rows(*batch) for batch in batches))
+        return contents
+    for start, batch in batches:
+        if not _add_at_once(contents, start, batch, judgments):
+            add_table(contents, header, _rows(start, batch))
     return contents
 
 
-def _rows(table: pl.LazyFrame, path: Path) -> Iterator[Row]:
-    """Yield the rows with their numbers from 0, some of them in memory at a time."""
+def _batches(table: pl.LazyFrame, path: Path) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield some rows at a time, with the number of the first, from 0."""
     import polars as pl
 
     start = 0
     try:
         while (batch := table.slice(start, _BATCH_ROWS).collect()).height:
-            yield from enumerate(batch.iter_rows(), start=start)
+            yield start, batch
             start += batch.height
     except (pl.exceptions.PolarsError, OSError) as failure:
         raise GoldenSetError(f"{path}: cannot be read: {quoted(failure, 300)}") from None
+
+
+def _rows(start: int, batch: pl.DataFrame) -> Iterator[Row]:
+    return enumerate(batch.iter_rows(), start=start)
+
+
+def _add_at_once(
+    contents: Contents, start: int, batch: pl.DataFrame, columns: tuple[str, str, str]
+) -> bool:
+    """Add rows that are whole, those of one query that stand together at once; False if not so."""
+    import polars as pl
+
+    kinds = [batch.schema[column] for column in columns]
+    if any(kind.is_float() for kind in kinds[:2]) or pl.Boolean in kinds:
+        return False
+    queries, docs, grades = (batch[column].cast(pl.String) for column in columns)
+    if any(column.null_count() or (column == "").any() for column in (queries, docs, grades)):
+        return False
+    doc_ids, values = docs.to_list(), grades.to_list()
+    row = 0
+    for run in queries.rle().to_list():
+        end = row + run["len"]
+        contents.add_judgments(run["value"], doc_ids[row:end], values[row:end], start + row)
+        row = end
+    return True
 
 
 def write(contents: Contents, path: Path) -> None:

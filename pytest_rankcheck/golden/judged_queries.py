@@ -1,0 +1,197 @@
+"""What a golden set is: queries, judgments, slices, candidates, and a fingerprint of all that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion
+from pytest_rankcheck.golden.content import Contents
+from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
+from pytest_rankcheck.golden.lint.finding import Finding
+from pytest_rankcheck.golden.lint.options import LintOptions
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.slices import slices_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["JudgedQueries"]
+
+
+class JudgedQueries:
+    """Queries and the grades of judged documents. It does not change."""
+
+    def __init__(self, contents: Contents, name: str = "golden set") -> None:
+        if not contents.grades:
+            raise GoldenSetError(
+                f"golden set '{quoted(name)}' has no query; add judged queries to it"
+            )
+        self.name = name
+        self._contents = contents
+        self._grades: Mapping[str, Mapping[str, float]] = contents.grades
+        self._queries = contents.complete_queries()
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """The ids of all queries, in the set's own order."""
+        return tuple(self._queries)
+
+    def query(self, query_id: str) -> Query:
+        """Return the query with this id (KeyError if there is none)."""
+        return self._queries[query_id]
+
+    def grades(self, query_id: str) -> Mapping[str, float]:
+        """Return the grade of each judged document of a query (KeyError if there is none)."""
+        return self._grades[query_id]
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    def __iter__(self) -> Iterator[Query]:
+        return iter(self._queries.values())
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._queries
+
+    @cached_property
+    def judgment_count(self) -> int:
+        """How many judgments the set has."""
+        return sum(map(len, self._grades.values()))
+
+    @cached_property
+    def max_grade(self) -> float:
+        """The highest grade of the set; 0 if nothing is judged."""
+        return max((max(grades.values()) for grades in self._grades.values() if grades), default=0)
+
+    @cached_property
+    def positive_grades(self) -> frozenset[float]:
+        """The grades above 0 that occur."""
+        return frozenset(
+            grade for grades in self._grades.values() for grade in grades.values() if grade > 0
+        )
+
+    @cached_property
+    def attributes(self) -> Sequence[str]:
+        """The attributes that queries of this set have, in order of appearance."""
+        return tuple({name: None for query in self for name in query.attributes})
+
+    def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
+        """Return the ids of the queries that have each value of an attribute.
+
+        A query whose attribute is a list belongs to the slice of each item; one without the
+        attribute to the slice ``(none)``. Values are shown as text.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        if attribute not in self.attributes:
+            known = ", ".join(map(quoted, self.attributes)) or "none"
+            raise GoldenSetError(
+                f"golden set '{quoted(self.name)}' has no attribute '{quoted(attribute)}'"
+                f"{suggestion(attribute, self.attributes)}; its attributes: {known}"
+            )
+        return slices_of(self, attribute)
+
+    @cached_property
+    def query_fingerprints(self) -> Mapping[str, str]:
+        """The fingerprint of each query's text and judgments, by query id."""
+        candidates = self._contents.candidates
+        return {
+            query.id: query_fingerprint(query, self._grades[query.id], candidates) for query in self
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The fingerprint of all queries and judgments.
+
+        It follows the content alone: the order of lines, the file format and the set's name do
+        not matter, and neither do attributes and titles, which slice and describe a measurement
+        but do not change it. Candidates, which a reranker sees, do.
+        """
+        return fingerprint_of(self.query_fingerprints.values())
+
+    @cached_property
+    def queries(self) -> pd.DataFrame:
+        """A row a query: ``query_id``, ``query`` and the attributes."""
+        from pytest_rankcheck.golden.frames import queries_frame
+
+        return queries_frame(self._queries.values(), self.attributes)
+
+    @cached_property
+    def judgments(self) -> pd.DataFrame:
+        """A row a judgment: ``query_id``, ``doc_id``, ``relevance``."""
+        from pytest_rankcheck.golden.frames import judgments_frame
+
+        return judgments_frame(self._grades)
+
+    @cached_property
+    def candidates(self) -> pd.DataFrame:
+        """A row a document to rerank: ``query_id``, ``doc_id`` and columns such as features.
+
+        Without candidates of its own, the set's judged documents are the candidates.
+        """
+        from pytest_rankcheck.golden.frames import candidates_frame, judgments_frame
+
+        if self.has_candidates:
+            return candidates_frame(self._contents.candidates, self.query_ids)
+        return judgments_frame(self._grades)[["query_id", "doc_id"]]
+
+    @property
+    def has_candidates(self) -> bool:
+        """Whether the set says which documents a reranker is given."""
+        return bool(self._contents.candidates)
+
+    def candidates_of(self, query_id: str) -> Sequence[str]:
+        """Return the documents to rerank for a query: its candidates, else the judged ones."""
+        if self.has_candidates:
+            return self._contents.candidates.of(query_id)
+        return tuple(self._grades[query_id])
+
+    def title(self, doc_id: str) -> str | None:
+        """Return the title of a document, where the set has one."""
+        return self._contents.titles.get(doc_id)
+
+    def ceiling(self, k: int = 10) -> float:
+        """Return the mean nDCG at ``k`` that a perfect ranker reaches on this set, in [0, 1].
+
+        It is below 1 where queries have no relevant document, or where queries of the same text
+        have other judgments: whoever sees the text alone cannot serve both.
+        """
+        from pytest_rankcheck.golden.ceiling import ceiling_of
+
+        reached = ceiling_of(self._queries, self._grades, k)
+        return sum(reached.values()) / len(reached)
+
+    def lint(
+        self,
+        *,
+        scale: tuple[float, float] | None = None,
+        tolerance: float | None = None,
+        min_queries: int = 30,
+        rules: Collection[str] | None = None,
+    ) -> list[Finding]:
+        """Return what in this set would mislead a gate, errors first.
+
+        Args:
+            scale: the lowest and the highest grade that it may have.
+            tolerance: the fall of a mean that a gate should detect.
+            min_queries: the smallest slice that is gated.
+            rules: the names of some rules; without them, all.
+        """
+        return self.lint_with(
+            LintOptions(scale=scale, tolerance=tolerance, min_queries=min_queries), rules
+        )
+
+    def lint_with(
+        self, options: LintOptions, rules: Collection[str] | None = None
+    ) -> list[Finding]:
+        """Return the findings under these options; of some rules, or of all."""
+        from pytest_rankcheck.golden.lint.linter import findings_of
+
+        return findings_of(self._contents, options, rules)
+
+    def __repr__(self) -> str:
+        size = f"{plural(len(self), 'query', 'queries')}, {plural(self.judgment_count, 'judgment')}"
+        return f"GoldenSet({self.name!r}, {size})"

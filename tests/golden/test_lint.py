@@ -1,0 +1,298 @@
+"""The linter: each rule finds what it is for, says where, and is silent where nothing is wrong."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rankcheck import Finding, GoldenSet, GoldenSetError, Run, evaluate
+from pytest_rankcheck.golden.lint.linter import ALL_RULES
+from pytest_rankcheck.golden.lint.options import LintOptions
+
+NAMES = [rule.name for rule in ALL_RULES]
+
+
+def finding(golden: GoldenSet, rule: str, **options: object) -> Finding | None:
+    """Return the finding of a rule, which has all that a finding has to have."""
+    found = golden.lint(rules=[rule], **options)  # type: ignore[arg-type]
+    assert len(found) <= 1
+    for one in found:
+        assert one.rule == rule
+        assert one.what
+        assert one.why
+        assert one.remedy
+        assert one.message.startswith(f"{one.what}. {one.why}; {one.remedy}")
+    return found[0] if found else None
+
+
+def good_set(count: int = 40) -> GoldenSet:
+    return GoldenSet.from_dict(
+        {f"q{n}": {f"d{n}": 2, f"e{n}": 1, f"x{n}": 0} for n in range(count)},
+        {f"q{n}": f"text number {n}" for n in range(count)},
+        attributes={f"q{n}": {"locale": "de", "note": f"only {n}"} for n in range(count)},
+    )
+
+
+def test_a_good_set_has_no_findings() -> None:
+    assert good_set().lint(scale=(0, 3), tolerance=0.05) == []
+
+
+def test_every_rule_has_a_name_a_level_and_says_what_it_looks_for() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    for rule in ALL_RULES:
+        assert rule.level in ("error", "warning")
+        assert rule.summary.endswith(".")
+
+
+def loaded(tmp_path: Path, text: str, **options: object) -> GoldenSet:
+    (tmp_path / "web.qrels").write_text(text)
+    return GoldenSet.load(tmp_path / "web.qrels", **options)  # type: ignore[arg-type]
+
+
+# --- judgments ---------------------------------------------------------------------------------
+
+
+def test_a_judgment_twice(tmp_path: Path) -> None:
+    golden = loaded(tmp_path, "q 0 d 1\nr 0 d 1\nq 0 d 1\nq 0 e 0\nq 0 e 0\n")
+    found = finding(golden, "repeated-judgment")
+    assert found is not None
+    assert found.level == "warning"
+    assert found.query_ids == ("q",)
+    assert found.what == "2 judgments are given twice: document 'd' of query 'q', again"
+    assert [place.rpartition(":")[2] for place in found.places] == ["3", "5"]
+    assert "web.qrels:3" in found.message
+    assert finding(golden.subset(["r"]), "repeated-judgment") is None
+    assert finding(golden, "contradictory-judgment") is None
+
+
+def test_contradictory_grades(tmp_path: Path) -> None:
+    golden = loaded(tmp_path, "q 0 d 1\nq 0 d 2\n", contradictions="first")
+    found = finding(golden, "contradictory-judgment")
+    assert found is not None
+    assert found.level == "error"
+    assert found.what.endswith("document 'd' of query 'q', 1 and 2")
+    assert found.places[0].endswith("web.qrels:2")
+    assert finding(golden, "repeated-judgment") is None
+
+
+def test_a_grade_off_the_scale(tmp_path: Path) -> None:
+    golden = loaded(tmp_path, "q 0 a 1\nq 0 b 9\nr 0 a -1\nr 0 b 3\n")
+    found = finding(golden, "grade-off-scale", scale=(0, 3))
+    assert found is not None
+    assert found.level == "error"
+    assert found.query_ids == ("q", "r")
+    assert "2 grades are not between 0 and 3: document 'b' of query 'q' has 9" in found.what
+    assert [place.rpartition(":")[2] for place in found.places] == ["2", "3"]
+    assert finding(golden, "grade-off-scale", scale=(-1, 9)) is None
+    assert finding(golden, "grade-off-scale") is None
+
+
+def test_queries_that_cannot_score_and_queries_that_cannot_fail(tmp_path: Path) -> None:
+    (tmp_path / "web.jsonl").write_text(
+        '{"query_id": "bare"}\n\n{"query_id": "zero", "relevance": {"a": 0, "b": -1}}\n'
+        '{"query_id": "all", "relevance": {"a": 1, "b": 2}}\n'
+        '{"query_id": "one", "relevance": {"a": 1}}\n'
+        '{"query_id": "good", "relevance": {"a": 1, "b": 0}}\n'
+    )
+    golden = GoldenSet.load(tmp_path / "web.jsonl")
+    for rule, level, query_id, line in (
+        ("no-judgment", "error", "bare", 1),
+        ("no-relevant", "warning", "zero", 3),
+        ("only-relevant", "warning", "all", 4),
+    ):
+        found = finding(golden, rule)
+        assert found is not None
+        assert (found.level, found.query_ids) == (level, (query_id,))
+        assert found.places == (f"{tmp_path / 'web.jsonl'}:{line}",)
+        assert finding(golden.subset(["good", "one"]), rule) is None
+
+
+def test_one_grade() -> None:
+    found = finding(GoldenSet.from_dict({"q": {"a": 1}, "r": {"b": 1, "c": 1}}), "one-grade")
+    assert found is not None
+    assert found.what == "all judgments have the grade 1"
+    assert finding(GoldenSet.from_dict({"q": {"a": 1, "b": 0}}), "one-grade") is None
+
+
+# --- texts -------------------------------------------------------------------------------------
+
+TWINS = GoldenSet.from_dict(
+    {"a": {"x": 1}, "b": {"y": 1}, "c": {"z": 1, "n": 0}, "d": {"w": 1}},
+    {"a": "caf\u00e9", "b": "cafe\u0301", "c": "tea", "d": "Tea!"},
+)
+
+
+def test_duplicate_queries_whose_judgments_differ() -> None:
+    found = finding(TWINS, "duplicate-query")
+    assert found is not None
+    assert found.query_ids == ("a", "b")
+    assert "1 group of queries with the same text" in found.what
+    same = GoldenSet.from_dict({"a": {"x": 1}, "b": {"x": 1}}, {"a": "tea", "b": "tea"})
+    assert finding(same, "duplicate-query") is None
+    textless = GoldenSet.from_dict({"a": {"x": 1}, "b": {"y": 1}})
+    assert finding(textless, "duplicate-query") is None
+
+
+def test_near_duplicates_have_the_same_words() -> None:
+    found = finding(TWINS, "near-duplicate-query")
+    assert found is not None
+    assert found.query_ids == ("c", "d")
+    golden = GoldenSet.from_dict(
+        {"a": {"x": 1}, "b": {"y": 1}, "c": {"z": 1}, "d": {"!": 1}, "e": {"?": 1}},
+        {"a": "red shoes", "b": "Shoes, RED", "c": "red shoe", "d": "!!", "e": "??"},
+    )
+    found = finding(golden, "near-duplicate-query")
+    assert found is not None
+    assert found.query_ids == ("a", "b")
+
+
+def test_the_ceiling_of_identical_queries_with_different_single_answers() -> None:
+    """One ranking for both: x, y. a scores 1; b scores 1/log2(3) = 0.63093. Mean 0.815465."""
+    pair = TWINS.subset(["a", "b"])
+    assert math.isclose(pair.ceiling(), (1 + 1 / math.log2(3)) / 2)
+    found = finding(TWINS, "ceiling")
+    assert found is not None
+    assert len(found.query_ids) == 1
+    assert "a perfect ranker reaches nDCG@10 of 0.9077 on this set" in found.what  # (0.815 + 1) / 2
+    assert finding(TWINS.subset(["a", "c", "d"]), "ceiling") is None
+    hopeless = GoldenSet.from_dict({"q": {"d": 1}, "r": {"d": 0}, "s": {}, "t": {"d": 2}})
+    assert hopeless.ceiling() == 0.5
+
+
+grades = st.dictionaries(st.sampled_from("uvwxyz"), st.integers(-1, 3), min_size=1, max_size=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(judgments=st.lists(grades, min_size=1, max_size=3), cutoff=st.integers(1, 6))
+def test_no_ranking_that_sees_the_text_alone_exceeds_the_ceiling(
+    judgments: list, cutoff: int
+) -> None:
+    """All orders of the documents are tried, each as the answer to every query."""
+    from itertools import permutations
+
+    golden = GoldenSet.from_dict(
+        {f"q{n}": judged for n, judged in enumerate(judgments)},
+        {f"q{n}": "the same" for n in range(len(judgments))},
+    )
+    docs = sorted({doc for judged in judgments for doc in judged})[:6]
+    best = 0.0
+    for order in permutations(docs, min(len(docs), 4)):
+        ranked = [*order, *(doc for doc in docs if doc not in order)]
+        run = Run.from_dict(dict.fromkeys(golden.query_ids, ranked))
+        best = max(best, evaluate(run, golden).mean(f"nDCG@{cutoff}"))
+    ceiling = golden.ceiling(cutoff)
+    assert best <= ceiling + 1e-9
+    if len(docs) <= 5 or cutoff <= 4:  # then the orders that were tried have the best among them
+        assert math.isclose(best, ceiling, abs_tol=1e-9)
+
+
+# --- ids and sizes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("odd", ["a b", "a\t", "a\u00a0b", "a\u200bb", "a\x1b[2J", "\u202ea"])
+def test_odd_ids(odd: str) -> None:
+    for golden in (
+        GoldenSet.from_dict({odd: {"d": 1}, "r": {"e": 1}}),
+        GoldenSet.from_dict({"q": {odd: 1}, "r": {"e": 1}}),
+    ):
+        found = finding(golden, "odd-id")
+        assert found is not None
+        assert len(found.query_ids) == 1
+        assert "1 id has white space or control characters" in found.what
+        assert found.message.isprintable() or "\u00a0" in found.message
+        assert finding(golden.subset(["r"]), "odd-id") is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("doc-A", "DOC-a"), ("caf\u00e9", "cafe\u0301"), ("①", "1"), ("Straße", "strasse")]
+)  # fmt: skip
+def test_ids_that_look_alike(one: str, other: str) -> None:
+    golden = GoldenSet.from_dict({"q": {one: 1}, "r": {other: 1}, "s": {"third": 1}})
+    found = finding(golden, "look-alike-id")
+    assert found is not None
+    assert found.query_ids == ("q", "r")
+    golden = GoldenSet.from_dict({one: {"d": 1}, other: {"e": 1}, "s": {"third": 1}})
+    found = finding(golden, "look-alike-id")
+    assert found is not None
+    assert found.query_ids == (one, other)
+    assert finding(golden.subset(["s"]), "look-alike-id") is None
+
+
+def test_slices_too_small_to_gate() -> None:
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {f"d{n}": 1} for n in range(50)},
+        attributes={f"q{n}": {"locale": "de" if n < 45 else "fr", "id": n} for n in range(50)},
+    )
+    found = finding(golden, "small-slice")
+    assert found is not None
+    assert "1 slice has fewer than 30 queries: locale=fr (5)" in found.what
+    assert found.query_ids == tuple(f"q{n}" for n in range(45, 50))
+    assert finding(golden, "small-slice", min_queries=5) is None
+
+
+def test_too_few_queries_for_the_tolerance() -> None:
+    """((1.6449 + 0.8416) * 0.1 / 0.02)^2 = 154.56: 155 queries detect a fall of 0.02."""
+    assert finding(good_set(155), "few-queries", tolerance=0.02) is None
+    found = finding(good_set(154), "few-queries", tolerance=0.02)
+    assert found is not None
+    assert found.remedy == "judge 155 queries, or tolerate 0.020"
+    assert "a single query" not in found.what
+    found = finding(good_set(40), "few-queries", tolerance=0.01)
+    assert found is not None
+    assert "a single query that falls from 1 to 0 moves the mean by 0.0250" in found.what
+    assert finding(good_set(3), "few-queries") is None
+
+
+# --- options -----------------------------------------------------------------------------------
+
+
+def test_levels_and_options_are_parsed() -> None:
+    options = LintOptions.parse(
+        ["scale=0..4", "tolerance = 0.02", "min_queries=10", "spread=0.2", "no-relevant=error",
+         "one-grade=ignore"], NAMES,
+    )  # fmt: skip
+    assert options == LintOptions(
+        (0, 4), 0.02, 10, 0.2, {"no-relevant": "error", "one-grade": "ignore"}
+    )
+    golden = GoldenSet.from_dict({"q": {"a": 0}, "r": {}})
+    found = golden.lint_with(options, ["no-relevant", "one-grade", "no-judgment"])
+    assert [(one.rule, one.level) for one in found] == [
+        ("no-judgment", "error"), ("no-relevant", "error"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("scale", "not of the form name=value"),
+        ("scale=3", "a scale is lowest..highest, such as 0..3"),
+        ("scale=3..0", "a scale is lowest..highest"),
+        ("tolerance=-1", "'-1' is not a number above 0"),
+        ("tolerance=nan", "is not a number above 0"),
+        ("min_queries=2.5", "is not a whole number"),
+        (
+            "no-relevent=error",
+            "'no-relevent' is neither an option nor a rule of the linter; did you",
+        ),
+        ("zebra=1", "neither an option nor a rule of the linter; known: scale, tolerance"),
+        ("no-relevant=fatal", "a rule is an error, a warning or ignore"),
+    ],
+)
+def test_malformed_options_are_refused(line: str, message: str) -> None:
+    with pytest.raises(GoldenSetError, match=message):
+        LintOptions.parse([line], NAMES)
+
+
+def test_fifty_thousand_queries_are_linted_in_seconds() -> None:
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {f"d{n * 7 + i}": i % 3 for i in range(5)} for n in range(50_000)},
+        {f"q{n}": f"text {n // 2}" for n in range(50_000)},
+        attributes={f"q{n}": {"kind": n % 5} for n in range(50_000)},
+    )
+    found = {one.rule: one for one in golden.lint(scale=(0, 1), tolerance=0.5)}
+    assert len(found["duplicate-query"].query_ids) == 50_000
+    assert "25,000 groups" in found["duplicate-query"].what
