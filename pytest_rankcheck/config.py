@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,8 +24,8 @@ def add_options(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="golden set to test on (JSON lines or TREC qrels; may be given several times); "
-        "overrides rankcheck_golden",
+        help="golden set to test on, a file or a folder (may be given several times); overrides "
+        "rankcheck_golden",
     )
     group.addoption(
         "--rankcheck-ranker",
@@ -39,11 +39,38 @@ def add_options(parser: pytest.Parser) -> None:
         help="take the rankings from this run (TREC or JSON lines) instead of calling the ranker",
     )
     group.addoption(
+        "--rankcheck-lint",
+        action="store_true",
+        help="look for what in the golden sets would mislead a gate, as one test a golden set: "
+        "errors fail it, warnings are shown",
+    )
+    group.addoption(
         "--rankcheck-approve",
         metavar="REASON",
         help="with --snapshot-update: let baselines fall, and write this reason into them",
     )
     parser.addini("rankcheck_golden", "golden sets to test on, relative to this file", "paths")
+    parser.addini(
+        "rankcheck_grades",
+        "what the codes of the golden sets mean, one code=grade a line, such as 1=4",
+        "linelist",
+    )
+    parser.addini(
+        "rankcheck_columns",
+        "columns of golden sets that are tables, one meaning=name a line, such as query_id=keyword",
+        "linelist",
+    )
+    parser.addini("rankcheck_split", "which judgments of a BEIR folder (default: test)")
+    parser.addini(
+        "rankcheck_contradictions",
+        "what counts where a document is judged twice: first, last, highest, or error (default)",
+    )
+    parser.addini(
+        "rankcheck_lint",
+        "for --rankcheck-lint, one a line: scale=0..3, tolerance=0.02, min_queries=30, spread=0.1, "
+        "or rule=error|warning|ignore",
+        "linelist",
+    )
     parser.addini("rankcheck_ranker", "ranker under test, package.module:name")
     parser.addini(
         "rankcheck_depth",
@@ -69,6 +96,12 @@ class Config:
     """All that is configured, checked as far as that is possible without loading anything."""
 
     golden: tuple[Path, ...] = ()
+    grades: Mapping[str, float] | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    split: str | None = None
+    contradictions: str = "error"
+    lint: bool = False
+    lint_lines: tuple[str, ...] = ()
     ranker: str | None = None
     run: Path | None = None
     approval: str | None = None
@@ -90,6 +123,12 @@ class Config:
         return cls(
             golden=tuple(here / path for path in option.rankcheck_golden)
             or tuple(config.getini("rankcheck_golden")),
+            grades=_grades(config.getini("rankcheck_grades")),
+            columns=_pairs("rankcheck_columns", "query_id=keyword", config),
+            split=config.getini("rankcheck_split") or None,
+            contradictions=config.getini("rankcheck_contradictions") or "error",
+            lint=option.rankcheck_lint,
+            lint_lines=tuple(config.getini("rankcheck_lint")),
             ranker=option.rankcheck_ranker or config.getini("rankcheck_ranker") or None,
             run=here / option.rankcheck_run if option.rankcheck_run else None,
             approval=_reason(option.rankcheck_approve),
@@ -97,7 +136,7 @@ class Config:
             new_only=getattr(option, "update_new_snapshots_only", False),
             depth=_depth(config),
             metrics=tuple(config.getini("rankcheck_metrics")),
-            conventions=dict(map(_pair, config.getini("rankcheck_conventions"))),
+            conventions=_pairs("rankcheck_conventions", "ties=input", config),
         )
 
     @property
@@ -133,11 +172,34 @@ def _depth(config: pytest.Config) -> int:
     return depth
 
 
-def _pair(line: str) -> tuple[str, str]:
-    name, equals, value = line.partition("=")
+def _pairs(name: str, example: str, config: pytest.Config) -> dict[str, str]:
+    return dict(_pair(line, name, example) for line in config.getini(name))
+
+
+def _grades(lines: Sequence[str]) -> dict[str, float] | None:
+    """Return what codes mean; None where no code is configured."""
+    pairs = [_pair(line, "rankcheck_grades", "1=4") for line in lines]
+    try:
+        return {code: float(grade) for code, grade in pairs} or None
+    except ValueError:
+        code, grade = next(pair for pair in pairs if not _is_number(pair[1]))
+        raise ConfigurationError(
+            f"rankcheck_grades: '{quoted(grade)}', for the code '{quoted(code)}', is not a number"
+        ) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _pair(line: str, name: str, example: str) -> tuple[str, str]:
+    key, equals, value = line.partition("=")
     if not equals:
         raise ConfigurationError(
-            f"rankcheck_conventions: '{quoted(line)}' is not of the form name=value, such as "
-            "ties=input"
+            f"{name}: '{quoted(line)}' is not of the form name=value, such as {example}"
         )
-    return name.strip(), value.strip()
+    return key.strip(), value.strip()

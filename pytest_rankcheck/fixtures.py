@@ -35,6 +35,7 @@ __all__ = [
     "configured_fixtures",
     "configured_ranker",
     "conventions_of",
+    "loaded_golden",
 ]
 
 CONFIG = pytest.StashKey[Config]()
@@ -98,7 +99,24 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
             f"the parameter of golden_set is {quoted(given)}, not a path or a GoldenSet"
         )
     # A parameter may be relative to the root of the project, wherever pytest was started.
-    return GoldenSet.load(request.config.rootpath / given)
+    return loaded_golden(request.config.stash[CONFIG], request.config.rootpath / given)
+
+
+def loaded_golden(config: Config, path: Path, contradictions: str | None = None) -> GoldenSet:
+    """Return the golden set at ``path``, read as configured.
+
+    Raises:
+        GoldenSetError: it cannot be read.
+    """
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
+    return GoldenSet.load(
+        path,
+        grades=config.grades,
+        columns=config.columns,
+        split=config.split,
+        contradictions=contradictions or config.contradictions,  # type: ignore[arg-type]
+    )
 
 
 def _run_from_ranker(

@@ -59,6 +59,15 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return config.stash[CONFIG].header
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Add the tests of the golden sets, before ``-k`` and the like choose among all."""
+    if session.config.stash[CONFIG].lint:
+        from pytest_rankcheck.lint_items import lint_items
+
+        items.extend(lint_items(session))
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Refuse a configuration that cannot work before the first test runs.
 
@@ -70,6 +79,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     chosen = config.stash[CONFIG]
     try:
+        if chosen.lint:
+            from pytest_rankcheck.lint_items import check_lint
+
+            fixtures.check_golden(chosen)
+            check_lint(config)
         if any(_uses_ours(item, "golden_set") and not _has_param(item) for item in session.items):
             fixtures.check_golden(chosen)
         if any(_uses_ours(item, "ranking_run") for item in session.items) and chosen.run:

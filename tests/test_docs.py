@@ -22,6 +22,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
+from pytest_rankcheck.golden.lint.linter import ALL_RULES
 from pytest_rankcheck.metrics import registry
 from pytest_rankcheck.metrics.parameters import spelled
 from pytest_rankcheck.metrics.registry import definitions
@@ -191,10 +192,18 @@ def table_of_similarities() -> str:
     return "\n".join(rows) + "\n"
 
 
+def table_of_rules() -> str:
+    """Return the manual's table of the linter's rules."""
+    rows = ["| rule | level | what it finds |", "|---|---|---|"]
+    rows += [f"| `{rule.name}` | {rule.level} | {rule.summary} |" for rule in ALL_RULES]
+    return "\n".join(rows) + "\n"
+
+
 TABLES = {
-    "metrics": table_of_metrics,
-    "parameters": table_of_parameters,
-    "similarities": table_of_similarities,
+    "metrics": ("metrics.md", table_of_metrics),
+    "parameters": ("metrics.md", table_of_parameters),
+    "similarities": ("metrics.md", table_of_similarities),
+    "rules": ("golden-sets.md", table_of_rules),
 }
 
 
@@ -202,11 +211,12 @@ TABLES = {
 @pytest.mark.parametrize("kind", TABLES)
 def test_the_tables_of_the_manual_are_those_of_the_registries(kind: str) -> None:
     """Set RANKCHECK_WRITE_DOCS=1 to write them."""
-    page = ROOT / "docs" / "metrics.md"
+    name, make = TABLES[kind]
+    page = ROOT / "docs" / name
     text = page.read_text("utf-8")
     pattern = rf"(<!-- table of {kind}[^\n]*-->\n).*?(<!-- end of table -->)"
     made, count = re.subn(
-        pattern, lambda found: f"{found[1]}{TABLES[kind]()}{found[2]}", text, flags=re.DOTALL
+        pattern, lambda found: f"{found[1]}{make()}{found[2]}", text, flags=re.DOTALL
     )
     assert count == 1
     if os.environ.get("RANKCHECK_WRITE_DOCS"):

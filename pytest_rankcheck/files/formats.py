@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from pytest_rankcheck.errors import RankcheckError, quoted, suggestion
 from pytest_rankcheck.files.packed import first_bytes
 from pytest_rankcheck.files.reading import lines_of, text_of
-from pytest_rankcheck.files.tables import header_of
+from pytest_rankcheck.files.tables import header_of, normalised
 
 __all__ = ["Format", "Formats", "Sample"]
 
@@ -28,9 +28,12 @@ _START_BYTES = 16
 class Sample:
     """What tells the format of a file: looked at as far as a format asks for it."""
 
-    def __init__(self, path: Path, error: type[RankcheckError]) -> None:
+    def __init__(
+        self, path: Path, error: type[RankcheckError], columns: Mapping[str, str] | None = None
+    ) -> None:
         self.path = path
         self._error = error
+        self._meanings = {normalised(name): meaning for meaning, name in (columns or {}).items()}
 
     @cached_property
     def is_folder(self) -> bool:
@@ -57,8 +60,11 @@ class Sample:
 
     @cached_property
     def header(self) -> list[str]:
-        """The first line as the header of a table: the names of columns, normalised."""
-        return header_of(self.line)
+        """The first line as the header of a table: the names of columns, normalised.
+
+        Where it is told what a column means, its meaning stands for its name.
+        """
+        return [self._meanings.get(name, name) for name in header_of(self.line)]
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -147,14 +153,18 @@ class Formats(Generic[T]):
             )
         return chosen
 
-    def detected(self, path: Path) -> Format[T]:
+    def detected(self, path: Path, columns: Mapping[str, str] | None = None) -> Format[T]:
         """Return the format that the file's content has.
+
+        Args:
+            path: the file.
+            columns: what columns of a table mean that have unusual names.
 
         Raises:
             RankcheckError: the file is absent, empty or in no known format.
         """
         formats = self.by_name.values()
-        sample = Sample(path, self._error)
+        sample = Sample(path, self._error, columns)
         for known in sorted(formats, key=lambda known: (not known.is_binary, known.is_vague)):
             if known.recognises(sample):
                 return known
@@ -163,8 +173,8 @@ class Formats(Generic[T]):
         number, line = sample.numbered_line
         if not number:
             raise self._error(f"{path} is empty; {self._kind} has at least one line")
-        described = "; ".join(f"{known.name}: {known.description}" for known in formats)
+        described = "\n".join(f"  {known.name}: {known.description}" for known in formats)
         raise self._error(
             f"{path}:{number}: this is in no known format of {self._kind}: '{quoted(line, 60)}'. "
-            f"Known are {described}. Name one with format=... if the file is one of them"
+            f"If it is one of these, name it with format=...\n{described}"
         )

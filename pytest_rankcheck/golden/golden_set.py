@@ -80,7 +80,7 @@ class GoldenSet(JudgedQueries):
             split,
             checked_contradictions(contradictions),
         )
-        chosen = GOLDEN_FORMATS.named(format) if format else GOLDEN_FORMATS.detected(file)
+        chosen = GOLDEN_FORMATS.named(format) if format else GOLDEN_FORMATS.detected(file, columns)
         contents = chosen.read(source)
         if not contents.grades:
             raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")

@@ -66,6 +66,7 @@ def test_columns_with_other_names_are_told(file: Path) -> None:
         GoldenSet.load(file, "csv")
     columns = {"query_id": "kw", "doc_id": "sku", "relevance": "stars"}
     assert grades_of(GoldenSet.load(file, "csv", columns=columns)) == SAME
+    assert grades_of(GoldenSet.load(file, columns=columns)) == SAME
     with pytest.raises(GoldenSetError, match="no column 'skuu'; did you mean 'sku'"):
         GoldenSet.load(file, "csv", columns={**columns, "doc_id": "skuu"})
     with pytest.raises(GoldenSetError, match="there is no 'docid'; did you mean 'doc_id'"):

@@ -1,0 +1,132 @@
+"""``pytest --rankcheck-lint``: one test a golden set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+INI = """
+[tool.pytest.ini_options]
+rankcheck_golden = "golden/web.qrels golden/mobile.jsonl"
+rankcheck_lint = ["scale=0..3"]
+"""
+MOBILE = '{"query_id": "m", "query": "shoes", "relevance": {"a": 2, "b": 0}}\n'
+
+
+@pytest.fixture
+def golden(pytester: pytest.Pytester) -> Path:
+    pytester.makefile(".toml", pyproject=INI)
+    folder = pytester.mkdir("golden")
+    (folder / "web.qrels").write_text("q 0 a 1\nq 0 a 2\nq 0 b 0\n")
+    (folder / "mobile.jsonl").write_text(MOBILE)
+    return folder
+
+
+def test_errors_fail_and_warnings_are_shown(pytester: pytest.Pytester, golden: Path) -> None:
+    (golden / "mobile.jsonl").write_text(MOBILE.replace("2", "0"))
+    result = pytester.runpytest("--rankcheck-lint", "-v")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "golden/web.qrels::lint FAILED*",
+            "golden/mobile.jsonl::lint PASSED*",
+            "*lint of golden set web.qrels*",
+            "golden set 'web' (1 query): 1 error, 0 warnings",
+            "  error contradictory-judgment: 1 judgment contradicts another: document 'a' *, 1 and 2",
+            "    at  *golden?web.qrels:2",
+            "    why *",
+            "    do  *",
+            "lint of golden set 'mobile':",
+            "  warning no-relevant: 1 query without a relevant document: m*mobile.jsonl:1)",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+    assert "lint_items.py" not in result.stdout.str()
+
+
+def test_they_stand_beside_other_tests_and_are_chosen_like_them(
+    pytester: pytest.Pytester, golden: Path
+) -> None:
+    pytester.makepyfile("def test_other(): pass")
+    pytester.runpytest().assert_outcomes(passed=1)
+    pytester.runpytest("--rankcheck-lint").assert_outcomes(passed=2, failed=1)
+    pytester.runpytest("--rankcheck-lint", "-k", "mobile").assert_outcomes(passed=1, deselected=2)
+    pytester.runpytest("--rankcheck-lint", "-x").assert_outcomes(passed=1, failed=1)
+    result = pytester.runpytest("--rankcheck-lint", "--collect-only", "-q")
+    result.stdout.fnmatch_lines(["golden/web.qrels::lint", "golden/mobile.jsonl::lint"])
+
+
+def test_under_xdist(pytester: pytest.Pytester, golden: Path) -> None:
+    pytester.runpytest("--rankcheck-lint", "-n", "2").assert_outcomes(passed=1, failed=1)
+
+
+def test_who_settles_contradictions_is_only_warned(pytester: pytest.Pytester, golden: Path) -> None:
+    pytester.makefile(".toml", pyproject=INI + 'rankcheck_contradictions = "highest"\n')
+    result = pytester.runpytest("--rankcheck-lint")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["  warning contradictory-judgment: *"])
+
+
+def test_a_file_that_cannot_be_read_is_a_failure_without_a_traceback(
+    pytester: pytest.Pytester, golden: Path
+) -> None:
+    (golden / "web.qrels").write_text("q 0 b 1\nq 0 a\n")
+    result = pytester.runpytest("--rankcheck-lint")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*web.qrels:2: 3 columns, not 4: 'q 0 a'*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("ini", "message"),
+    [
+        ("", "*no golden set: the fixture golden_set needs one*"),
+        ('rankcheck_golden = "no.qrels"', "*there is no file *no.qrels*"),
+        ('rankcheck_golden = "golden/web.qrels"\nrankcheck_lint = ["one-grad=error"]',
+         "*rankcheck_lint: 'one-grad' is neither*did you mean 'one-grade'*"),
+        ('rankcheck_golden = "golden/web.qrels"\nrankcheck_grades = ["1"]',
+         "*rankcheck_grades: '1' is not of the form name=value, such as 1=4*"),
+        ('rankcheck_golden = "golden/web.qrels"\nrankcheck_grades = ["1=x"]',
+         "*rankcheck_grades: 'x', for the code '1', is not a number*"),
+    ],
+)  # fmt: skip
+def test_a_wrong_configuration_is_a_usage_error(
+    pytester: pytest.Pytester, golden: Path, ini: str, message: str
+) -> None:
+    pytester.makefile(".toml", pyproject=f"[tool.pytest.ini_options]\n{ini}\n")
+    result = pytester.runpytest("--rankcheck-lint")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+
+
+def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
+    pytester.makefile(
+        ".toml",
+        pyproject="""
+        [tool.pytest.ini_options]
+        pythonpath = ["."]
+        rankcheck_golden = "judged.csv scifact"
+        rankcheck_ranker = "engine:search"
+        rankcheck_grades = ["1=3", "2=2", "best=3"]
+        rankcheck_columns = ["doc_id=sku"]
+        rankcheck_contradictions = "last"
+        rankcheck_split = "dev"
+        """,
+    )
+    pytester.makefile(".csv", judged="query,sku,label\nred,a,2\nred,a,1\n")
+    qrels = pytester.mkdir("scifact") / "qrels"
+    qrels.mkdir()
+    (qrels / "dev.tsv").write_text("query-id\tsku\tscore\nq\ta\tbest\n")
+    (qrels.parent / "queries.jsonl").write_text('{"_id": "q", "text": "red"}\n')
+    pytester.makepyfile(engine="def search(text): return ['a']")
+    pytester.makepyfile(
+        """
+        def test_grades(golden_set, evaluation):
+            (query,) = golden_set
+            assert query.text == "red"
+            assert golden_set.grades(query.id) == {"a": 3}
+            assert evaluation.mean("RR") == 1
+        """
+    )
+    pytester.runpytest().assert_outcomes(passed=2)
