@@ -58,6 +58,12 @@ if TYPE_CHECKING:
         tau_ap,
     )
     from pytest_rankcheck.metrics.similarity.rbo import rbo
+    from pytest_rankcheck.rankers.adapters.batch import batch
+    from pytest_rankcheck.rankers.adapters.embedder import embedder
+    from pytest_rankcheck.rankers.adapters.http import http
+    from pytest_rankcheck.rankers.adapters.model import model
+    from pytest_rankcheck.rankers.adapters.scorer import scorer
+    from pytest_rankcheck.rankers.adapters.transformer import transformer
     from pytest_rankcheck.rankers.rank import rank
     from pytest_rankcheck.rankers.run import Run
 
@@ -107,6 +113,12 @@ _HOMES = {
     "metrics.similarity.lists": ("jaccard", "overlap", "top_k_kendall"),
     "metrics.similarity.order": ("kendall_distance", "kendall_tau", "spearman", "tau_ap"),
     "metrics.similarity.rbo": ("rbo",),
+    "rankers.adapters.batch": ("batch",),
+    "rankers.adapters.embedder": ("embedder",),
+    "rankers.adapters.http": ("http",),
+    "rankers.adapters.model": ("model",),
+    "rankers.adapters.scorer": ("scorer",),
+    "rankers.adapters.transformer": ("transformer",),
     "rankers.rank": ("rank",),
     "rankers.run": ("Run",),
 }
@@ -155,18 +167,24 @@ __all__ = [
     "assert_precision_not_regressed",
     "assert_recall_at_least",
     "assert_recall_not_regressed",
+    "batch",
     "compare",
+    "embedder",
     "evaluate",
+    "http",
     "jaccard",
     "kendall_distance",
     "kendall_tau",
+    "model",
     "overlap",
     "rank",
     "rbo",
     "read_record",
+    "scorer",
     "spearman",
     "tau_ap",
     "top_k_kendall",
+    "transformer",
 ]
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -43,7 +42,7 @@ BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
 RANKER_ORIGINS = pytest.StashKey[dict[int, str]]()
 """Where each ranker came from, by its id, in words that all xdist workers share."""
-_RANKER = pytest.StashKey[Callable[..., object]]()
+_RANKER = pytest.StashKey[object]()
 _RUNS = pytest.StashKey[dict[tuple[int, int], tuple[object, object, "Run"]]]()
 """The runs of this process by ranker and golden set, which are kept so that ids stay theirs."""
 
@@ -69,7 +68,7 @@ def configured_fixtures(config: Config) -> ModuleType:
     return cast("ModuleType", fixtures)
 
 
-def _ranker(pytestconfig: pytest.Config) -> Callable[..., object]:
+def _ranker(pytestconfig: pytest.Config) -> object:
     """The model under test: a callable from a query's text to document ids, best first.
 
     It comes from ``--rankcheck-ranker`` or ``rankcheck_ranker``; or write your own fixture of this
@@ -121,7 +120,7 @@ def loaded_golden(config: Config, path: Path, contradictions: str | None = None)
 
 def _run_from_ranker(
     request: pytest.FixtureRequest,
-    ranker: Callable[..., object],
+    ranker: object,
     golden_set: GoldenSet,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Run:
@@ -234,7 +233,7 @@ def check_metrics(config: Config) -> None:
         Metric.parse(name)
 
 
-def configured_ranker(config: pytest.Config) -> Callable[..., object]:
+def configured_ranker(config: pytest.Config) -> object:
     """Return the configured ranker, which is made once.
 
     Raises:
@@ -247,7 +246,7 @@ def configured_ranker(config: pytest.Config) -> Callable[..., object]:
     return config.stash[_RANKER]
 
 
-def _load_ranker(config: Config) -> Callable[..., object]:
+def _load_ranker(config: Config) -> object:
     __tracebackhide__ = True
     from pytest_rankcheck.rankers.loading import load_ranker
 
@@ -266,7 +265,7 @@ def _load_ranker(config: Config) -> Callable[..., object]:
 
 def _rank(
     config: pytest.Config,
-    ranker: Callable[..., object],
+    ranker: object,
     golden_set: GoldenSet,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Run:

@@ -132,11 +132,21 @@ class JudgedQueries:
 
         Without candidates of its own, the set's judged documents are the candidates.
         """
+        return self.candidates_frame(self.query_ids)
+
+    def candidates_frame(self, query_ids: Sequence[str]) -> pd.DataFrame:
+        """Return the candidates of some queries, as in `candidates`."""
         from pytest_rankcheck.golden.frames import candidates_frame, judgments_frame
 
         if self.has_candidates:
-            return candidates_frame(self._contents.candidates, self.query_ids)
-        return judgments_frame(self._grades)[["query_id", "doc_id"]]
+            return candidates_frame(self._contents.candidates, query_ids)
+        judged = {query_id: self._grades[query_id] for query_id in query_ids}
+        return judgments_frame(judged)[["query_id", "doc_id"]]
+
+    @property
+    def absent_feature(self) -> float:
+        """What a feature is that the file does not have: 0 in LETOR files, else NaN."""
+        return self._contents.candidates.absent
 
     @property
     def has_candidates(self) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.rankers.recognised import is_ranker
 
 __all__ = ["load_ranker"]
 
 
-def load_ranker(specification: str) -> Callable[..., object]:
-    """Return the callable that ``package.module:name`` names.
+def load_ranker(specification: str) -> object:
+    """Return the ranker that ``package.module:name`` names.
 
     ``name`` may be dotted, and may end with ``()``: then what it names is called once, without
     arguments, and its result is the ranker.
@@ -57,7 +57,7 @@ def _module(name: str) -> object:
         ) from None
 
 
-def _callable(found: object, is_factory: bool, specification: str) -> Callable[..., object]:
+def _callable(found: object, is_factory: bool, specification: str) -> object:
     __tracebackhide__ = True
     ranker = found() if is_factory and callable(found) else found
     if isinstance(ranker, type):
@@ -65,13 +65,12 @@ def _callable(found: object, is_factory: bool, specification: str) -> Callable[.
             f"ranker '{quoted(specification)}' is a class; write '{quoted(specification)}()' to "
             "have an instance made, or name a function"
         )
-    if not callable(ranker):
+    if not is_ranker(ranker):
         raise ConfigurationError(
             f"ranker '{quoted(specification)}' is {type(ranker).__name__}, which cannot be called; "
             "name a function from a query's text to document ids, best first"
         )
-    found_ranker: Callable[..., object] = ranker
-    return found_ranker
+    return ranker
 
 
 def _searched() -> str:

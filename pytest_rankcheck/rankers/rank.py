@@ -1,14 +1,12 @@
-"""Calling a ranker for every query of a golden set."""
+"""Ranking every query of a golden set."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from pytest_rankcheck.errors import RankerError, RunError, listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.rankers.asking import Answered, Asking, Retried
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     Ranking,
@@ -16,6 +14,7 @@ from pytest_rankcheck.rankers.ranking import (
     checked_option,
     ranking_of,
 )
+from pytest_rankcheck.rankers.recognised import adapter_of
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["rank"]
@@ -24,49 +23,77 @@ DEFAULT_DEPTH = 100
 
 
 def rank(
-    ranker: Callable[..., object],
+    ranker: object,
     golden: GoldenSet,
     depth: int = DEFAULT_DEPTH,
     *,
     ties: Ties = "doc_id",
     duplicates: Duplicates = "error",
+    concurrency: int = 8,
+    timeout: float | None = None,
+    retries: int = 0,
+    retry_on: Sequence[Retried] = (),
+    progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Call ``ranker`` for every query of ``golden`` and return its answers as a run.
+    """Ask ``ranker`` for every query of ``golden`` and return its answers as a run.
 
     Args:
         ranker: any callable that takes a query's text and returns document ids, best first; or
             (id, score) pairs, best first; or {id: score}; or a DataFrame with a column
             ``doc_id``, best first. A parameter annotated ``Query`` gets the query with id, text
-            and attributes instead; a parameter named ``k`` gets ``depth``.
+            and attributes instead; a parameter named ``k`` gets ``depth``. It may be async. Or an
+            adapter (``batch``, ``scorer``, ``model``, ...), or a retriever of LangChain or
+            LlamaIndex.
         golden: the queries.
         depth: how many documents of each answer are kept.
         ties: the order of equal scores, where the answer is {id: score}.
         duplicates: a document twice in an answer: ``"error"``, or ``"first"``.
+        concurrency: how many queries an async ranker works on at the same time.
+        timeout: seconds that an async ranker has for one query; None for no limit.
+        retries: how often a query is tried again after an error of ``retry_on``, with waits of
+            0.5 s, 1 s, 2 s, ... up to 30 s.
+        retry_on: the errors that are worth another try: classes, or their names.
+        progress: is called with how many queries are done, and of how many, after each.
 
     Raises:
-        RankerError: the ranker is not callable, raised, or answered something that is no
-            ranking. All failing queries are counted; the first failure is the cause.
+        RankerError: the ranker is none, raised, or answered something that is no ranking. All
+            failing queries are counted; the first failure is the cause.
     """
     __tracebackhide__ = True
     checked_option(ties, Ties, "ties")
     checked_option(duplicates, Duplicates, "duplicates")
-    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise RankerError(f"depth={quoted(depth)}: a depth is a whole number of at least 1")
-    ask = _asking(ranker, depth)
+    asking = Asking(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
+    adapter = adapter_of(ranker)
     rankings: dict[str, Ranking] = {}
     failures: dict[str, Exception] = {}
-    for query in golden:
+    seconds: dict[str, float] = {}
+
+    def done(answered: Answered) -> None:
+        query_id, failure = answered.query.id, answered.failure
         try:
-            answer = ask(query)
-            rankings[query.id] = ranking_of(
-                answer, query.id, depth=depth, ties=ties, duplicates=duplicates
-            )
-        except Exception as error:  # whatever a ranker raises is reported with its query
-            failures[query.id] = error
+            if failure is None:
+                rankings[query_id] = ranking_of(
+                    answered.answer, query_id, depth=depth, ties=ties, duplicates=duplicates
+                )
+        except Exception as error:  # of a generator, say, that raises while it is read
+            failure = error
+        if failure is not None:
+            failures[query_id] = failure
+        seconds[query_id] = answered.seconds
+        if progress is not None:
+            progress(len(seconds), len(golden))
+
+    adapter.ask(asking, done)
     if failures:
-        _report(failures, golden)
-    name = getattr(ranker, "__qualname__", type(ranker).__qualname__)
-    return Run(rankings, name=name, depth=depth, ties=ties, duplicates=duplicates)
+        _report({query.id: failures[query.id] for query in golden if query.id in failures}, golden)
+    return Run(
+        {query.id: rankings[query.id] for query in golden},  # whatever order they came in
+        name=adapter.name,
+        depth=depth,
+        ties=ties,
+        duplicates=duplicates,
+        seconds={query.id: seconds[query.id] for query in golden},
+    )
 
 
 def _report(failures: dict[str, Exception], golden: GoldenSet) -> None:
@@ -87,48 +114,3 @@ def _report(failures: dict[str, Exception], golden: GoldenSet) -> None:
     raise RankerError(
         f"the ranker failed on {count}, first on '{quoted(query_id)}'{asked}: {said}{rest}"
     ) from first
-
-
-def _asking(ranker: Callable[..., object], depth: int) -> Callable[[Query], object]:
-    """Return a function that puts a query to the ranker in the way that the ranker takes it."""
-    __tracebackhide__ = True
-    if not callable(ranker):
-        raise RankerError(
-            f"the ranker is {type(ranker).__name__}, which cannot be called; give a function from "
-            "a query's text to document ids, best first"
-        )
-    parameters = _parameters(ranker)
-    extra: dict[str, Any] = {"k": depth} if any(p.name == "k" for p in parameters[1:]) else {}
-    if parameters and _wants_query(parameters[0]):
-
-        def ask_with_query(query: Query) -> object:
-            __tracebackhide__ = True
-            return ranker(query, **extra)
-
-        return ask_with_query
-
-    def ask_with_text(query: Query) -> object:
-        __tracebackhide__ = True
-        if query.text is None:
-            raise RankerError(
-                "the query has no text to give to the ranker; add its text to the golden set "
-                "(TREC qrels: a .queries.tsv beside them), or let the ranker take a Query"
-            )
-        return ranker(query.text, **extra)
-
-    return ask_with_text
-
-
-def _parameters(ranker: Callable[..., object]) -> list[inspect.Parameter]:
-    """Return the ranker's parameters; none where it is written in C and does not tell."""
-    try:
-        return list(inspect.signature(ranker).parameters.values())
-    except (TypeError, ValueError):
-        return []
-
-
-def _wants_query(parameter: inspect.Parameter) -> bool:
-    annotation: object = parameter.annotation
-    if isinstance(annotation, str):
-        return annotation.strip("'\"").rpartition(".")[2] == Query.__name__
-    return annotation is Query

@@ -53,12 +53,17 @@ class Run:
         depth: int | None = None,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
+        seconds: Mapping[str, float] | None = None,
     ) -> None:
         self.name = name
         self.depth = depth
         """How many documents a query was asked for; None where it is not known."""
         self.ties: Ties = ties
         self.duplicates: Duplicates = duplicates
+        self.seconds: Mapping[str, float] = dict(seconds or {})
+        """How long each query took to rank; empty where that is not known."""
+        self.repeats: tuple[Run, ...] = ()
+        """Further runs of the same ranker, where it was asked more than once."""
         self._loaded: dict[str, Answer] | None = dict(rankings)
         self._file: RunFile | None = None
 
@@ -245,8 +250,14 @@ class Run:
                 None,
             )
             return run
-        cut = {query_id: self._ranking(query_id).top(depth) for query_id in self}
-        return Run(cut, name=self.name, depth=depth, ties=self.ties, duplicates=self.duplicates)
+        return Run(
+            {query_id: self._ranking(query_id).top(depth) for query_id in self},
+            name=self.name,
+            depth=depth,
+            ties=self.ties,
+            duplicates=self.duplicates,
+            seconds=self.seconds,
+        )
 
     def found(self, wanted: Wanted) -> Iterator[tuple[str, Found | None]]:
         """Yield each query with where the wanted documents are; None for one not wanted.

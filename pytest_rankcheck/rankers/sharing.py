@@ -68,6 +68,7 @@ def _text_of(run: Run) -> str:
         "depth": run.depth,
         "ties": run.ties,
         "duplicates": run.duplicates,
+        "seconds": dict(run.seconds),
     }
     return "\n".join((readable_json(header), *lines_to_write(run.listings())))
 

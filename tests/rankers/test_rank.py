@@ -133,7 +133,7 @@ def test_the_answer_is_cut_at_the_depth() -> None:
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True, "10", None])
 def test_a_depth_that_is_none_is_refused(depth: Any) -> None:
-    with pytest.raises(RankerError, match="a depth is a whole number of at least 1"):
+    with pytest.raises(RankerError, match="depth is a whole number of at least 1"):
         rank(lambda text: [], ONE, depth=depth)
 
 

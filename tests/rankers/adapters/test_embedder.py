@@ -1,0 +1,121 @@
+"""Embeddings: exact search by inner product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, RankerError, embedder, rank
+from pytest_rankcheck.rankers.adapters import embedder as module
+
+CORPUS = {"d1": "aab", "d2": "ab", "d3": "bbb", "d4": ""}
+GOLDEN = GoldenSet.from_dict({"q1": {"d1": 1}, "q2": {"d3": 1}}, {"q1": "a", "q2": "b"})
+
+
+def letters(texts: list[str]) -> np.ndarray:
+    return np.array([[text.count("a"), text.count("b")] for text in texts], dtype=np.float32)
+
+
+def test_the_largest_products_come_first() -> None:
+    run = rank(embedder(letters, CORPUS), GOLDEN)
+    assert list(run["q1"]) == ["d1", "d2", "d4", "d3"]  # 2, 1, 0, 0: tied by id, descending
+    assert list(run["q2"]) == ["d3", "d2", "d1", "d4"]
+    cosine = rank(embedder(letters, CORPUS, cosine=True), GOLDEN)
+    assert list(cosine["q1"]) == ["d1", "d2", "d4", "d3"]  # 2/sqrt(5), 1/sqrt(2), 0, 0
+    assert rank(embedder(letters, CORPUS), GOLDEN, depth=1)["q2"] == ("d3",)
+
+
+def test_lists_and_another_encoder_for_documents() -> None:
+    run = rank(
+        embedder(
+            lambda texts: letters(texts).tolist(), CORPUS,
+            encode_corpus=lambda texts: letters([text.replace("a", "bb") for text in texts]),
+        ),
+        GOLDEN,
+    )  # fmt: skip
+    assert list(run["q2"]) == ["d1", "d3", "d2", "d4"]
+
+
+def test_the_corpus_is_embedded_once_in_batches() -> None:
+    asked: list[list[str]] = []
+
+    def encode(texts: list[str]) -> np.ndarray:
+        asked.append(list(texts))
+        return letters(texts)
+
+    ranker = embedder(encode, CORPUS, size=3)
+    rank(ranker, GOLDEN)
+    rank(ranker, GOLDEN)
+    assert asked == [["aab", "ab", "bbb"], [""], ["a", "b"], ["a", "b"]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    documents=st.lists(
+        st.lists(st.integers(-3, 3), min_size=2, max_size=2), min_size=1, max_size=30
+    ),
+    queries=st.lists(st.lists(st.integers(-3, 3), min_size=2, max_size=2), min_size=1, max_size=4),
+    depth=st.integers(1, 12),
+    block=st.integers(1, 40),
+)
+def test_blocks_find_what_sorting_all_finds(
+    documents: list, queries: list, depth: int, block: int
+) -> None:
+    corpus = {f"d{place:02}": str(vector) for place, vector in enumerate(documents)}
+    golden = GoldenSet.from_dict(
+        {f"q{place}": {"d00": 1} for place in range(len(queries))},
+        {f"q{place}": str(vector) for place, vector in enumerate(queries)},
+    )
+
+    def encode(texts: list[str]) -> list[list[float]]:
+        return [[float(number) for number in text.strip("[]").split(",")] for text in texts]
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(module, "_BLOCK_PRODUCTS", block)
+        run = rank(embedder(encode, corpus), golden, depth)
+    for place, query in enumerate(queries):
+        products = {
+            doc_id: float(np.dot(query, vector))
+            for doc_id, vector in zip(corpus, documents, strict=True)
+        }
+        expected = sorted(products, key=lambda doc: (products[doc], doc), reverse=True)[:depth]
+        assert list(run[f"q{place}"]) == expected
+
+
+def fails_on_queries(texts: list[str]) -> np.ndarray:
+    if texts == ["a", "b"]:
+        raise RuntimeError("out of memory")
+    return letters(texts)
+
+
+@pytest.mark.parametrize(
+    ("encode", "message"),
+    [
+        (
+            lambda texts: letters(texts)[:-1],
+            r"the encoder of the corpus answered .* shape 3 x 2, not",
+        ),
+        (lambda texts: letters(texts)[:, 0], "of the shape 4, not one row for each of 4"),
+        (lambda texts: letters(texts) * np.nan, "a number that is not finite, in row 0"),
+        (lambda texts: texts, "answered list, not numbers"),
+        (
+            lambda texts: np.ones((len(texts), len(texts))),
+            "a query is embedded in 2 numbers, a doc",
+        ),
+        (fails_on_queries, "failed on 2 of 2 queries, first on 'q1' .*RuntimeError: out of memory"),
+    ],
+)
+def test_a_wrong_embedding_is_refused(encode: Callable[..., object], message: str) -> None:
+    with pytest.raises(RankerError, match=message):
+        rank(embedder(encode, CORPUS), GOLDEN)
+
+
+def test_what_cannot_embed_is_refused() -> None:
+    with pytest.raises(RankerError, match="embedder: str cannot be called"):
+        embedder("model", CORPUS)  # type: ignore[arg-type]
+    with pytest.raises(RankerError, match="embedder: the corpus is empty"):
+        embedder(letters, {})

@@ -1,0 +1,338 @@
+"""Search endpoints: a real HTTP server on loopback, with its errors, slowness and half answers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, RankerError, http, rank
+from pytest_rankcheck.rankers.adapters import http as module
+
+pytest.importorskip("httpx", reason="httpx is not installed")
+pytest.importorskip("jmespath", reason="jmespath is not installed")
+
+GOLDEN = GoldenSet.from_dict(
+    {"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": "red shoes", "q2": 'größe "42"'},
+    attributes={"q1": {"locale": "en", "shop": 7}, "q2": {"locale": "de", "shop": 8}},
+)  # fmt: skip
+SECRET = "sesame-7f3a"
+
+
+class Server(ThreadingHTTPServer):
+    """Answers as a test says, and keeps what it was asked."""
+
+    daemon_threads = True
+    answer: Callable[[Handler], None]
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: list[dict[str, Any]] = []
+        self.lock = Lock()
+        self.now = self.most = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def handle_any(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        parts = urlsplit(self.path)
+        server = self.server
+        with server.lock:
+            server.now += 1
+            server.most = max(server.most, server.now)
+            server.asked.append(
+                {
+                    "method": self.command, "path": parts.path, "params": parse_qs(parts.query),
+                    "json": json.loads(body) if body else None, "headers": dict(self.headers),
+                }
+            )  # fmt: skip
+        try:
+            server.answer(self)
+        finally:
+            with server.lock:
+                server.now -= 1
+
+    do_GET = do_POST = handle_any
+
+    def send(self, content: object, status: int = 200) -> None:
+        raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Be silent."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def hits(*doc_ids: str) -> dict[str, object]:
+    return {
+        "took": 1,
+        "hits": {"total": 9, "hits": [{"_id": doc, "_score": 1.0} for doc in doc_ids]},
+    }
+
+
+def test_elasticsearch_in_one_line(server: Server) -> None:
+    server.answer = lambda handler: handler.send(hits("d7", "d1"))
+    run = rank(http(f"{server.url}/products/_search", "elasticsearch"), GOLDEN, depth=5)
+    assert run["q1"] == ("d7", "d1")
+    assert sorted(asked["json"]["query"]["multi_match"]["query"] for asked in server.asked) == [
+        'größe "42"', "red shoes",
+    ]  # fmt: skip
+    assert {asked["json"]["size"] for asked in server.asked} == {5}
+    assert {asked["method"] for asked in server.asked} == {"POST"}
+
+
+def test_solr_and_vespa(server: Server) -> None:
+    server.answer = lambda handler: handler.send({"response": {"docs": [{"id": "a"}, {"id": "b"}]}})
+    assert rank(http(f"{server.url}/solr/web/select", "solr"), GOLDEN, depth=7)["q1"] == ("a", "b")
+    assert {asked["method"] for asked in server.asked} == {"GET"}
+    assert sorted(asked["params"]["q"][0] for asked in server.asked) == ['größe "42"', "red shoes"]
+    assert server.asked[0]["params"]["rows"] == ["7"]
+    assert server.asked[0]["json"] is None
+    server.answer = lambda handler: handler.send({"root": {"children": [{"id": "id:x:y::1"}]}})
+    assert rank(http(f"{server.url}/search/", "vespa"), GOLDEN)["q2"] == ("id:x:y::1",)
+    assert server.asked[-1]["json"]["hits"] == 100
+
+
+def test_a_request_of_its_own(server: Server) -> None:
+    server.answer = lambda handler: handler.send(
+        {"found": [{"doc": {"key": 4}}, {"doc": {"key": 2}}]}
+    )
+    ranker = http(
+        f"{server.url}/api", ids="found[].doc.key", method="post",
+        body={
+            "text": "{query}", "filter": ["lang:{attributes.locale}", {"shop": "{attributes.shop}"}],
+            "top": "{k}", "id": "{query_id}", "explain": False, "literal": "{other} {}",
+        },
+        params={"locale": "{attributes.locale}"},
+    )  # fmt: skip
+    golden = GOLDEN.subset(["q2"])
+    assert rank(ranker, golden, depth=3)["q2"] == ("4", "2")
+    (asked,) = server.asked
+    assert asked["params"] == {"locale": ["de"]}
+    assert asked["json"] == {
+        "text": 'größe "42"', "filter": ["lang:de", {"shop": 8}], "top": 3, "id": "q2",
+        "explain": False, "literal": "{other} {}",
+    }  # fmt: skip
+
+
+def test_an_empty_list_of_hits_is_an_empty_ranking(server: Server) -> None:
+    def answer(handler: Handler) -> None:
+        empty = "red" in json.dumps(server.asked[-1]["json"])
+        handler.send(hits() if empty else hits("d"))
+
+    server.answer = answer
+    run = rank(http(server.url, "opensearch"), GOLDEN, concurrency=1)
+    assert (run["q1"], run["q2"]) == ((), ("d",))
+
+
+def test_queries_are_asked_at_the_same_time_but_no_more_than_allowed(server: Server) -> None:
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {"d": 1} for n in range(12)}, {f"q{n}": f"text {n}" for n in range(12)}
+    )
+
+    def answer(handler: Handler) -> None:
+        time.sleep(0.03)
+        handler.send(hits("d"))
+
+    server.answer = answer
+    rank(http(server.url, "elasticsearch"), golden, concurrency=4)
+    assert 1 < server.most <= 4
+    assert len(server.asked) == 12
+
+
+# --- secrets -----------------------------------------------------------------------------------
+
+
+def test_headers_come_from_the_environment_and_are_never_shown(
+    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("SEARCH_TOKEN", SECRET)
+    server.answer = lambda handler: handler.send({"error": "no"}, status=403)
+    headers = {"Authorization": "Bearer ${SEARCH_TOKEN}"}
+    ranker = http(f"{server.url}/x", "elasticsearch", headers=headers)
+    with pytest.raises(RankerError, match="HTTP 403") as refused:
+        rank(ranker, GOLDEN)
+    (asked, *_) = server.asked
+    assert asked["headers"]["Authorization"] == f"Bearer {SECRET}"
+    shown = [str(refused.value), repr(ranker), refused.getrepr(showlocals=True, style="long")]
+    assert SECRET not in " ".join(map(str, shown))
+    assert SECRET not in caplog.text
+    address = server.url.replace("http://", f"http://user:{SECRET}@")
+    with pytest.raises(RankerError, match="HTTP 403") as refused:
+        rank(http(f"{address}/x?key={SECRET}", "elasticsearch"), GOLDEN)
+    assert SECRET not in str(refused.value)
+
+
+def test_a_variable_that_is_not_set_is_named(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SEARCH_TOKEN", raising=False)
+    ranker = http(server.url, "solr", headers={"X-Key": "${SEARCH_TOKEN}"})
+    with pytest.raises(
+        RankerError, match="needs the environment variable SEARCH_TOKEN, which is not"
+    ):
+        rank(ranker, GOLDEN)
+    assert server.asked == []
+
+
+# --- what goes wrong ---------------------------------------------------------------------------
+
+
+def half(handler: Handler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"hits": {"hits": [')
+    handler.close_connection = True
+
+
+def cut(handler: Handler) -> None:
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda h: h.send({"error": "index_not_found"}, status=404), "HTTP 404: .*index_not_found"),
+        (lambda h: h.send(b"<html>oops\x1b[2J</html>", status=500), r"HTTP 500: <html>oops\\x1b\[2J"),
+        (lambda h: h.send(b"", status=301), "HTTP 301"),
+        (lambda h: h.send(b"<html>"), "the answer is not JSON: <html>"),
+        (lambda h: h.send(b'{"hits": {"hits": ['), "the answer is not JSON"),
+        (lambda h: h.send({"took": 1, "results": []}), r"nothing at 'hits.hits\[\]._id' in .* has took, results"),
+        (lambda h: h.send([1]), r"nothing at 'hits.hits\[\]._id' in the answer, which has \[1\]"),
+        (lambda h: h.send({"hits": {"hits": [{"_id": "a"}, {"id": "b"}]}}), "of 2 hits only 1 have"),
+        (lambda h: h.send(hits("a", "a")), "document 'a' is ranked twice"),
+        (lambda h: h.send({"hits": {"hits": [{"_id": {}}]}}), "a document id is {}"),
+        (half, "peer closed connection|incomplete"),
+        (cut, "ReadError|disconnected|RemoteProtocolError"),
+    ],
+)  # fmt: skip
+def test_a_wrong_answer_is_refused_with_the_address(
+    server: Server, answer: Callable[[Handler], None], message: str
+) -> None:
+    server.answer = answer
+    with pytest.raises(RankerError, match=message) as refused:
+        rank(http(f"{server.url}/web/_search", "elasticsearch"), GOLDEN)
+    assert "failed on 2 of 2 queries, first on 'q1' \"red shoes\"" in str(refused.value)
+    if not isinstance(answer, type(half)) or answer.__name__ == "<lambda>":
+        assert "127.0.0.1" in str(refused.value) or "query 'q1'" in str(refused.value)
+
+
+def test_a_server_that_is_not_there(server: Server) -> None:
+    address = server.url
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(RankerError, match=r"POST http://127.0.0.1:\d+/: .*(connect|refused)"):
+        rank(http(address, "elasticsearch"), GOLDEN)
+
+
+def test_a_slow_server(server: Server) -> None:
+    server.answer = lambda handler: time.sleep(0.5)
+    start = time.monotonic()
+    with pytest.raises(RankerError, match="no answer"):
+        rank(http(server.url, "elasticsearch"), GOLDEN, timeout=0.1)
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
+    def answer(handler: Handler) -> None:
+        handler.send(
+            hits("d") if len(server.asked) > 2 else {}, 200 if len(server.asked) > 2 else status
+        )
+
+    server.answer = answer
+    golden = GOLDEN.subset(["q1"])
+    with pytest.raises(RankerError, match=f"HTTP {status}"):
+        rank(http(server.url, "elasticsearch"), golden)
+    server.asked.clear()
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("pytest_rankcheck.rankers.asking._FIRST_WAIT", 0)
+        run = rank(http(server.url, "elasticsearch"), golden, retries=2)
+    assert run["q1"] == ("d",)
+    assert len(server.asked) == 3
+
+
+def test_a_broken_connection_is_tried_again_but_not_a_wrong_request(server: Server) -> None:
+    def answer(handler: Handler) -> None:
+        cut(handler) if len(server.asked) == 1 else handler.send(hits("d"))
+
+    server.answer = answer
+    golden = GOLDEN.subset(["q1"])
+    assert rank(http(server.url, "elasticsearch"), golden, retries=1)["q1"] == ("d",)
+    server.asked.clear()
+    server.answer = lambda handler: handler.send({}, status=400)
+    with pytest.raises(RankerError, match="HTTP 400"):
+        rank(http(server.url, "elasticsearch"), golden, retries=5)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"url": "localhost:9200", "engine": "solr"}, "is no address that begins with http://"),
+        ({"url": "http://[::1", "engine": "solr"}, "is no address"),
+        (
+            {"url": "http://x", "engine": "elastic"},
+            "engine=elastic is not possible; did you mean 'ela",
+        ),
+        ({"url": "http://x"}, r"say where the ids stand in the answer, such as ids='hits.hits\[\]"),
+        ({"url": "http://x", "ids": "hits["}, r"ids='hits\[' is no JMESPath"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_at_once(arguments: dict, message: str) -> None:
+    with pytest.raises(RankerError, match=message):
+        http(**arguments)
+
+
+def test_a_query_that_lacks_what_the_request_needs_is_named(server: Server) -> None:
+    server.answer = lambda handler: handler.send(hits("d"))
+    golden = GoldenSet.from_dict(
+        {"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": "red"}, attributes={"q1": {"locale": "en"}}
+    )
+    by_text = http(server.url, "elasticsearch")
+    with pytest.raises(RankerError, match=r"failed on 1 of 2 queries, first on 'q2'.* no text"):
+        rank(by_text, golden)
+    ranker = http(server.url, ids="hits.hits[]._id", params={"l": "{attributes.local}"})
+    with pytest.raises(
+        RankerError, match=r"needs the attribute 'local', .*; did you mean 'locale'"
+    ):
+        rank(ranker, golden.subset(["q1"]))
+
+
+def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "httpx" else object())
+    with pytest.raises(
+        RankerError, match=r"httpx not installed: pip install 'pytest-rankcheck\[http\]'"
+    ):
+        http("http://x", "solr")

@@ -1,0 +1,136 @@
+"""Rerankers: a score for each candidate."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from pytest_rankcheck import GoldenSet, Query, RankerError, Run, rank, scorer
+
+GOLDEN = GoldenSet.from_dict(
+    {"q1": {"aa": 1, "b": 0, "cccc": 0}, "q2": {"b": 1}}, {"q1": "red", "q2": "blue"}
+)
+BY_LENGTH = {"q1": ["cccc", "aa", "b"], "q2": ["b"]}
+
+
+def rankings_of(ranker: object, golden: GoldenSet = GOLDEN) -> dict[str, list[str]]:
+    run = rank(ranker, golden)
+    return {query_id: list(run[query_id]) for query_id in run}
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        lambda text, docs: [len(doc) for doc in docs],
+        lambda text, docs: (float(len(doc)) for doc in docs),
+        lambda text, docs: np.array([len(doc) for doc in docs], dtype=np.float32),
+        lambda text, docs: np.array([[len(doc)] for doc in docs]),
+        lambda text, docs: {doc: len(doc) for doc in docs},
+        lambda text, docs: [
+            {"corpus_id": place, "score": len(docs[place])} for place in reversed(range(len(docs)))
+        ],
+    ],
+)
+def test_scores_in_every_form(score: Callable[..., object]) -> None:
+    assert rankings_of(scorer(score)) == BY_LENGTH
+
+
+def test_candidates_come_from_a_first_stage() -> None:
+    first = Run.from_dict({"q1": ["x", "yyy"], "extra": ["z"]})
+    score = scorer(lambda text, docs: [len(doc) for doc in docs], candidates=first)
+    assert rankings_of(score) == {"q1": ["yyy", "x"], "q2": []}
+    given = {"q2": ["x", "yy", "x"]}
+    score = scorer(lambda text, docs: [len(doc) for doc in docs], candidates=given)
+    assert rankings_of(score) == {"q1": [], "q2": ["yy", "x"]}
+
+
+def test_the_model_may_see_texts_and_queries() -> None:
+    seen = []
+
+    def score(query: Query, docs: list[str]) -> list[int]:
+        seen.append((query.id, docs))
+        return [len(doc) for doc in docs]
+
+    documents = {"aa": "short", "b": "much longer", "cccc": "x"}
+    assert rankings_of(scorer(score, documents=documents)) == {
+        "q1": ["b", "aa", "cccc"],
+        "q2": ["b"],
+    }
+    assert seen == [("q1", ["short", "much longer", "x"]), ("q2", ["much longer"])]
+    with pytest.raises(RankerError, match="candidate 'cccc' is not among the documents"):
+        rank(scorer(score, documents={"aa": "", "b": ""}), GOLDEN)
+
+
+class CrossEncoder:
+    """The two shapes in which a CrossEncoder of sentence-transformers is asked."""
+
+    def predict(self, sentences: list[tuple[str, str]]) -> np.ndarray:
+        assert all(isinstance(pair, tuple) for pair in sentences)
+        return np.array([len(passage) for _, passage in sentences], dtype=np.float32)
+
+    def rank(self, query: str, documents: list[str]) -> list[dict[str, object]]:
+        scores = [{"corpus_id": i, "score": np.float32(len(d))} for i, d in enumerate(documents)]
+        return sorted(scores, key=lambda found: -float(found["score"]))
+
+
+def test_a_cross_encoder_is_asked_in_its_own_ways() -> None:
+    encoder = CrossEncoder()
+    for ranker in (encoder, encoder.predict, encoder.rank):
+        assert rankings_of(scorer(ranker)) == BY_LENGTH
+    in_pairs = scorer(lambda pairs: [len(doc) for _, doc in pairs], pairs=True)
+    assert rankings_of(in_pairs) == BY_LENGTH
+
+
+def test_the_real_cross_encoder_is_asked_as_ours() -> None:
+    """Its weights cannot be had here; the two shapes are those that the double above has."""
+    sentence_transformers = pytest.importorskip(
+        "sentence_transformers", reason="sentence-transformers is not installed (it needs torch)"
+    )
+    for way in ("predict", "rank"):
+        real = inspect.signature(getattr(sentence_transformers.CrossEncoder, way)).parameters
+        ours = inspect.signature(getattr(CrossEncoder, way)).parameters
+        assert list(real)[: len(ours)] == list(ours)
+
+
+def half(text: str, docs: list[str]) -> list[float]:
+    if text == "blue":
+        raise RuntimeError("out of memory")
+    return [1.0] * len(docs)
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (lambda text, docs: [1.0], r"answered numbers of the shape 1, not one for each of 3"),
+        (lambda text, docs: np.ones((len(docs), 2)), r"of the shape 3 x 2, not one for each of 3"),
+        (lambda text, docs: 5, "of the shape a single number"),
+        (
+            lambda text, docs: None,
+            "the scorer answered NoneType, not numbers|shape a single number",
+        ),
+        (lambda text, docs: docs, "the scorer answered list, not numbers"),
+        (lambda text, docs: [float("nan")] * len(docs), "the score of document 'aa' is nan"),
+        (
+            lambda text, docs: {"stranger": 1.0},
+            "document 'stranger' is scored, but is no candidate",
+        ),
+        (lambda text, docs: [{"corpus_id": 9, "score": 1}], r'"corpus_id" \(0 to 2\) and "score"'),
+        (lambda text, docs: [{"id": 0, "score": 1}], '"corpus_id"'),
+        (half, "first on 'q2' \"blue\": RuntimeError: out of memory"),
+    ],
+)
+def test_a_wrong_answer_is_refused(score: Callable[..., object], message: str) -> None:
+    with pytest.raises(RankerError, match=message):
+        rank(scorer(score), GOLDEN)
+
+
+def test_what_cannot_be_called_is_refused() -> None:
+    with pytest.raises(RankerError, match="scorer: dict cannot be called"):
+        scorer({})
+
+
+def test_fewer_scores_by_name_rank_fewer_documents() -> None:
+    assert rankings_of(scorer(lambda text, docs: {docs[0]: 1.0}))["q1"] == ["aa"]

@@ -1,0 +1,97 @@
+"""PyTerrier style: DataFrames in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import GoldenSet, RankerError, rank, transformer
+
+GOLDEN = GoldenSet.from_dict(
+    {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}, {"q1": "red", "q2": "blue", "q3": "grey"}
+)
+ROWS = pd.DataFrame(
+    [("q1", "a", 1.0, 1), ("q2", "a", 5.0, 1), ("q1", "b", 2.0, 0), ("q2", "b", 4.0, 0)],
+    columns=["qid", "docno", "score", "rank"],
+)
+
+
+def rankings_of(ranker: object) -> dict[str, list[str]]:
+    run = rank(ranker, GOLDEN)
+    return {query_id: list(run[query_id]) for query_id in run}
+
+
+class Retrieve:
+    """What PyTerrier calls a transformer."""
+
+    def __init__(self, found: Any = ROWS) -> None:
+        self.found = found
+        self.asked: list[pd.DataFrame] = []
+
+    def transform(self, queries: pd.DataFrame) -> Any:
+        self.asked.append(queries)
+        return self.found(queries) if callable(self.found) else self.found
+
+
+def test_scores_decide_then_ranks_then_rows() -> None:
+    assert rankings_of(transformer(Retrieve())) == {"q1": ["b", "a"], "q2": ["a", "b"], "q3": []}
+    by_rank = transformer(Retrieve(ROWS.drop(columns="score")))
+    assert rankings_of(by_rank) == {"q1": ["b", "a"], "q2": ["b", "a"], "q3": []}
+    by_row = transformer(Retrieve(ROWS[["qid", "docno"]]))
+    assert rankings_of(by_row) == {"q1": ["a", "b"], "q2": ["a", "b"], "q3": []}
+
+
+def test_queries_come_all_at_once_or_in_batches() -> None:
+    retrieve = Retrieve(lambda queries: ROWS[ROWS["qid"].isin(queries["qid"])])
+    rank(transformer(retrieve), GOLDEN)
+    assert retrieve.asked[0].to_dict("list") == {
+        "qid": ["q1", "q2", "q3"], "query": ["red", "blue", "grey"],
+    }  # fmt: skip
+    rank(transformer(retrieve, size=2), GOLDEN)
+    assert [len(asked) for asked in retrieve.asked] == [3, 2, 1]
+
+
+def test_a_function_will_do_and_ids_may_be_numbers() -> None:
+    golden = GoldenSet.from_dict({"1": {"7": 1}}, {"1": "red"})
+    rows = pd.DataFrame({"qid": [1, 1], "docno": [7, 8], "score": [1, 2]})
+    assert list(rank(transformer(lambda queries: rows), golden)["1"]) == ["8", "7"]
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (None, "the transformer answered NoneType, not a DataFrame"),
+        ([("q1", "a")], "the transformer answered list, not a DataFrame"),
+        (
+            ROWS.rename(columns={"docno": "docid"}),
+            "no column docno; it has qid, docid, score, rank",
+        ),
+        (ROWS.replace("q2", "q9"), "the answer has a query that was not asked: 'q9'"),
+        (pd.concat([ROWS, ROWS]), "document 'b' is ranked twice"),
+        (ROWS.assign(score=float("nan")), "the score of document 'a' is nan"),
+        (lambda queries: 1 / 0, "ZeroDivisionError"),
+    ],
+)
+def test_a_wrong_answer_is_refused(found: object, message: str) -> None:
+    with pytest.raises(RankerError, match=message):
+        rank(transformer(Retrieve(found)), GOLDEN)
+
+
+def test_what_is_no_transformer_is_refused() -> None:
+    with pytest.raises(RankerError, match="transformer: list has no transform"):
+        transformer([])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_real_pyterrier() -> None:
+    pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    scores: Callable[[Any], float] = lambda row: float(len(row["docno"]))  # noqa: E731
+    source = pt.Transformer.from_df(ROWS.assign(query="x")) if hasattr(
+        pt.Transformer, "from_df"
+    ) else pt.apply.generic(lambda queries: ROWS.merge(queries, on="qid"))  # fmt: skip
+    assert rankings_of(transformer(source)) == {"q1": ["b", "a"], "q2": ["a", "b"], "q3": []}
+    pipeline = source >> pt.apply.doc_score(scores)
+    assert rankings_of(transformer(pipeline)) == {"q1": ["b", "a"], "q2": ["b", "a"], "q3": []}

@@ -1,0 +1,292 @@
+"""Async rankers, trying again, retrievers, and the time of each query."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, Query, RankerError, rank
+from pytest_rankcheck.rankers.asking import Asking
+
+COUNT = 12
+GOLDEN = GoldenSet.from_dict(
+    {f"q{n}": {f"d{n}": 1} for n in range(COUNT)}, {f"q{n}": f"text {n}" for n in range(COUNT)}
+)
+
+
+def number(text: str) -> int:
+    return int(text.rpartition(" ")[2])
+
+
+class Engine:
+    """Answers late, the first query last, and counts how many it works on at a time."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+
+    async def search(self, text: str) -> list[str]:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.002 * (COUNT - number(text)))
+        self.now -= 1
+        return [f"d{number(text)}"]
+
+    async def __call__(self, query: Query, k: int) -> list[str]:
+        return (await self.search(str(query.text)))[:k]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 100])
+def test_async_rankers_work_on_several_queries_but_no_more_than_allowed(concurrency: int) -> None:
+    engine = Engine()
+    run = rank(engine.search, GOLDEN, concurrency=concurrency)
+    assert [tuple(run[query_id]) for query_id in run] == [(f"d{n}",) for n in range(COUNT)]
+    assert list(run) == list(GOLDEN.query_ids)  # whatever came first
+    assert list(run.seconds) == list(GOLDEN.query_ids)
+    assert engine.most == min(concurrency, COUNT)
+
+
+def test_async_objects_and_partials_are_recognised() -> None:
+    engine = Engine()
+    for ranker in (
+        engine,
+        functools.partial(engine.search),
+        functools.partial(Engine.search, engine),
+    ):
+        assert rank(ranker, GOLDEN)["q3"] == ("d3",)
+
+
+def test_an_event_loop_may_be_running_already() -> None:
+    async def main() -> object:
+        return rank(Engine().search, GOLDEN)["q3"]
+
+    assert asyncio.run(main()) == ("d3",)
+
+
+def test_a_query_that_takes_too_long_fails_alone() -> None:
+    async def search(text: str) -> list[str]:
+        await asyncio.sleep(30 if number(text) == 4 else 0)
+        return ["d"]
+
+    with pytest.raises(
+        RankerError, match=r"failed on 1 of 12 queries, first on 'q4' .*no answer within 0.05 s$"
+    ):
+        rank(search, GOLDEN, timeout=0.05)
+    with pytest.raises(RankerError, match=r"no answer within 0.01 s, 2 times"):
+        rank(search, GOLDEN.subset(["q4"]), timeout=0.01, retries=1, retry_on=[TimeoutError])
+
+
+def test_all_failing_queries_are_counted_and_the_first_of_the_set_is_the_cause() -> None:
+    async def search(text: str) -> list[str]:
+        await asyncio.sleep(0.001 * (COUNT - number(text)))
+        if number(text) % 5 == 0:
+            raise KeyError(text)
+        return ["d"]
+
+    with pytest.raises(
+        RankerError, match=r"failed on 3 of 12 queries, first on 'q0' .*\nalso failed: q5, q10"
+    ) as refused:
+        rank(search, GOLDEN)
+    assert isinstance(refused.value.__cause__, KeyError)
+
+
+class Unreliable(ConnectionError):
+    """Passes."""
+
+
+class Flaky:
+    """Fails a few times, then answers."""
+
+    def __init__(self, failures: int, error: type[Exception] = Unreliable) -> None:
+        self.left: dict[str, int] = {}
+        self.failures, self.error = failures, error
+        self.calls = 0
+
+    def search(self, text: str) -> list[str]:
+        self.calls += 1
+        left = self.left.setdefault(text, self.failures)
+        if left:
+            self.left[text] = left - 1
+            raise self.error(f"{left} to go")
+        return ["d"]
+
+    async def search_async(self, text: str) -> list[str]:
+        return self.search(text)
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Do not wait, but note for how long it would have been."""
+    noted: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        noted.append(seconds)
+
+    monkeypatch.setattr(time, "sleep", noted.append)
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    return noted
+
+
+@pytest.mark.parametrize("way", ["search", "search_async"])
+@pytest.mark.parametrize(
+    "named", [Unreliable, ConnectionError, "Unreliable", "ConnectionError", "builtins.OSError"]
+)
+def test_named_errors_are_tried_again_with_longer_waits(
+    way: str, named: Any, waits: list[float]
+) -> None:
+    golden = GOLDEN.subset(["q1"])
+    flaky = Flaky(3)
+    assert rank(getattr(flaky, way), golden, retries=3, retry_on=[named])["q1"] == ("d",)
+    assert waits == [0.5, 1, 2]
+    assert flaky.calls == 4
+    with pytest.raises(RankerError, match="1 to go"):
+        rank(getattr(Flaky(3), way), golden, retries=2, retry_on=[named])
+
+
+@pytest.mark.parametrize("way", ["search", "search_async"])
+def test_other_errors_are_not_tried_again(way: str, waits: list[float]) -> None:
+    for flaky, named in ((Flaky(1, ValueError), Unreliable), (Flaky(1), "Unreliabl")):
+        with pytest.raises(RankerError, match="1 to go"):
+            rank(getattr(flaky, way), GOLDEN.subset(["q1"]), retries=5, retry_on=[named])
+        assert flaky.calls == 1
+    assert waits == []
+
+
+def test_waits_have_an_end() -> None:
+    asking = Asking(GOLDEN, 10, retries=20, retry_on=(OSError,))
+    waits = [asking.wait_before(tries, OSError()) for tries in range(1, 21)]
+    assert waits[:8] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    assert asking.wait_before(21, OSError()) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"concurrency": 0}, "concurrency=0: concurrency is a whole number of at least 1"),
+        ({"retries": -1}, "retries=-1: retries is a whole number of at least 0"),
+        ({"timeout": 0}, "timeout=0: a timeout is more than 0 seconds"),
+        ({"timeout": float("nan")}, "timeout=nan"),
+    ],
+)
+def test_conditions_that_are_none_are_refused(options: dict, message: str) -> None:
+    with pytest.raises(RankerError, match=message):
+        rank(lambda text: ["d"], GOLDEN, **options)
+
+
+def test_generators_are_read_in_time_and_with_their_failures() -> None:
+    def search(text: str) -> Iterator[str]:
+        yield "d1"
+        if number(text) == 7:
+            raise OSError("half an answer")
+        yield "d2"
+
+    with pytest.raises(RankerError, match=r"first on 'q7' .*OSError: half an answer"):
+        rank(search, GOLDEN)
+    assert rank(search, GOLDEN.subset(["q1"]))["q1"] == ("d1", "d2")
+
+
+def test_an_async_generator_is_no_answer() -> None:
+    async def search(text: str) -> AsyncIterator[str]:
+        yield "d"
+
+    with pytest.raises(RankerError, match="the ranking is <async_generator"):
+        rank(search, GOLDEN)
+
+
+def test_each_query_has_its_time() -> None:
+    def search(text: str) -> list[str]:
+        time.sleep(0.02 if number(text) == 3 else 0)
+        return ["d"]
+
+    seconds = rank(search, GOLDEN).seconds
+    assert max(seconds, key=lambda query_id: seconds[query_id]) == "q3"
+    assert seconds["q3"] >= 0.02
+
+
+# --- retrievers --------------------------------------------------------------------------------
+
+
+class BaseRetriever:
+    """Stands for the class of LangChain: it has invoke and cannot be called."""
+
+    def __init__(self, *documents: object) -> None:
+        self.documents = documents
+
+    def invoke(self, text: str) -> list[object]:
+        return list(self.documents)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        SimpleNamespace(id="d7", metadata={"id": "other"}),
+        SimpleNamespace(id=None, metadata={"doc_id": "d7", "source": "other"}),
+        SimpleNamespace(metadata={"source": "d7"}),
+        SimpleNamespace(id=None, metadata={"id": "d7"}),
+    ],
+)
+def test_ids_of_retrieved_documents(document: object) -> None:
+    assert rank(BaseRetriever(document), GOLDEN)["q1"] == ("d7",)
+
+
+def test_a_retrieved_document_without_an_id_is_refused() -> None:
+    document = SimpleNamespace(page_content="text", metadata={})
+    with pytest.raises(
+        RankerError, match=r"has no id: .*; give it one \(Document.id, or doc_id, id"
+    ):
+        rank(BaseRetriever(document), GOLDEN)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_real_retriever_of_langchain() -> None:
+    core = pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever as Real
+
+    class Retriever(Real):
+        def _get_relevant_documents(self, query: str, *, run_manager: object) -> list[Document]:
+            return [
+                Document(id=f"d{number(query)}", page_content=query),
+                Document(id="x", page_content=""),
+            ]
+
+    assert core
+    assert rank(Retriever(), GOLDEN)["q5"] == ("d5", "x")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_real_retriever_of_llamaindex() -> None:
+    core = pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+    from llama_index.core.retrievers import BaseRetriever as Real
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    class Retriever(Real):
+        def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
+            text = query_bundle.query_str
+            first = TextNode(id_=f"d{number(text)}", text=text)
+            second = TextNode(id_="chunk", text="", metadata={"doc_id": "whole"})
+            return [NodeWithScore(node=first, score=0.5), NodeWithScore(node=second, score=0.25)]
+
+    assert core
+    assert rank(Retriever(), GOLDEN)["q5"] == ("d5", "whole")
+
+
+@pytest.mark.parametrize("ranker", [5, None, ["d"], SimpleNamespace(search=1)])
+def test_what_is_no_ranker_is_refused(ranker: object) -> None:
+    with pytest.raises(RankerError, match="which cannot be called; give a function"):
+        rank(ranker, GOLDEN)
+
+
+def test_a_callable_with_an_invoke_is_still_a_callable() -> None:
+    class Both:
+        def __call__(self, text: str) -> list[str]:
+            return ["called"]
+
+        invoke: Callable[..., object] = print
+
+    assert rank(Both(), GOLDEN)["q1"] == ("called",)
