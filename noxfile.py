@@ -14,6 +14,8 @@ OLDEST += ["rbo==0.1.3"]  # a peer that wants numpy < 2
 BETWEEN = ["pytest~=9.0.0", "syrupy~=6.0", "numpy~=2.2.0", "pandas~=2.3.0"]
 NEWEST = ["pytest>=9.1", "syrupy>=7,<8", "numpy>=2.3", "pandas>=3"]
 
+EXAMPLES = ["symbol_search", "learning_to_rank", "search_endpoint"]
+
 MATRIX = [("3.11", OLDEST), ("3.12", BETWEEN), ("3.13", NEWEST), ("3.14", NEWEST)]
 
 
@@ -24,4 +26,12 @@ def tests(session: nox.Session) -> None:
     session.install("-e", ".[test]", *pins)
     session.run("python", "-m", "pip", "list")
     session.run("pytest", "-q", "-n", "2", *session.posargs)
-    session.run("pytest", "-q", "examples/symbol_search")
+    for example in EXAMPLES:
+        session.run("pytest", "-q", f"examples/{example}")
+
+
+@nox.session(tags=["matrix"], python="3.12")
+def adapters(session: nox.Session) -> None:
+    """Ask the rankers of all the libraries that the adapters are for; some are large."""
+    session.install("-e", ".[test,adapters]")
+    session.run("pytest", "-q", "-n", "2", "tests/rankers", *session.posargs)

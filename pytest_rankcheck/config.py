@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
 
-__all__ = ["Config", "add_options"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.evaluation.conventions import Conventions
+
+__all__ = ["CONFIG", "RUN_ENDINGS", "Config", "add_options", "conventions_of"]
 
 _GROUP = "rankcheck: ranking regression tests"
 _DEFAULT_DEPTH = 100
+_CONCURRENCY = 8
+RUN_ENDINGS = {"trec": ".run", "parquet": ".parquet", "csv": ".csv", "jsonl": ".jsonl"}
+"""The endings of the files that --rankcheck-save-run writes."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -35,8 +42,27 @@ def add_options(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--rankcheck-run",
-        metavar="FILE",
-        help="take the rankings from this run (TREC or JSON lines) instead of calling the ranker",
+        metavar="PATH",
+        help="take the rankings from this run, or this folder of --rankcheck-save-run, instead of "
+        "calling the ranker",
+    )
+    group.addoption(
+        "--rankcheck-save-run",
+        metavar="DIR",
+        help="keep the run of each golden set in this folder, for --rankcheck-run",
+    )
+    group.addoption(
+        "--rankcheck-save-run-format",
+        metavar="FORMAT",
+        choices=list(RUN_ENDINGS),
+        help="trec (default; jsonl where ids have white space), parquet, csv or jsonl",
+    )
+    group.addoption(
+        "--rankcheck-repeat",
+        metavar="N",
+        type=int,
+        default=1,
+        help="rank N times, and say how much the metrics vary and which rankings changed",
     )
     group.addoption(
         "--rankcheck-lint",
@@ -79,6 +105,24 @@ def add_options(parser: pytest.Parser) -> None:
         default=_DEFAULT_DEPTH,
     )
     parser.addini(
+        "rankcheck_concurrency",
+        f"queries that an async ranker works on at the same time (default: {_CONCURRENCY})",
+        type="int",
+        default=_CONCURRENCY,
+    )
+    parser.addini("rankcheck_timeout", "seconds that an async ranker has for one query")
+    parser.addini(
+        "rankcheck_retries",
+        "how often a query is tried again after an error of rankcheck_retry_on (default: 0)",
+        type="int",
+        default=0,
+    )
+    parser.addini(
+        "rankcheck_retry_on",
+        "errors of the ranker that are worth another try, by the names of their classes",
+        "linelist",
+    )
+    parser.addini(
         "rankcheck_metrics",
         "metrics to show in the summary and to record in baselines, gated or not, one a line",
         "linelist",
@@ -104,6 +148,14 @@ class Config:
     lint_lines: tuple[str, ...] = ()
     ranker: str | None = None
     run: Path | None = None
+    save_run: Path | None = None
+    save_run_format: str | None = None
+    """The format of `save_run`; None for TREC where that can hold the ids, else JSON lines."""
+    repeat: int = 1
+    concurrency: int = _CONCURRENCY
+    timeout: float | None = None
+    retries: int = 0
+    retry_on: tuple[str, ...] = ()
     approval: str | None = None
     update: bool = False
     new_only: bool = False
@@ -131,10 +183,17 @@ class Config:
             lint_lines=tuple(config.getini("rankcheck_lint")),
             ranker=option.rankcheck_ranker or config.getini("rankcheck_ranker") or None,
             run=here / option.rankcheck_run if option.rankcheck_run else None,
+            save_run=here / option.rankcheck_save_run if option.rankcheck_save_run else None,
+            save_run_format=option.rankcheck_save_run_format,
+            repeat=_at_least(1, "--rankcheck-repeat", option.rankcheck_repeat),
+            concurrency=_whole("rankcheck_concurrency", 1, config),
+            timeout=_timeout(config.getini("rankcheck_timeout")),
+            retries=_whole("rankcheck_retries", 0, config),
+            retry_on=tuple(config.getini("rankcheck_retry_on")),
             approval=_reason(option.rankcheck_approve),
             update=getattr(option, "update_snapshots", False),
             new_only=getattr(option, "update_new_snapshots_only", False),
-            depth=_depth(config),
+            depth=_whole("rankcheck_depth", 1, config),
             metrics=tuple(config.getini("rankcheck_metrics")),
             conventions=_pairs("rankcheck_conventions", "ties=input", config),
         )
@@ -153,6 +212,20 @@ class Config:
         return f"rankcheck: {', '.join(parts)}, depth {self.depth}" if parts else None
 
 
+CONFIG = pytest.StashKey[Config]()
+
+
+def conventions_of(config: Config) -> Conventions:
+    """Return the configured conventions.
+
+    Raises:
+        ConfigurationError: there is no such convention or value.
+    """
+    from pytest_rankcheck.evaluation.conventions import Conventions
+
+    return Conventions.from_dict(config.conventions)
+
+
 def _reason(given: str | None) -> str | None:
     if given is not None and not given.strip():
         raise ConfigurationError(
@@ -162,14 +235,28 @@ def _reason(given: str | None) -> str | None:
     return given.strip() if given is not None else None
 
 
-def _depth(config: pytest.Config) -> int:
+def _whole(name: str, least: int, config: pytest.Config) -> int:
     try:
-        depth: int = config.getini("rankcheck_depth")
+        value: int = config.getini(name)
     except (TypeError, ValueError, pytest.UsageError) as error:
-        raise ConfigurationError(f"rankcheck_depth: {error}") from None
-    if depth < 1:
-        raise ConfigurationError(f"rankcheck_depth = {depth}: a depth is a whole number from 1 on")
-    return depth
+        raise ConfigurationError(f"{name}: {error}") from None
+    return _at_least(least, name, value)
+
+
+def _at_least(least: int, name: str, value: int) -> int:
+    if value < least:
+        raise ConfigurationError(f"{name} = {value}: it is a whole number from {least} on")
+    return value
+
+
+def _timeout(text: str) -> float | None:
+    if not text:
+        return None
+    if not _is_number(text) or not float(text) > 0:
+        raise ConfigurationError(
+            f"rankcheck_timeout: '{quoted(text)}' is not a number of seconds above 0"
+        )
+    return float(text)
 
 
 def _pairs(name: str, example: str, config: pytest.Config) -> dict[str, str]:

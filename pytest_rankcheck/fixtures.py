@@ -5,8 +5,8 @@ What needs numpy is imported when a fixture is used, never before.
 
 from __future__ import annotations
 
-import hashlib
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -14,30 +14,26 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_rankcheck.config import Config
+from pytest_rankcheck.config import CONFIG, Config, conventions_of
 from pytest_rankcheck.errors import ConfigurationError, quoted
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
-    from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.rankers.run import Run
 
 __all__ = [
     "BASELINE",
-    "CONFIG",
     "RANKER_ORIGINS",
     "check_golden",
     "check_metrics",
     "check_run",
     "configured_fixtures",
     "configured_ranker",
-    "conventions_of",
     "loaded_golden",
 ]
 
-CONFIG = pytest.StashKey[Config]()
 BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
 RANKER_ORIGINS = pytest.StashKey[dict[int, str]]()
@@ -56,7 +52,9 @@ def configured_fixtures(config: Config) -> ModuleType:
     paths = config.golden if len(config.golden) > 1 else ()
     ids = [path.name.partition(".")[0] or path.name for path in paths]
     session = partial(pytest.fixture, scope="session")
-    run = _run_from_file if config.run else _run_from_ranker
+    run: Callable[..., Run] = _run_from_ranker
+    if config.run:
+        run = _run_from_folder if config.run.is_dir() else _run_from_file
     fixtures: Any = ModuleType(__name__)
     fixtures.ranker = session(name="ranker")(_ranker)
     fixtures.golden_set = session(name="golden_set", params=paths or None, ids=ids or None)(
@@ -109,8 +107,9 @@ def loaded_golden(config: Config, path: Path, contradictions: str | None = None)
     """
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
+    here = Path.cwd()
     return GoldenSet.load(
-        path,
+        path.relative_to(here) if path.is_relative_to(here) else path,  # shorter in messages
         grades=config.grades,
         columns=config.columns,
         split=config.split,
@@ -125,22 +124,33 @@ def _run_from_ranker(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Run:
     """The run of ``ranker`` over ``golden_set``: computed once, for all xdist workers."""
+    __tracebackhide__ = True
+    from pytest_rankcheck.session_runs import ranked
+
     runs = request.config.stash.setdefault(_RUNS, {})
     key = (id(ranker), id(golden_set))
     if key not in runs:
-        run = _rank(request.config, ranker, golden_set, tmp_path_factory)
+        origin = request.config.stash[RANKER_ORIGINS].get(id(ranker))
+        shared = tmp_path_factory.getbasetemp().parent
+        run = ranked(request.config, ranker, golden_set, origin, shared)
         runs[key] = (ranker, golden_set, run)
     return runs[key][2]
 
 
 def _run_from_file(pytestconfig: pytest.Config) -> Run:
     """The run of the file ``--rankcheck-run``, cut to ``rankcheck_depth``."""
-    from pytest_rankcheck.rankers.run import Run
+    from pytest_rankcheck.session_runs import loaded_run
 
     config = pytestconfig.stash[CONFIG]
-    path = check_run(config)
-    chosen = conventions_of(config)
-    return Run.load(path, ties=chosen.ties, duplicates=chosen.duplicates).top(config.depth)
+    return loaded_run(config, check_run(config))
+
+
+def _run_from_folder(pytestconfig: pytest.Config, golden_set: GoldenSet) -> Run:
+    """The run of ``golden_set`` in the folder ``--rankcheck-run``, cut to ``rankcheck_depth``."""
+    from pytest_rankcheck.session_runs import loaded_run, saved_run
+
+    config = pytestconfig.stash[CONFIG]
+    return loaded_run(config, saved_run(check_run(config), golden_set.name))
 
 
 def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: GoldenSet) -> Evaluation:
@@ -174,17 +184,6 @@ def _runnable_id(item: pytest.Item) -> str:
     """Return the test's id as it can be given to pytest where this session was started."""
     path = os.path.relpath(item.path, item.config.invocation_params.dir)
     return f"{Path(path).as_posix()}::{item.nodeid.partition('::')[2]}"
-
-
-def conventions_of(config: Config) -> Conventions:
-    """Return the configured conventions.
-
-    Raises:
-        ConfigurationError: there is no such convention or value.
-    """
-    from pytest_rankcheck.evaluation.conventions import Conventions
-
-    return Conventions.from_dict(config.conventions)
 
 
 def check_golden(config: Config) -> None:
@@ -261,40 +260,3 @@ def _load_ranker(config: Config) -> object:
             "        return Engine.load().search   # a callable: query text -> document ids"
         )
     return load_ranker(config.ranker)
-
-
-def _rank(
-    config: pytest.Config,
-    ranker: object,
-    golden_set: GoldenSet,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Run:
-    """Rank, once for all workers where the ranker is known to be the same in each."""
-    __tracebackhide__ = True
-    from pytest_rankcheck.rankers.rank import rank
-
-    chosen = config.stash[CONFIG]
-    conventions = conventions_of(chosen)
-    compute = partial(
-        rank,
-        ranker,
-        golden_set,
-        chosen.depth,
-        ties=conventions.ties,
-        duplicates=conventions.duplicates,
-    )
-    origin = config.stash[RANKER_ORIGINS].get(id(ranker))
-    if not hasattr(config, "workerinput") or origin is None:
-        return compute()
-
-    from pytest_rankcheck.rankers.sharing import run_computed_once
-
-    shared = tmp_path_factory.getbasetemp().parent / "rankcheck-runs.sqlite"
-    return run_computed_once(shared, f"{origin} {_content_key(golden_set)}", compute)
-
-
-def _content_key(golden_set: GoldenSet) -> str:
-    """Return all that a ranker can see of a golden set, as a key that workers share."""
-    attributes = sorted((query.id, repr(dict(query.attributes))) for query in golden_set)
-    digest = hashlib.sha256(repr(attributes).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{golden_set.name} {golden_set.fingerprint} {digest}"

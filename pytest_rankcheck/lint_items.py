@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_rankcheck.config import CONFIG
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, RankcheckError
-from pytest_rankcheck.fixtures import CONFIG, loaded_golden
+from pytest_rankcheck.fixtures import loaded_golden
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.lint.options import LintOptions

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rankcheck import fixtures
-from pytest_rankcheck.config import Config, add_options
+from pytest_rankcheck.config import CONFIG, Config, add_options, conventions_of
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError
-from pytest_rankcheck.fixtures import BASELINE, CONFIG, RANKER_ORIGINS
+from pytest_rankcheck.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.reports.ledger import Entry, collecting
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         chosen = Config.of(config)
         if chosen.conventions:
-            fixtures.conventions_of(chosen)
+            conventions_of(chosen)
     except ConfigurationError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[CONFIG] = chosen
@@ -159,7 +159,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             ledger[:] = [entry for entry in ledger if not entry.get("failed")]
             return result
         finally:
-            ledger.extend(_watched(item))
+            ledger.extend(_watched(item, ledger))
             if ledger:
                 item.user_properties.append((_PROPERTY, ledger))
 
@@ -244,8 +244,11 @@ def _settle(baseline: Baseline, ledger: list[Entry]) -> None:
         raise AssertionError(refused_text(settlement, baseline.test_id, baseline.shown_path))
 
 
-def _watched(item: pytest.Item) -> Iterator[Entry]:
-    """Yield, once an evaluation, the configured metrics and what a reader must know of it."""
+def _watched(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield, once an evaluation, the configured metrics and what a reader must know of it.
+
+    How much a metric varies from run to run is said of every metric that a test has measured.
+    """
     if BASELINE in item.stash:
         from pytest_rankcheck.reports.notes import watched_entries
 
@@ -254,11 +257,18 @@ def _watched(item: pytest.Item) -> Iterator[Entry]:
     shown = item.config.stash[_SHOWN]
     # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy for.
     is_ours = type(evaluation).__module__.partition(".")[0] == __package__
-    if not is_ours or id(evaluation) in shown:
+    if not is_ours:
+        return
+    if evaluation.run.repeats:
+        from pytest_rankcheck.reports.notes import noise_notes
+
+        measured = dict.fromkeys(entry["metric"] for entry in ledger if "metric" in entry)
+        yield from noise_notes(evaluation, [*measured, *item.config.stash[CONFIG].metrics])
+    if id(evaluation) in shown:
         return
     shown[id(evaluation)] = evaluation
     from pytest_rankcheck.metrics.names import Metric
-    from pytest_rankcheck.reports.notes import evaluation_notes
+    from pytest_rankcheck.reports.notes import evaluation_notes, timing_notes
 
     for name in item.config.stash[CONFIG].metrics:
         yield Entry(
@@ -271,3 +281,4 @@ def _watched(item: pytest.Item) -> Iterator[Entry]:
             failed=False,
         )
     yield from evaluation_notes(evaluation)
+    yield from timing_notes(evaluation)

@@ -13,16 +13,21 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 WORSE = ("--rankcheck-ranker", "symbol_search.substring:search")
 
 
-@pytest.fixture
-def symbol_search(tmp_path: Path) -> Path:
-    """A copy of the example, which a test may change."""
+def copied(name: str, tmp_path: Path) -> Path:
+    """Return a copy of an example, which a test may change."""
     return Path(
         shutil.copytree(
-            EXAMPLES / "symbol_search",
-            tmp_path / "symbol_search",
+            EXAMPLES / name,
+            tmp_path / name,
             ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"),
         )
     )
+
+
+@pytest.fixture
+def symbol_search(tmp_path: Path) -> Path:
+    """A copy of the example with a ranker in Python."""
+    return copied("symbol_search", tmp_path)
 
 
 def run(folder: Path, *arguments: str) -> tuple[int, str]:
@@ -89,3 +94,69 @@ def test_the_failures_read_the_same_from_the_root_of_the_project() -> None:
     assert code == 1, text
     assert "baseline: examples/symbol_search/tests/baselines/test_ranking/" in text
     assert "pytest examples/symbol_search/tests/test_ranking.py::test_no_regression" in text
+
+
+# --- learning to rank --------------------------------------------------------------------------
+
+
+def test_the_learnt_ranker_is_green_and_a_lost_feature_is_blocked(tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    folder = copied("learning_to_rank", tmp_path)
+    before = contents(folder)
+    code, text = run(folder, "--rankcheck-lint")
+    assert code == 0, text
+    assert "hotels      nDCG@5" in text
+    code, text = run(folder, "--rankcheck-ranker", "hotels.ranker:without_distance()")
+    assert code == 1, text
+    assert "nDCG@5 regressed on golden set 'hotels' (120 queries)" in text
+    assert "trip=business  0.9" in text
+    assert contents(folder) == before
+    assert len(before) == 1
+
+
+def test_the_tables_of_the_learnt_ranker_are_those_that_its_script_makes(tmp_path: Path) -> None:
+    folder = copied("learning_to_rank", tmp_path)
+    tables = {path: path.read_bytes() for path in folder.rglob("hotels.csv")}
+    assert len(tables) == 2
+    for path in tables:
+        path.unlink()
+    subprocess.run([sys.executable, "-m", "hotels.make_data"], cwd=folder, check=True)
+    assert {path: path.read_bytes() for path in tables} == tables
+
+
+# --- a search endpoint -------------------------------------------------------------------------
+
+
+def test_the_endpoint_is_green_and_worse_titles_are_blocked(tmp_path: Path) -> None:
+    folder = copied("search_endpoint", tmp_path)
+    before = contents(folder)
+    assert len(before) == 2
+    code, text = run(folder)
+    assert code == 0, text
+    assert "status      RR" in text
+    code, text = run(folder, "--title-weight", "0")
+    assert code == 1, text
+    assert "nDCG@5 regressed on golden set 'status' (43 queries)" in text
+    assert contents(folder) == before
+
+
+def test_the_answers_of_the_endpoint_are_kept_and_gated_elsewhere(tmp_path: Path) -> None:
+    folder = copied("search_endpoint", tmp_path)
+    assert run(folder, "--rankcheck-save-run", "runs", "--rankcheck-save-run-format", "csv")[0] == 0
+    (folder / "tests" / "conftest.py").write_text("")  # the machine that gates has no endpoint
+    code, text = run(folder, "--rankcheck-run", "runs")
+    assert code == 0, text
+    assert "time to rank a query" not in text
+
+
+def test_a_wrong_token_is_said_and_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copied("search_endpoint", tmp_path)
+    conftest = folder / "tests" / "conftest.py"
+    conftest.write_text(conftest.read_text().replace("Bearer $", "Basic $"))
+    monkeypatch.setenv("SEARCH_TOKEN", "sesame-1234")
+    code, text = run(folder, "--showlocals", "--full-trace")
+    assert code == 1
+    assert 'HTTP 401: {"error": "who are you?"}' in text
+    assert "sesame-1234" not in text.replace('"sesame-1234"]', "")

@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
-__all__ = ["FOLDER", "baseline_path"]
+__all__ = ["FOLDER", "baseline_path", "safe_name"]
 
 FOLDER = "baselines"
 
@@ -30,7 +30,19 @@ def _file_name(name: str) -> str:
     function, bracket, rest = name.partition("[")
     parameter = rest.removesuffix("]")
     readable = function.replace("::", ".") + ("-" if bracket else "") + parameter
+    return safe_name(readable, name, is_plain=parameter == parameter.lower())
+
+
+def safe_name(readable: str, identity: str | None = None, *, is_plain: bool = True) -> str:
+    """Return a name that every file system takes; another one for another identity.
+
+    Args:
+        readable: the name as people would write it; it stays where it can.
+        identity: what the name stands for, where that is more than ``readable``.
+        is_plain: False where another identity could have the same name but for case.
+    """
     safe = _UNSAFE.sub("_", readable)[:_LONGEST_NAME]
-    if safe == readable and parameter == parameter.lower():
+    if safe == readable and is_plain:
         return safe
-    return f"{safe}~{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+    told = (identity or readable).encode("utf-8", "surrogatepass")
+    return f"{safe}~{hashlib.sha256(told).hexdigest()[:10]}"

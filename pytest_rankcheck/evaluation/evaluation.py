@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -152,6 +153,35 @@ class Evaluation:
         values = self.values(metric)
         counted = values[~np.isnan(values)]
         return float(np.median(counted)) if counted.size else float("nan")
+
+    @cached_property
+    def repeats(self) -> Sequence[Evaluation]:
+        """The evaluations of the run's repeats (``--rankcheck-repeat``), measured alike."""
+        conventions = self.conventions
+        return tuple(
+            evaluate(
+                run,
+                self.golden,
+                missing=conventions.missing,
+                extra=conventions.extra,
+                no_relevant=conventions.no_relevant,
+            )
+            for run in self.run.repeats
+        )
+
+    def noise(self, metric: MetricLike) -> float:
+        """Return the standard deviation of the mean from run to run; NaN without repeats."""
+        means = [evaluation.mean(metric) for evaluation in (self, *self.repeats)]
+        return statistics.stdev(means) if len(means) > 1 else float("nan")
+
+    @cached_property
+    def unstable(self) -> Sequence[str]:
+        """The queries whose ranking differs between the run and its repeats."""
+        return tuple(
+            query_id
+            for query_id in self.query_ids
+            if any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
+        )
 
     def per_query(self, metric: MetricLike) -> pd.Series:
         """Return the value of each query, indexed by ``query_id``, named after the metric."""

@@ -36,9 +36,15 @@ class Role:
     """Names that mean this where no better one is there: a ``score`` may be a grade."""
 
     def among(self, header: Sequence[str]) -> list[int]:
-        """Return the places of the columns that have this meaning, by their normalised names."""
-        places = [place for place, name in enumerate(header) if name in self.names]
-        return places or [place for place, name in enumerate(header) if name in self.otherwise]
+        """Return the places of the columns that have this meaning, by their normalised names.
+
+        The name that we give it ourselves is the best; where it is, others mean something else.
+        """
+        for names in ((self.name,), self.names, self.otherwise):
+            places = [place for place, name in enumerate(header) if name in names]
+            if places:
+                return places
+        return []
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pytest_rankcheck.golden.candidates import Candidates
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.metrics.hits import JudgedHits, padded
 from pytest_rankcheck.metrics.names import Metric
@@ -21,25 +22,32 @@ __all__ = ["ceiling_of", "same_texts"]
 Grades = Mapping[str, Mapping[str, float]]
 
 
-def ceiling_of(queries: Mapping[str, Query], grades: Grades, cutoff: int) -> dict[str, float]:
+def ceiling_of(
+    queries: Mapping[str, Query], grades: Grades, candidates: Candidates, cutoff: int
+) -> dict[str, float]:
     """Return the nDCG at ``cutoff`` that each query can reach, in [0, 1].
 
     Linear gain and the discount of trec_eval. A query without a relevant document reaches 0.
     """
     reached = {query_id: float(_has_relevant(grades[query_id])) for query_id in queries}
     metric = Metric.parse(f"nDCG@{cutoff}")
-    for group in same_texts(queries.values()):
+    for group in same_texts(queries.values(), candidates):
         if any(grades[query_id] != grades[group[0]] for query_id in group):
             reached.update(_shared(group, grades, cutoff, metric))
     return reached
 
 
-def same_texts(queries: Iterable[Query]) -> list[tuple[str, ...]]:
-    """Return the ids of queries that have the same text, but for Unicode normalisation."""
-    found: dict[str, list[str]] = {}
+def same_texts(queries: Iterable[Query], candidates: Candidates) -> list[tuple[str, ...]]:
+    """Return the ids of queries that look the same to a ranker that sees the text alone.
+
+    Texts are the same but for Unicode normalisation; where the set has candidates, which a ranker
+    is given too, these are the same.
+    """
+    found: dict[object, list[str]] = {}
     for query in queries:
         if query.text:
-            found.setdefault(unicodedata.normalize("NFC", query.text), []).append(query.id)
+            seen = unicodedata.normalize("NFC", query.text), frozenset(candidates.of(query.id))
+            found.setdefault(seen, []).append(query.id)
     return [tuple(group) for group in found.values() if len(group) > 1]
 
 

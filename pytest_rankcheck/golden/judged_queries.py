@@ -171,7 +171,7 @@ class JudgedQueries:
         """
         from pytest_rankcheck.golden.ceiling import ceiling_of
 
-        reached = ceiling_of(self._queries, self._grades, k)
+        reached = ceiling_of(self._queries, self._grades, self._contents.candidates, k)
         return sum(reached.values()) / len(reached)
 
     def lint(

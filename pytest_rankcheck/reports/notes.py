@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.policy import Action, Settlement
@@ -10,14 +11,21 @@ from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.ledger import Entry
-from pytest_rankcheck.reports.wording import number
+from pytest_rankcheck.reports.wording import duration, number
 
-__all__ = ["baseline_notes", "evaluation_notes", "watched_entries"]
+__all__ = [
+    "baseline_notes",
+    "evaluation_notes",
+    "noise_notes",
+    "timing_notes",
+    "watched_entries",
+]
 
 _CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
 _WRITTEN = "baselines written; commit them"
 _KEPT = "baselines kept, because something is lower inside the tolerance"
 _MEASURED = "measured"
+_SLOWEST = 3
 _HOPELESS = ("no-judgment", "no-relevant")
 """Findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
@@ -73,6 +81,55 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
             heading=_MEASURED,
             note=f"golden set '{name}': {count} of the run without judgments, not measured: "
             f"{listed(evaluation.extra)}",
+        )
+
+
+def timing_notes(evaluation: Evaluation) -> Iterator[Entry]:
+    """Yield how long the ranker took for a query, where it was asked in this session."""
+    seconds = evaluation.run.seconds
+    times = sorted(value for value in seconds.values() if not math.isnan(value))
+    if not times:
+        return
+    slowest = sorted(seconds, key=lambda query_id: -seconds[query_id])[:_SLOWEST]
+    told = ", ".join(
+        f"{quoted(query_id, 40)} {duration(seconds[query_id])}" for query_id in slowest
+    )
+    middle, late = (duration(_quantile(times, share)) for share in (0.5, 0.95))
+    yield Entry(
+        heading="time to rank a query",
+        note=f"golden set '{quoted(evaluation.golden.name)}': p50 {middle}, p95 {late}; "
+        f"slowest {told}",
+    )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the smallest time that so many queries do not exceed."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Entry]:
+    """Yield how much metrics vary from run to run, and which rankings changed."""
+    if not evaluation.repeats:
+        return
+    runs = 1 + len(evaluation.repeats)
+    heading, name = f"{runs} runs of the same ranker", quoted(evaluation.golden.name)
+    changed = evaluation.unstable
+    if not changed:
+        yield Entry(heading=heading, note=f"golden set '{name}': all rankings are the same")
+        return
+    of = plural(len(evaluation.query_ids), "query", "queries")
+    yield Entry(
+        heading=heading,
+        note=f"golden set '{name}': the ranker is not deterministic, {len(changed):,} of {of} "
+        f"{'is' if len(changed) == 1 else 'are'} ranked differently: {listed(changed)}",
+    )
+    for metric in metrics:
+        means = [one.mean(metric) for one in (evaluation, *evaluation.repeats)]
+        yield Entry(
+            heading=heading,
+            note=f"golden set '{name}': {metric} has a standard deviation of "
+            f"{number(evaluation.noise(metric), 6)}, from {number(min(means))} to "
+            f"{number(max(means))}",
         )
 
 

@@ -62,7 +62,8 @@ def summary_lines(entries: Sequence[Entry]) -> Iterator[Line]:
     for entry in entries:
         if "note" in entry:
             notes.setdefault(entry["heading"], {})[entry["note"]] = None
-    for heading, texts in notes.items():
+    # What is to be done comes last, where it is read first.
+    for heading, texts in sorted(notes.items(), key=lambda note: note[0].startswith("baselines")):
         yield Line(f"{heading}:")
         yield from (Line(f"  {text}") for text in texts)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
 
-__all__ = ["change", "golden_name", "move_text", "number", "packed", "query_name"]
+__all__ = ["change", "duration", "golden_name", "move_text", "number", "packed", "query_name"]
 
 _WIDTH = 96
 
@@ -27,6 +27,13 @@ def change(value: float, digits: int = 4) -> str:
     if value and abs(value) < 0.5 * 10**-digits:
         return f"{value:+.6f}"
     return f"{value:+.{digits}f}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: ``0.4 ms``, ``41 ms``, ``1.20 s``."""
+    if seconds < 0.01:
+        return f"{seconds * 1000:.1f} ms"
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
 def golden_name(evaluation: Evaluation) -> str:

@@ -163,6 +163,17 @@ def test_the_ceiling_of_identical_queries_with_different_single_answers() -> Non
     assert hopeless.ceiling() == 0.5
 
 
+def test_queries_with_candidates_of_their_own_are_not_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "set.csv"
+    file.write_text(
+        "query_id,query,doc_id,grade,f\n1,tea,a,1,1\n1,tea,b,0,2\n2,Tea,c,1,3\n2,Tea,d,0,4\n"
+    )
+    golden = GoldenSet.load(file)
+    assert golden.ceiling() == 1
+    for rule in ("duplicate-query", "near-duplicate-query", "ceiling"):
+        assert finding(golden, rule) is None
+
+
 grades = st.dictionaries(st.sampled_from("uvwxyz"), st.integers(-1, 3), min_size=1, max_size=5)
 
 
@@ -205,6 +216,11 @@ def test_odd_ids(odd: str) -> None:
         assert "1 id has white space or control characters" in found.what
         assert found.message.isprintable() or "\u00a0" in found.message
         assert finding(golden.subset(["r"]), "odd-id") is None
+
+
+def test_a_text_that_is_the_id_of_its_query_is_not_odd() -> None:
+    golden = GoldenSet.from_dict({"red shoes": {"d": 1}}, {"red shoes": "red shoes"})
+    assert finding(golden, "odd-id") is None
 
 
 @pytest.mark.parametrize(

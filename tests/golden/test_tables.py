@@ -84,6 +84,14 @@ def test_two_columns_that_may_mean_the_same_are_refused_unless_one_is_named(file
     assert GoldenSet.load(file).grades("q") == {"d": 1, "e": 0}  # a score is a grade only alone
 
 
+def test_our_own_names_come_before_others(file: Path) -> None:
+    file.write_text("query_id,doc_id,relevance,rating,topic\nq,d,1,4.5,a\nq,e,0,3,a\n")
+    golden = GoldenSet.load(file)
+    assert golden.grades("q") == {"d": 1, "e": 0}
+    assert list(golden.candidates["rating"]) == [4.5, 3]
+    assert golden.query("q").attributes == {"topic": "a"}
+
+
 def test_texts_attributes_titles_and_features(file: Path) -> None:
     file.write_text(
         "query_id,query,locale,doc_id,relevance,title,price,brand\n"
@@ -249,7 +257,7 @@ def test_titles_candidates_and_unjudged_queries_are_kept(tmp_path: Path, ending:
             golden.save(tmp_path / "lost", name)
 
 
-@pytest.mark.parametrize("name", ["doc_id", "Label", "qid"])
+@pytest.mark.parametrize("name", ["doc_id", "Doc-ID", "Relevance"])
 def test_an_attribute_that_would_be_read_as_something_else_is_refused(
     tmp_path: Path, name: str
 ) -> None:

@@ -27,7 +27,7 @@ def test_floor(evaluation):
         (("--rankcheck-golden", "golden/none.jsonl"), "golden set: there is no file"),
         (("--rankcheck-run", "none.run"), "--rankcheck-run: there is no file"),
         (("--rankcheck-approve", "  "), "--rankcheck-approve needs a reason"),
-        (("-o", "rankcheck_depth=0"), "rankcheck_depth = 0: a depth is a whole number"),
+        (("-o", "rankcheck_depth=0"), "rankcheck_depth = 0: it is a whole number"),
         (("-o", "rankcheck_depth=many"), "rankcheck_depth:"),
         (("-o", "rankcheck_metrics=nDGC@10"), "unknown metric 'nDGC'; did you mean 'nDCG'?"),
         (("-o", "rankcheck_conventions=ties"), "'ties' is not of the form name=value"),

@@ -17,7 +17,8 @@ _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 @rule("warning")
 def odd_id(linted: Linted) -> Found | None:
     """An id with white space or control characters."""
-    owners = _owners(linted, _is_odd)
+    texts = {query.text for query in linted.queries.values() if query.id == query.text}
+    owners = _owners(linted, lambda value: _is_odd(value) and value not in texts)
     if not owners:
         return None
     first, query_id = next(iter(owners.items()))

@@ -21,14 +21,20 @@ _WORDS = re.compile(r"\w+")
 @rule("warning")
 def duplicate_query(linted: Linted) -> Found | None:
     """Queries with the same text, whose judgments differ."""
-    found = list(_differing(linted, same_texts(linted.queries.values())))
+    found = list(
+        _differing(linted, same_texts(linted.queries.values(), linted.contents.candidates))
+    )
     return _duplicates(linted, found, "the same text")
 
 
 @rule("warning")
 def near_duplicate_query(linted: Linted) -> Found | None:
     """Queries of the same words in another order or writing, whose judgments differ."""
-    groups = _groups(linted.queries.values(), _words)
+    candidates = linted.contents.candidates
+    groups = _groups(
+        linted.queries.values(),
+        lambda query: (_words(query.text or ""), frozenset(candidates.of(query.id))),
+    )
     distinct = (group for group in groups if not _are_same(linted, group))
     return _duplicates(linted, list(_differing(linted, distinct)), "nearly the same text")
 
@@ -53,7 +59,7 @@ def _duplicates(linted: Linted, found: list[tuple[str, ...]], what: str) -> Foun
 @rule("warning")
 def ceiling(linted: Linted) -> Found | None:
     """A perfect ranker could not reach 1.0 on this set."""
-    reached = ceiling_of(linted.queries, linted.grades, _CUTOFF)
+    reached = ceiling_of(linted.queries, linted.grades, linted.contents.candidates, _CUTOFF)
     below = tuple(query_id for query_id, value in reached.items() if value < 1 - 1e-9)
     if not below:
         return None
@@ -68,12 +74,12 @@ def ceiling(linted: Linted) -> Found | None:
     )
 
 
-def _groups(queries: Iterable[Query], key: Callable[[str], object]) -> Iterator[tuple[str, ...]]:
-    """Yield the ids of queries whose texts have the same key, where there are several."""
+def _groups(queries: Iterable[Query], key: Callable[[Query], object]) -> Iterator[tuple[str, ...]]:
+    """Yield the ids of queries that have the same key, where there are several."""
     found: dict[object, list[str]] = {}
     for query in queries:
         if query.text:
-            found.setdefault(key(query.text), []).append(query.id)
+            found.setdefault(key(query), []).append(query.id)
     return (tuple(group) for group in found.values() if len(group) > 1)
 
 
@@ -84,7 +90,8 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _are_same(linted: Linted, group: tuple[str, ...]) -> bool:
-    return same_texts(linted.queries[query_id] for query_id in group) == [group]
+    queries = [linted.queries[query_id] for query_id in group]
+    return same_texts(queries, linted.contents.candidates) == [group]
 
 
 def _differing(linted: Linted, groups: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

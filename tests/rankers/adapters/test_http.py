@@ -46,6 +46,7 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer is one packet, not two that wait for each other
     server: Server
 
     def handle_any(self) -> None:

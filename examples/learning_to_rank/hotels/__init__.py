@@ -1,0 +1,1 @@
+"""A ranking of hotels, learnt with LightGBM."""

@@ -1,0 +1,28 @@
+"""The ranker under test is the endpoint, asked over HTTP."""
+
+import os
+
+import pytest
+from search.engine import Engine
+from search.server import serving
+
+from pytest_rankcheck import http
+
+
+def pytest_addoption(parser):
+    """Let the weight of titles be tried: ``pytest --title-weight 0``."""
+    parser.addoption("--title-weight", type=float, default=2.0)
+
+
+@pytest.fixture(scope="session")
+def ranker(pytestconfig):
+    """The endpoint; in a real repository it runs elsewhere and this is one line."""
+    os.environ.setdefault("SEARCH_TOKEN", "for-tests-only")
+    engine = Engine(title_weight=pytestconfig.option.title_weight)
+    with serving(engine, os.environ["SEARCH_TOKEN"]) as url:
+        yield http(
+            url,
+            body={"query": "{query}", "size": "{k}"},
+            ids="hits.hits[]._id",
+            headers={"Authorization": "Bearer ${SEARCH_TOKEN}"},
+        )

@@ -1,0 +1,336 @@
+"""Ranking in a session: kept and taken back, repeated, timed, shown while it runs."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+from types import SimpleNamespace
+
+import pytest
+from project import Project, text_of
+
+from pytest_rankcheck import Run, progress
+
+TEST = """
+from pytest_rankcheck import assert_mrr_at_least
+
+def test_floor(evaluation):
+    assert_mrr_at_least(evaluation, 0.1)
+"""
+
+
+ENGINE = """
+def search(text):
+    number = int(text.rpartition(" ")[2])
+    ranked = [f"doc-{number}", "filler-0"]
+    return ranked if number % 3 else ranked[::-1]
+"""
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    """A project of 40 queries whose documents have ids without white space."""
+    project.golden(
+        [
+            {"query_id": f"q{n:03}", "query": f"query {n}", "relevance": {f"doc-{n}": 1, "x": 0}}
+            for n in range(40)
+        ]
+    )
+    project.write("engine.py", ENGINE)
+    return project
+
+
+def write(project: Project, path: str, text: str) -> None:
+    project.write(path, dedent(text))
+
+
+def write_test(project: Project, text: str) -> None:
+    project.test(dedent(text))
+
+
+# --- --rankcheck-save-run and --rankcheck-run ----------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["trec", "parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_runs_are_kept_and_taken_back(
+    project: Project, name: str, workers: tuple[str, ...]
+) -> None:
+    if name == "parquet":
+        pytest.importorskip("polars", reason="polars is not installed")
+    project.test(TEST)
+    saving = ("--rankcheck-save-run", "runs/today", "--rankcheck-save-run-format", name)
+    first = project.run_apart(*workers, *saving)
+    assert first.ret == 0, text_of(first)
+    (file,) = (project.path / "runs" / "today").iterdir()
+    assert file.stem == "web"
+    run = Run.load(file)
+    assert len(run) == 40
+    project.write("engine.py", "raise RuntimeError('the model is not here')")
+    for given in ("runs/today", str(file)):
+        again = project.run_apart(*workers, "--rankcheck-run", given)
+        assert again.ret == 0, text_of(again)
+    rows = [re.search(r"web +RR.*", text_of(result)) for result in (first, again)]
+    assert rows[0]
+    assert rows[1]
+    assert rows[0][0] == rows[1][0]
+
+
+def test_several_golden_sets_have_a_file_each(project: Project) -> None:
+    project.test(TEST)
+    golden = project.path / "golden"
+    golden.mkdir(exist_ok=True)
+    for name in ("one", "two words"):
+        (golden / f"{name}.jsonl").write_text(
+            '{"query_id": "a", "query": "query 0", "relevance": {"doc-0": 1}}\n'
+        )
+    arguments = [f"--rankcheck-golden=golden/{name}.jsonl" for name in ("one", "two words")]
+    result = project.run_apart(*arguments, "--rankcheck-save-run", "runs")
+    files = sorted(file.name for file in (project.path / "runs").iterdir())
+    assert files[0] == "one.run"
+    assert re.fullmatch(r"two_words~\w{10}\.run", files[1])
+    back = project.run_apart(*arguments, "--rankcheck-run", "runs")
+    assert text_of(result).count("FAILED") == text_of(back).count("FAILED")
+    assert "ERROR" not in text_of(back)
+
+
+def test_a_folder_without_the_run_is_told(project: Project) -> None:
+    project.test(TEST)
+    (project.path / "runs").mkdir()
+    (project.path / "runs" / "other.run").write_text("q Q0 d 1 1 t\n")
+    result = project.run("--rankcheck-run", "runs")
+    assert (
+        "no run of golden set 'web' (looked for web.run, web.parquet, web.csv, web.jsonl); the "
+        "folder has other.run"
+    ) in text_of(result)
+    for ending in ("run", "csv"):
+        (project.path / "runs" / f"web.{ending}").write_text("")
+    assert "several runs of golden set 'web'" in text_of(project.run("--rankcheck-run", "runs"))
+
+
+def test_ids_with_white_space_are_kept_in_json_lines(project: Project) -> None:
+    project.write("engine.py", "def search(text): return ['doc-' + text.split()[1], 'a b']")
+    project.test(TEST)
+    assert project.run_apart("--rankcheck-save-run", "runs").ret == 0
+    assert [file.name for file in (project.path / "runs").iterdir()] == ["web.jsonl"]
+    result = project.run_apart(
+        "--rankcheck-save-run", "runs", "--rankcheck-save-run-format", "trec"
+    )
+    assert "'a b' cannot be an id in TREC files" in text_of(result)
+
+
+def test_two_rankers_are_not_saved_over_one_another(project: Project) -> None:
+    write(
+        project,
+        "tests/conftest.py",
+        """
+        import pytest
+
+        @pytest.fixture(scope="session", params=["good", "other"])
+        def ranker(request):
+            import engine
+            return engine.search if request.param == "good" else lambda text: ["x", *engine.search(text)]
+        """,
+    )
+    project.test(TEST)
+    result = project.run_apart("--rankcheck-save-run", "runs")
+    result.assert_outcomes(passed=2)
+    assert sorted(file.name for file in (project.path / "runs").iterdir()) == [
+        "web-1.run",
+        "web.run",
+    ]
+    runs = [Run.load(project.path / "runs" / name) for name in ("web.run", "web-1.run")]
+    assert runs[1]["q000"][0] == "x" != runs[0]["q000"][0]
+
+
+# --- --rankcheck-repeat --------------------------------------------------------------------------
+
+CHANGING = """
+from itertools import count
+
+CALLS = count()
+
+def search(text):
+    number = int(text.rpartition(" ")[2])
+    ranked = [f"doc-{number}", "filler-0", "filler-1"]
+    return ranked if number or next(CALLS) == 0 else ranked[::-1]
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_ranker_that_is_not_deterministic_is_told_so(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.write("engine.py", CHANGING)
+    project.test(TEST)
+    result = project.run_apart(*workers, "--rankcheck-repeat", "3")
+    assert result.ret == 0, text_of(result)
+    text = text_of(result)
+    assert "3 runs of the same ranker:" in text
+    assert "not deterministic, 1 of 40 queries is ranked differently: q000" in text
+    # RR of q000 is 1, 1/3, 1/3: means differ by (2/3)/40 = 1/60, deviation 1/60/sqrt(3) = 0.009623
+    assert "RR has a standard deviation of 0.009623" in text
+
+
+def test_a_ranker_that_is_deterministic_is_told_so_too(project: Project) -> None:
+    project.test(TEST)
+    text = text_of(project.run("--rankcheck-repeat", "2"))
+    assert "2 runs of the same ranker:" in text
+    assert "all rankings are the same" in text
+    assert "runs of the same ranker" not in text_of(project.run())
+    assert "--rankcheck-repeat = 0: it is a whole number from 1 on" in text_of(
+        project.run("--rankcheck-repeat", "0")
+    )
+
+
+# --- time and conditions -------------------------------------------------------------------------
+
+
+def test_the_summary_says_how_long_a_query_took(project: Project) -> None:
+    write(
+        project,
+        "engine.py",
+        """
+        import time
+
+        def search(text):
+            number = int(text.rpartition(" ")[2])
+            time.sleep(0.05 if number == 7 else 0.002)
+            return [f"doc-{number}"]
+        """,
+    )
+    project.test(TEST)
+    for workers in ((), ("-n", "2")):
+        text = text_of(project.run_apart(*workers))
+        found = re.search(
+            r"golden set 'web': p50 (.*) ms, p95 (.*) ms; slowest q007 (\d+) ms, q\d+ .* ms, q\d+",
+            text,
+        )
+        assert found, text
+        assert 2 <= float(found[1]) <= float(found[2]) < 50 <= float(found[3])
+
+
+def test_conditions_of_async_rankers_are_configured(project: Project) -> None:
+    write(
+        project,
+        "engine.py",
+        """
+        import asyncio
+
+        now = most = 0
+        tried = set()
+
+        async def search(text):
+            global now, most
+            number = int(text.rpartition(" ")[2])
+            if number == 3 and number not in tried:
+                tried.add(number)
+                raise ConnectionResetError("try again")
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0.001)
+            now -= 1
+            return [f"doc-{number}"]
+        """,
+    )
+    write_test(
+        project,
+        """
+        import engine
+
+        def test_floor(evaluation):
+            assert engine.most == 3
+            assert engine.tried == {3}
+        """,
+    )
+    ini = project.path / "pyproject.toml"
+    text = ini.read_text()
+    ini.write_text(
+        text
+        + "rankcheck_concurrency = 3\\nrankcheck_retries = 1\\n"
+        'rankcheck_retry_on = ["ConnectionError"]\\nrankcheck_timeout = "5"\\n'.replace(
+            "\\\\n", "\\n"
+        )
+    )
+    result = project.run_apart()
+    assert result.ret == 0, text_of(result)
+    ini.write_text(text + 'rankcheck_timeout = "soon"\n')
+    assert "rankcheck_timeout: 'soon' is not a number of seconds above 0" in text_of(project.run())
+    ini.write_text(text + "rankcheck_concurrency = 0\n")
+    assert "rankcheck_concurrency = 0: it is a whole number from 1 on" in text_of(project.run())
+
+
+def test_adapters_and_retrievers_are_rankers_of_the_configuration(project: Project) -> None:
+    write(
+        project,
+        "engine.py",
+        """
+        from pytest_rankcheck import batch
+
+        def many(texts):
+            return [[f"doc-{text.rpartition(' ')[2]}"] for text in texts]
+
+        search = batch(many)
+
+        class Retriever:
+            def invoke(self, text):
+                from types import SimpleNamespace
+                return [SimpleNamespace(id=many([text])[0][0], metadata={})]
+        """,
+    )
+    project.test(TEST)
+    for ranker in ("engine:search", "engine:Retriever()"):
+        result = project.run_apart("--rankcheck-ranker", ranker)
+        assert result.ret == 0, text_of(result)
+
+
+# --- progress ------------------------------------------------------------------------------------
+
+SLOW = """
+import time
+
+def search(text):
+    time.sleep(0.01)
+    return ["doc-" + text.rpartition(" ")[2]]
+"""
+
+
+def test_a_log_gets_a_line_now_and_then(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write("engine.py", SLOW)
+    project.test(TEST)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0.1)
+    text = text_of(project.run())
+    lines = re.findall(
+        r"^rankcheck: ranking 'web': (\d+) of 40 queries, .* a second, \d+ s to go$", text, re.M
+    )
+    assert 1 <= len(lines) <= 4
+    assert sorted(map(int, lines)) == list(map(int, lines))
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 30.0)
+    assert "of 40 queries," not in text_of(project.run())
+
+
+def test_a_terminal_gets_a_bar_and_only_for_what_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reporter = SimpleNamespace(isatty=True)
+    config = SimpleNamespace(
+        option=SimpleNamespace(verbose=0),
+        pluginmanager=SimpleNamespace(
+            get_plugin=lambda name: reporter if name == "terminalreporter" else None
+        ),
+    )
+    for seconds, shown in ((0.0, True), (60.0, False)):
+        monkeypatch.setattr(progress, "SECONDS_BEFORE", seconds)
+        with progress.progress_of(config, "web", 2) as told:  # type: ignore[arg-type]
+            assert told is not None
+            for done in range(1, 6):
+                told(done, 5)
+        assert ("ranking 'web' (2):" in capsys.readouterr().out) == shown
+
+
+def test_nobody_is_shown_anything_who_cannot_see_it(pytestconfig: pytest.Config) -> None:
+    worker = SimpleNamespace(
+        workerinput={}, pluginmanager=pytestconfig.pluginmanager, option=pytestconfig.option
+    )
+    with progress.progress_of(worker, "web", 1) as told:  # type: ignore[arg-type]
+        assert told is None
