@@ -245,13 +245,13 @@ def test_conditions_of_async_rankers_are_configured(project: Project) -> None:
     )
     ini = project.path / "pyproject.toml"
     text = ini.read_text()
-    ini.write_text(
-        text
-        + "rankcheck_concurrency = 3\\nrankcheck_retries = 1\\n"
-        'rankcheck_retry_on = ["ConnectionError"]\\nrankcheck_timeout = "5"\\n'.replace(
-            "\\\\n", "\\n"
-        )
+    lines = (
+        "rankcheck_concurrency = 3",
+        "rankcheck_retries = 1",
+        'rankcheck_retry_on = ["ConnectionError"]',
+        'rankcheck_timeout = "5"',
     )
+    ini.write_text("\n".join((text, *lines)))
     result = project.run_apart()
     assert result.ret == 0, text_of(result)
     ini.write_text(text + 'rankcheck_timeout = "soon"\n')

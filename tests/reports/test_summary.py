@@ -47,13 +47,13 @@ def test_failures_and_passes_have_colours() -> None:
     assert [line.colour for line in summary_lines(entries)] == ["", "red", "green", ""]
 
 
-def test_notes_are_grouped_and_said_once() -> None:
+def test_notes_are_grouped_and_said_once_what_is_to_be_done_last() -> None:
     note = Entry(heading="baselines written", note="a")
     assert texts(note, Entry(heading="measured", note="b"), note) == [
-        "baselines written:",
-        "  a",
         "measured:",
         "  b",
+        "baselines written:",
+        "  a",
     ]
 
 
