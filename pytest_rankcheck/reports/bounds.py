@@ -10,7 +10,7 @@ import numpy as np
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.names import Metric
-from pytest_rankcheck.reports.wording import golden_name, grade_text, number, packed, query_name
+from pytest_rankcheck.reports.wording import document_name, golden_name, number, packed, query_name
 
 __all__ = ["Bound", "Bounded", "bound_text"]
 
@@ -109,7 +109,8 @@ def _documents(evaluation: Evaluation, query_id: str) -> Iterator[str]:
     best = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: -grades[doc])[:_TOP]
     for doc_id in best:
         at = f"at {rank[doc_id]}" if doc_id in rank else "not ranked"
-        yield f"{quoted(doc_id, 60)} ({grade_text(grades[doc_id])}) {at}"
+        yield f"{document_name(evaluation, doc_id, grades[doc_id])} {at}"
     for doc_id in ranking[:_TOP]:
         if doc_id not in best:
-            yield f"{quoted(doc_id, 60)} ({grade_text(grades.get(doc_id))}) at {rank[doc_id]}"
+            named = document_name(evaluation, doc_id, grades.get(doc_id))
+            yield f"{named} at {rank[doc_id]}"

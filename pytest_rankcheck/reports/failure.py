@@ -234,7 +234,9 @@ def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
         before, after = number(float(pairs.before[place]), 3), number(float(pairs.after[place]), 3)
         yield f"    {query_name(comparison.evaluation, query_id)}   {before} -> {after}"
         told = _telling(comparison.moved(query_id, _TOP))
-        yield from packed(map(move_text, told), indent="      ")
+        yield from packed(
+            (move_text(comparison.evaluation, move) for move in told), indent="      "
+        )
     hidden = pairs.losses - len(places)
     if hidden > 0:
         yield f"    and {plural(hidden, 'query', 'queries')} more that are worse"

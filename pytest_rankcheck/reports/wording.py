@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
 
-__all__ = ["change", "duration", "golden_name", "move_text", "number", "packed", "query_name"]
+__all__ = [
+    "change",
+    "document_name",
+    "duration",
+    "golden_name",
+    "move_text",
+    "number",
+    "packed",
+    "query_name",
+]
 
 _WIDTH = 96
 
@@ -52,10 +61,17 @@ def grade_text(grade: float | None) -> str:
     return "unjudged" if grade is None else f"grade {grade:g}"
 
 
-def move_text(move: Move) -> str:
-    """Return a document, its grade, its rank before and after: ``d184 (grade 3)  1 -> 6``."""
+def document_name(evaluation: Evaluation, doc_id: str, grade: float | None) -> str:
+    """Return a document's id, title and grade: ``d184 "Heat transfer" (grade 3)``."""
+    title = evaluation.golden.title(doc_id)
+    named = f'{quoted(doc_id, 60)} "{quoted(title, 40)}"' if title else quoted(doc_id, 60)
+    return f"{named} ({grade_text(grade)})"
+
+
+def move_text(evaluation: Evaluation, move: Move) -> str:
+    """Return a document, its rank before and after: ``d184 (grade 3)  1 -> 6``."""
     before, after = move.before or "-", move.after or "-"
-    return f"{quoted(move.doc_id, 60)} ({grade_text(move.grade)})  {before} -> {after}"
+    return f"{document_name(evaluation, move.doc_id, move.grade)}  {before} -> {after}"
 
 
 def packed(items: Iterable[str], indent: str, gap: str = "      ") -> Iterator[str]:

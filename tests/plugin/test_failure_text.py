@@ -234,3 +234,22 @@ def test_it(evaluation):
     result = project.run()
     result.assert_outcomes(passed=1)
     assert "FAILED" not in text_of(result)
+
+
+def test_documents_with_titles_are_named_by_them(project: Project) -> None:
+    rows = ["query_id,query,doc_id,relevance,title"]
+    for number in range(80):
+        rows.append(f"q{number:03},query {number},doc of query {number},2,Red\x1b[2J shoe {number}")
+        rows.append(f"q{number:03},query {number},filler-0,0,")
+    project.write("golden/web.jsonl", "\n".join(rows))
+    project.test()
+    project.update()
+    project.rank({3: 5, 4: 5})
+    text = text_of(project.run())
+    assert r'doc of query 3 "Red\x1b[2J shoe 3" (grade 2)  1 -> 5' in text
+    assert "filler-0 (grade 0)" in text
+    project.test(
+        "from pytest_rankcheck import assert_mrr_at_least\n\n"
+        "def test_floor(evaluation):\n    assert_mrr_at_least(evaluation, 1)\n"
+    )
+    assert r'doc of query 3 "Red\x1b[2J shoe 3" (grade 2) at 5' in text_of(project.run())
