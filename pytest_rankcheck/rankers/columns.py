@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pytest_rankcheck.errors import RunError, listed
 from pytest_rankcheck.files.tables import Role, index_of_roles
 from pytest_rankcheck.golden.tables import DOC_ID, QUERY_ID
+from pytest_rankcheck.rankers.found import Reading
 
 __all__ = ["has_ranking", "run_columns"]
 
@@ -24,13 +25,14 @@ def has_ranking(header: Sequence[str]) -> bool:
     return bool(query and doc and (score or rank))
 
 
-def run_columns(header: Sequence[str], where: str) -> dict[str, int]:
+def run_columns(header: Sequence[str], reading: Reading) -> dict[str, int]:
     """Return where ``query_id``, ``doc_id``, and ``score`` or else ``rank`` are.
 
     Raises:
         RunError: one is missing, or two may mean the same.
     """
-    place = index_of_roles(header, _ROLES, {}, where, RunError)
+    where = str(reading.path)
+    place = index_of_roles(header, _ROLES, reading.columns, where, RunError)
     missing = [name for name in ("query_id", "doc_id") if name not in place]
     if "score" not in place and "rank" not in place:
         missing.append("score or rank")

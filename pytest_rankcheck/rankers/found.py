@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rankcheck.rankers.ranking import (
@@ -32,8 +32,10 @@ class Reading:
     """A run file and the conventions by which it is read."""
 
     path: Path
-    ties: Ties
-    duplicates: Duplicates
+    ties: Ties = "doc_id"
+    duplicates: Duplicates = "error"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """What columns of a table mean that have unusual names, by our names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ class Run:
         *,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
+        columns: Mapping[str, str] | None = None,
     ) -> Run:
         """Read a run from a file.
 
@@ -86,6 +87,8 @@ class Run:
                 ``"input"`` (as in the file) or ``"error"``.
             duplicates: a document twice in a ranking: ``"error"``, or ``"first"`` to keep the
                 better place.
+            columns: which columns of a table are ``query_id``, ``doc_id``, ``score`` and ``rank``,
+                where they have other names than usual.
 
         A file of more than a few megabytes is read when it is needed, as with `scan`.
 
@@ -94,7 +97,7 @@ class Run:
                 has a score that is not finite, or repeats a document. Of a large file, what is
                 wrong with its lines is said when they are read.
         """
-        run = cls.scan(path, format, ties=ties, duplicates=duplicates)
+        run = cls.scan(path, format, ties=ties, duplicates=duplicates, columns=columns)
         if Path(path).stat().st_size <= _SMALL_FILE_BYTES:
             run._rankings  # noqa: B018 - reads the file
         return run
@@ -107,6 +110,7 @@ class Run:
         *,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
+        columns: Mapping[str, str] | None = None,
     ) -> Run:
         """Return the run of a file without reading it yet.
 
@@ -116,9 +120,10 @@ class Run:
 
         Args:
             path: the file, which has to stay as it is.
-            format: as in `load`, and so are ``ties`` and ``duplicates``.
+            format: as in `load`, and so are the others.
             ties: the order of equal scores.
             duplicates: a document twice in a ranking.
+            columns: which columns of a table are which.
 
         Raises:
             RunError: the file is absent, empty or in an unknown format.
@@ -126,9 +131,10 @@ class Run:
         file = Path(path)
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
-        chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file)
+        chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
+        reading = Reading(file, ties, duplicates, dict(columns or {}))
         run = cls({}, name=file.name, ties=ties, duplicates=duplicates)
-        run._file, run._loaded = RunFile(Reading(file, ties, duplicates), chosen), None
+        run._file, run._loaded = RunFile(reading, chosen), None
         return run
 
     @classmethod

@@ -32,7 +32,7 @@ class RunFile:
             RunError: a line is malformed, or a document stands twice; file and line are named.
         """
         path, ties = self.reading.path, self.reading.ties
-        listings = self.format.read(path)
+        listings = self.format.read(self.reading)
         self._refuse_empty(bool(listings))
         for query_id, listing in listings.items():
             try:

@@ -77,6 +77,22 @@ def test_a_forced_format_names_the_columns_that_lack(file: Path) -> None:
         Run.load(file, "csv")
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_columns_with_other_names_are_told(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / f"run.{ending}"
+    if ending == "parquet":
+        pl = pytest.importorskip("polars", reason="polars is not installed")
+        pl.DataFrame({"kw": ["q", "q"], "sku": ["a", "b"], "n": [2, 1]}).write_parquet(file)
+    else:
+        file.write_text("kw,sku,n\nq,a,2\nq,b,1\n")
+    columns = {"query_id": "kw", "doc_id": "sku"}
+    assert list(Run.load(file, columns={**columns, "score": "n"})["q"]) == ["a", "b"]
+    by_rank = Run.scan(file, columns={**columns, "rank": "n"})
+    assert evaluate(by_rank, GoldenSet.from_dict({"q": {"b": 1}})).mean("RR") == 1
+    with pytest.raises(RunError, match="no column 'nn'; did you mean 'n'"):
+        Run.load(file, ending, columns={**columns, "score": "nn"})
+
+
 _ids = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
 _runs = st.dictionaries(
     _ids,

@@ -24,20 +24,20 @@ from pytest_rankcheck.rankers.listing import Listing, Listings, rows_of
 __all__ = ["FORMATS"]
 
 
-def read(path: Path) -> Listings:
+def read(reading: Reading) -> Listings:
     """Read a run.
 
     Raises:
         RunError: a column is missing, or a row has no id or no finite score; file and line are
             named.
     """
-    table = table_of(path, RunError)
-    place = run_columns(table.header, str(path))
+    table = table_of(reading.path, RunError)
+    place = run_columns(table.header, reading)
     order = "score" if "score" in place else "rank"
     sign = 1.0 if order == "score" else -1.0
     listings: Listings = {}
     for number, row in table.rows:
-        where = f"{path}:{number}"
+        where = f"{reading.path}:{number}"
         query_id, doc_id = row[place["query_id"]], row[place["doc_id"]]
         if not query_id or not doc_id:
             raise RunError(f"{where}: {'doc_id' if query_id else 'query_id'} is empty")
@@ -56,7 +56,7 @@ def scan(reading: Reading, wanted: Wanted) -> Iterator[tuple[str, Found | None]]
     Raises:
         RunError: as in `read`; or a document stands twice.
     """
-    for query_id, listing in read(reading.path).items():
+    for query_id, listing in read(reading).items():
         judged, scores = wanted(query_id), listing.scores or []
         found = found_by_score(reading, query_id, listing.doc_ids, scores, judged or ())
         yield query_id, None if judged is None else found

@@ -23,13 +23,13 @@ from pytest_rankcheck.rankers.ranking import ranking_as_given, without_duplicate
 __all__ = ["FORMAT", "lines_to_write", "listings_of"]
 
 
-def read(path: Path) -> Listings:
+def read(reading: Reading) -> Listings:
     """Read a run.
 
     Raises:
         RunError: a line is not such an object; file and line are named.
     """
-    return listings_of(_numbered(path))
+    return listings_of(_numbered(reading.path))
 
 
 def listings_of(numbered: Iterable[tuple[str, str]]) -> Listings:

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT"]
 
 
-def read(path: Path) -> Listings:
+def read(reading: Reading) -> Listings:
     """Read a run.
 
     Raises:
         RunError: polars is not installed, the file is no Parquet file, lacks a column, or has a
             row without an id or a finite score.
     """
-    require_polars(path, RunError)
+    require_polars(reading.path, RunError)
     from pytest_rankcheck.rankers.scanning.parquet_rows import batches_of
 
     listings: Listings = {}
-    for rows in batches_of(path):
+    for rows in batches_of(reading):
         for query_id, doc_id, score in rows.iter_rows():
             listing = listings.get(query_id)
             if listing is None:

@@ -12,6 +12,7 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.columns import columns_of, line_of
 from pytest_rankcheck.files.formats import Format, Sample
 from pytest_rankcheck.files.writing import write_whole
+from pytest_rankcheck.rankers.found import Reading
 from pytest_rankcheck.rankers.listing import Listing, Listings, rows_of
 from pytest_rankcheck.rankers.scanning.blocks import blocks_of_queries
 from pytest_rankcheck.rankers.scanning.lines import COLUMNS, lines_of_block, queries_of_block
@@ -20,7 +21,7 @@ from pytest_rankcheck.rankers.scanning.text import BLOCK_BYTES, scanned
 __all__ = ["FORMAT"]
 
 
-def read(path: Path) -> Listings:
+def read(reading: Reading) -> Listings:
     """Read a run.
 
     Raises:
@@ -28,7 +29,7 @@ def read(path: Path) -> Listings:
             are named.
     """
     listings: Listings = {}
-    for block in blocks_of_queries(path, BLOCK_BYTES):
+    for block in blocks_of_queries(reading.path, BLOCK_BYTES):
         lines = lines_of_block(block)
         for query, start, end in queries_of_block(lines):
             query_id = query.decode()

@@ -34,26 +34,27 @@ def scanned(reading: Reading, wanted: Wanted) -> Results:
     """
     found: dict[str, Found | None] = {}
     with suppress(_Interleaved):
-        for rows in one_ahead(_whole_queries(batches_of(reading.path))):
+        for rows in one_ahead(_whole_queries(batches_of(reading))):
             for query_id, result in _results(rows, reading, wanted):
                 if query_id in found:
                     raise _Interleaved
                 found[query_id] = result
         yield from found.items()
         return
-    rows = pl.concat(batches_of(reading.path)).sort("query", maintain_order=True)
+    rows = pl.concat(batches_of(reading)).sort("query", maintain_order=True)
     yield from _results(rows, reading, wanted)
 
 
-def batches_of(path: Path) -> Iterator[pl.DataFrame]:
+def batches_of(reading: Reading) -> Iterator[pl.DataFrame]:
     """Yield ``query``, ``doc`` and ``score`` of some rows at a time, in the order of the file.
 
     Raises:
         RunError: as in `scanned`, but for the documents that stand twice.
     """
+    path = reading.path
     table, columns = scan_of(path, RunError)
     names = columns.names()
-    place = run_columns(names, str(path))
+    place = run_columns(names, reading)
     for id_column in (names[place["query_id"]], names[place["doc_id"]]):
         kind = columns[id_column]
         if not (kind in (pl.String, pl.Categorical) or kind.is_integer()):
