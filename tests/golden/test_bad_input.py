@@ -1,0 +1,168 @@
+"""Every way in which a file can be wrong, for every format of golden sets and runs."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, RankcheckError, Run
+from pytest_rankcheck.golden.golden_set import GOLDEN_FORMATS
+from pytest_rankcheck.rankers.run_file import RUN_FORMATS
+
+GOLDEN = {
+    "jsonl": '{"query_id": "q1", "query": "r\u00e9d", "relevance": {"d1": 2, "d2": 0}}\n'
+    '{"query_id": "q2", "query": "blue", "relevance": {"d1": 1}}\n',
+    "trec": "q1 0 d1 2\nq1 0 d2 0\nq2 0 d\u00e9 1\n",
+    "csv": "query_id,query,doc_id,relevance\nq1,r\u00e9d,d1,2\nq1,r\u00e9d,d2,0\nq2,blue,d1,1\n",
+    "tsv": "query_id\tquery\tdoc_id\trelevance\nq1\tr\u00e9d\td1\t2\nq2\tblue\td1\t1\n",
+    "quepid": "query,docid,rating\nr\u00e9d,d1,2\nr\u00e9d,d2,0\nblue,d1,1\n",
+    "rre": '{"topics": [{"description": "T", "query_groups": [{"name": "g",\n'
+    '"queries": [{"placeholders": {"$query": "r\u00e9d"}}],\n'
+    '"relevant_documents": {"d1": {"gain": 2}}}]}]}\n',
+    "elasticsearch": '{"requests": [{"id": "q1", "request": {"query": {"match": {"t": "r\u00e9d"}}},\n'
+    '"ratings": [{"_id": "d1", "rating": 2}]}]}\n',
+    "opensearch": '{"judgmentRatings": [{"query": "r\u00e9d",\n'
+    '"ratings": [{"docId": "d1", "rating": "2.0"}]}]}\n',
+    "letor": "2 qid:1 1:0.5 # d1 r\u00e9d\n0 qid:1 1:0.25 # d2 r\u00e9d\n1 qid:2 1:0.5 # d1 blue\n",
+}
+RUNS = {
+    "jsonl": '{"query_id": "q1", "ranking": ["d\u00e9", "d2"]}\n{"query_id": "q2", "ranking": ["d1"]}\n',
+    "trec": "q1 Q0 d\u00e9 1 2.5 tag\nq1 Q0 d2 2 1 tag\nq2 Q0 d1 1 7 tag\n",
+    "csv": "query_id,doc_id,score\nq1,d\u00e9,2.5\nq1,d2,1\nq2,d1,7\n",
+    "tsv": "query_id\tdoc_id\tscore\nq1\td\u00e9\t2.5\nq1\td2\t1\nq2\td1\t7\n",
+}
+WHOLE_DOCUMENTS = {"rre", "elasticsearch", "opensearch"}
+
+Load = Callable[..., GoldenSet | Run]
+CASES = [
+    *(
+        pytest.param(GoldenSet.load, name, text, id=f"golden-{name}")
+        for name, text in GOLDEN.items()
+    ),
+    *(pytest.param(Run.load, name, text, id=f"run-{name}") for name, text in RUNS.items()),
+]
+every_format = pytest.mark.parametrize(("load", "name", "text"), CASES)
+
+
+def content(loaded: GoldenSet | Run) -> object:
+    if isinstance(loaded, Run):
+        return {query_id: loaded[query_id] for query_id in loaded}
+    return [(query, dict(loaded.grades(query.id))) for query in loaded]
+
+
+def test_no_format_is_forgotten() -> None:
+    """Parquet and BEIR, which are no single text file, have tests of their own."""
+    assert set(GOLDEN) | {"parquet", "beir"} == set(GOLDEN_FORMATS.by_name)
+    assert set(RUNS) | {"parquet"} == set(RUN_FORMATS.by_name)
+
+
+@every_format
+def test_the_format_is_recognised_and_can_be_forced(
+    tmp_path: Path, load: Load, name: str, text: str
+) -> None:
+    file = tmp_path / "no_ending"
+    file.write_text(text, encoding="utf-8")
+    assert content(load(file)) == content(load(file, name))
+
+
+@every_format
+def test_marks_line_ends_and_packing_do_not_matter(
+    tmp_path: Path, load: Load, name: str, text: str
+) -> None:
+    file = tmp_path / "file"
+    file.write_text(text, encoding="utf-8")
+    expected = content(load(file))
+    windows = text.replace("\n", "\r\n")
+    for changed in (windows, text.rstrip("\n"), windows.rstrip()):
+        for raw in (changed.encode(), codecs.BOM_UTF8 + changed.encode()):
+            for packed in (raw, gzip.compress(raw)):
+                file.write_bytes(packed)
+                assert content(load(file)) == expected
+                assert content(load(file, name)) == expected
+
+
+@every_format
+def test_latin_1_is_named(tmp_path: Path, load: Load, name: str, text: str) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(text.encode("latin-1"))
+    with pytest.raises(
+        RankcheckError, match=r"file(:\d+)?: byte \d+ is not UTF-8; save the file as"
+    ):
+        load(file, name)
+
+
+@every_format
+@pytest.mark.parametrize("empty", [b"", b"\n\n  \n", codecs.BOM_UTF8])
+def test_an_empty_file_is_named(
+    tmp_path: Path, load: Load, name: str, text: str, empty: bytes
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(empty)
+    for format in (None, name):  # noqa: A001 - the word of the field
+        with pytest.raises(RankcheckError, match=r"file(:1)?.*(is empty|not JSON)"):
+            load(file, format)
+
+
+@every_format
+def test_a_folder_is_named(tmp_path: Path, load: Load, name: str, text: str) -> None:
+    for format in (None, name):  # noqa: A001
+        with pytest.raises(RankcheckError, match="is a folder; name a file in it"):
+            load(tmp_path, format)
+
+
+@every_format
+def test_a_packed_file_that_is_cut_short_is_named(
+    tmp_path: Path, load: Load, name: str, text: str
+) -> None:
+    file = tmp_path / "file.gz"
+    whole = gzip.compress(text.encode())
+    for length in range(12, len(whole) - 1, 7):
+        file.write_bytes(whole[:length])
+        with pytest.raises(RankcheckError, match=r"file\.gz: the packed file is cut short"):
+            load(file, name)
+
+
+def loaded_or_said(load: Load, file: Path, name: str) -> tuple[GoldenSet | Run | None, str]:
+    try:
+        return load(file, name), ""
+    except RankcheckError as error:
+        return None, str(error)
+
+
+@every_format
+def test_a_file_that_is_cut_short_is_refused_or_is_whole_up_to_there(
+    tmp_path: Path, load: Load, name: str, text: str
+) -> None:
+    """No line, and no document, is taken by halves: what loads is a part of the whole."""
+    file = tmp_path / "file"
+    file.write_text(text, encoding="utf-8")
+    whole = load(file)
+    loaded = 0
+    raw = text.rstrip("\n").encode()
+    for length in range(1, len(raw)):
+        file.write_bytes(raw[:length])
+        part, said = loaded_or_said(load, file, name)
+        if part is None:
+            assert said.startswith(str(file))
+            continue
+        loaded += 1
+        if isinstance(part, GoldenSet) and isinstance(whole, GoldenSet):
+            assert part.judgment_count <= whole.judgment_count
+    if name in WHOLE_DOCUMENTS:
+        assert loaded == 0
+
+
+@every_format
+def test_control_characters_in_ids_do_not_reach_the_terminal(
+    tmp_path: Path, load: Load, name: str, text: str
+) -> None:
+    file = tmp_path / "file"
+    broken = text.replace("d1", "d\u001b[2J1") + text.replace("d1", "d\u001b[2J1").replace("2", "x")
+    file.write_text(broken, encoding="utf-8")
+    with pytest.raises(RankcheckError) as refused:
+        load(file, name)
+    assert str(refused.value).replace("\n", "").isprintable()
