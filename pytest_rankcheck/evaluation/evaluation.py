@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -172,7 +171,7 @@ class Evaluation:
     def noise(self, metric: MetricLike) -> float:
         """Return the standard deviation of the mean from run to run; NaN without repeats."""
         means = [evaluation.mean(metric) for evaluation in (self, *self.repeats)]
-        return statistics.stdev(means) if len(means) > 1 else float("nan")
+        return float(np.std(means, ddof=1)) if len(means) > 1 else float("nan")
 
     @cached_property
     def unstable(self) -> Sequence[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -33,6 +32,7 @@ def sampled_ids(query_ids: Iterable[str], count: int, seed: int) -> Sequence[str
     The draw does not depend on the order of the ids, nor on a generator: it is the same in every
     version of everything, and a set that grows keeps most of its sample.
     """
+    import hashlib  # loads OpenSSL, for those who sample
 
     def drawn(query_id: str) -> bytes:
         return hashlib.sha256(f"{seed} {query_id}".encode("utf-8", "surrogatepass")).digest()

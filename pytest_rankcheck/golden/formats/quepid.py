@@ -10,8 +10,8 @@ Where several judges of a book rated a document, their mean is its grade.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from statistics import fmean
 
 from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.formats import Format, Sample
@@ -101,7 +101,7 @@ def _judge(
         contents.add_judgment(query_id, doc_id, ratings[0], where)
     elif ratings:
         grades = [contents.grade(rating, str(doc_id), where) for rating in ratings]
-        contents.add_grade(query_id, doc_id, fmean(grades), where)
+        contents.add_grade(query_id, doc_id, math.fsum(grades) / len(grades), where)
 
 
 def _recognises(sample: Sample) -> bool:
