@@ -1,0 +1,72 @@
+"""The tests that can be chosen: one-sided p of a fall, from the differences of queries."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from pytest_rankcheck.gates.statistics.differences import Differences
+from pytest_rankcheck.gates.statistics.sign_flip import (
+    DRAWS,
+    seed_of,
+    sign_flip_test,
+    whole_gains,
+)
+from pytest_rankcheck.metrics.hits import FloatArray
+
+__all__ = ["PairedTest", "holm", "p_of_fall"]
+
+PairedTest = Literal["sign_flip", "t", "wilcoxon", "bootstrap"]
+
+
+def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
+    """Return the chance of a fall at least so large if nothing had changed, in [0, 1].
+
+    Args:
+        gains: the difference of each query, positive is better, ``[n]``; NaN is left out.
+        test: ``"sign_flip"``; Student's paired ``"t"``; ``"wilcoxon"``, the signed-rank test; or
+            ``"bootstrap"`` of the mean, shifted to zero (Sakai, SIGIR 2006).
+    """
+    differences = Differences.of(gains)
+    if not np.any(differences.gains):
+        return 1.0
+    if test == "sign_flip":
+        return sign_flip_test(differences.gains).p
+    if test == "bootstrap":
+        return _bootstrap(differences)
+    if differences.count < 2 or not differences.deviation > 0:
+        return sign_flip_test(differences.gains).p  # the others divide by what is zero here
+    from scipy import stats
+
+    if test == "t":
+        return float(stats.ttest_1samp(differences.gains, 0.0, alternative="less").pvalue)
+    return float(stats.wilcoxon(differences.gains, alternative="less").pvalue)
+
+
+def _bootstrap(differences: Differences) -> float:
+    """Return p of the bootstrap: how often means of resampled, centred differences are as low."""
+    centred = differences.gains - differences.mean
+    count = differences.count
+    raw = np.random.PCG64(seed_of(whole_gains(differences.gains)))
+    low = 0
+    for start in range(0, DRAWS, 500):
+        size = min(500, DRAWS - start)
+        drawn = (raw.random_raw(size * count) % np.uint64(count)).reshape(size, count)
+        low += int((centred[drawn.astype(np.intp)].mean(axis=1) <= differences.mean).sum())
+    return (1 + low) / (DRAWS + 1)
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Return p-values that hold for all of them together (Holm, Scand. J. Statist. 1979).
+
+    Of a family of m, the smallest is multiplied by m, the next by m - 1, and so on; none becomes
+    smaller than one before it, nor larger than 1. NaN stays, and counts in no family.
+    """
+    counted = [place for place, p in enumerate(p_values) if not np.isnan(p)]
+    adjusted = list(p_values)
+    least = 0.0
+    for rank, place in enumerate(sorted(counted, key=lambda place: p_values[place])):
+        least = max(least, min(1.0, (len(counted) - rank) * p_values[place]))
+        adjusted[place] = least
+    return adjusted

@@ -1,0 +1,245 @@
+"""The statistics of gates, against scipy, statsmodels, and values worked by hand."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import warnings
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from pytest_rankcheck.gates.statistics.differences import Differences
+from pytest_rankcheck.gates.statistics.paired_tests import holm, p_of_fall
+from pytest_rankcheck.gates.statistics.sign_flip import DRAWS, sign_flip_test
+
+values = st.lists(st.integers(-1000, 1000).map(lambda n: n / 1000), min_size=1, max_size=10)
+
+
+def array(*numbers: float) -> np.ndarray:
+    return np.array(numbers, dtype=np.float64)
+
+
+# --- the sign-flip test --------------------------------------------------------------------------
+
+
+def test_two_falls_and_a_gain_by_hand() -> None:
+    """Falls 3, 2, -1: the sum is 4. Of the 8 sums 6, 4, 2, 0, 0, -2, -4, -6 two are at least 4."""
+    found = sign_flip_test(array(-0.3, -0.2, 0.1, 0, math.nan))
+    assert found.p == 2 / 8
+    assert found.changed == 3
+    assert found.is_exact
+    assert found.smallest_p == 1 / 8
+    assert sign_flip_test(array(0.3, 0.2, -0.1)).p == 7 / 8  # sums of at least -4
+
+
+def test_nothing_changed() -> None:
+    for gains in (array(), array(0, 0), array(math.nan), array(1e-9, -1e-9)):
+        found = sign_flip_test(gains)
+        assert (found.p, found.changed, found.smallest_p) == (1, 0, 1)
+
+
+@given(gains=values)
+def test_few_differences_are_enumerated_exactly(gains: list[float]) -> None:
+    """By fractions, every assignment of signs, without our code."""
+    changed = [Fraction(gain).limit_denominator(1000) for gain in gains if gain]
+    observed = sum(changed)
+    signs = list(product((1, -1), repeat=len(changed)))
+    lower = sum(
+        sum(sign * gain for sign, gain in zip(row, changed, strict=True)) <= observed
+        for row in signs
+    )
+    assert sign_flip_test(np.array(gains)).p == lower / len(signs)
+
+
+@pytest.mark.parametrize("count", [3, 9, 16])
+def test_few_differences_agree_with_scipy(count: int) -> None:
+    gains = np.round(np.random.default_rng(count).normal(-0.02, 0.1, count), 6)
+    theirs = stats.permutation_test(
+        (gains,), np.mean, permutation_type="samples", alternative="less", n_resamples=np.inf
+    )
+    assert sign_flip_test(gains).p == pytest.approx(theirs.pvalue, abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [17, 60, 400])
+@pytest.mark.parametrize("shift", [-0.02, 0.0, 0.01])
+def test_many_differences_agree_with_scipy_within_the_error_of_drawing(
+    count: int, shift: float
+) -> None:
+    gains = np.round(np.random.default_rng(count).normal(shift, 0.1, count), 6)
+    ours = sign_flip_test(gains)
+    theirs = stats.permutation_test(
+        (gains,), np.mean, permutation_type="samples", alternative="less", n_resamples=50_000,
+        rng=np.random.default_rng(1),
+    ).pvalue if "rng" in stats.permutation_test.__doc__ else stats.permutation_test(
+        (gains,), np.mean, permutation_type="samples", alternative="less", n_resamples=50_000
+    ).pvalue  # fmt: skip
+    assert not ours.is_exact
+    error = math.sqrt(theirs * (1 - theirs) * (1 / DRAWS + 1 / 50_000)) + 1 / DRAWS
+    assert abs(ours.p - theirs) < 4.5 * error
+    assert ours.smallest_p == 1 / (DRAWS + 1)
+
+
+def test_the_drawn_p_is_near_the_exact_one() -> None:
+    """Seventeen differences are drawn; all their 131,072 assignments are tried here."""
+    gains = np.round(np.random.default_rng(5).normal(-0.03, 0.1, 17), 6)
+    whole = np.rint(gains * 1e6).astype(np.int64)
+    sums = np.zeros(1, dtype=np.int64)
+    for value in whole:
+        sums = np.concatenate((sums + value, sums - value))
+    exact = (sums <= whole.sum()).mean()
+    found = sign_flip_test(gains)
+    assert abs(found.p - exact) < 4 * math.sqrt(exact * (1 - exact) / DRAWS)
+
+
+def test_p_does_not_depend_on_order_process_or_anything_but_the_values() -> None:
+    gains = np.array([(n * 7919 % 2003 - 1050) / 10_000 for n in range(200)])
+    p = sign_flip_test(gains).p
+    assert sign_flip_test(gains[::-1]).p == p
+    assert sign_flip_test(np.concatenate((gains, np.zeros(50)))).p == p
+    code = (
+        "import numpy as np; from pytest_rankcheck.gates.statistics.sign_flip import sign_flip_test\n"
+        f"print(repr(sign_flip_test(np.array({gains.tolist()})).p))"
+    )
+    for seed in ("0", "1"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        said = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert float(said.stdout) == p
+    assert p == P_ON_EVERY_MACHINE
+
+
+P_ON_EVERY_MACHINE = 0.18098190180981902
+
+
+def test_huge_values_do_not_overflow() -> None:
+    assert sign_flip_test(array(-1e300, -1e299, 1e298)).p == 2 / 8  # 10 + 1 +- 0.1
+    assert sign_flip_test(array(*[-1e18] * 20)).p == 1 / (DRAWS + 1)
+
+
+# --- other tests, and families -------------------------------------------------------------------
+
+
+def test_t_and_wilcoxon_are_those_of_scipy() -> None:
+    gains = np.random.default_rng(3).normal(-0.02, 0.1, 40)
+    assert p_of_fall(gains, "t") == stats.ttest_1samp(gains, 0, alternative="less").pvalue
+    assert p_of_fall(gains, "wilcoxon") == stats.wilcoxon(gains, alternative="less").pvalue
+    bootstrap = p_of_fall(gains, "bootstrap")
+    assert bootstrap == p_of_fall(gains, "bootstrap")
+    assert bootstrap == pytest.approx(p_of_fall(gains, "t"), abs=0.02)
+
+
+@pytest.mark.parametrize("test", ["sign_flip", "t", "wilcoxon", "bootstrap"])
+@pytest.mark.parametrize(
+    ("gains", "low", "high"),
+    [
+        ([], 1, 1),
+        ([0.0, 0.0, 0.0], 1, 1),
+        ([-0.5], 0.0, 1),
+        ([-0.5, -0.5], 0, 0.5),
+        ([-0.1] * 30, 0, 0.001),
+        ([0.1] * 30, 0.5, 1),
+        ([math.nan, -0.1, 0.1], 0.2, 1),
+    ],
+)
+def test_small_and_constant_differences_have_a_p(
+    test: str, gains: list, low: float, high: float
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        p = p_of_fall(np.array(gains, dtype=float), test)  # type: ignore[arg-type]
+    assert low <= p <= high
+
+
+def test_holm_by_hand() -> None:
+    """0.01 x 4, 0.02 x 3, 0.03 x 2, and 0.9 x 1; none below one before it."""
+    assert holm([0.03, 0.01, 0.9, 0.02]) == pytest.approx([0.06, 0.04, 0.9, 0.06])
+    assert holm([0.4, 0.6]) == pytest.approx([0.8, 0.8])
+    assert holm([]) == []
+    found = holm([0.01, math.nan, 0.04])
+    assert found[0] == pytest.approx(0.02)
+    assert math.isnan(found[1])
+    assert found[2] == pytest.approx(0.04)
+
+
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=8))
+@settings(deadline=None)
+def test_holm_agrees_with_statsmodels(p_values: list[float]) -> None:
+    multitest = pytest.importorskip(
+        "statsmodels.stats.multitest", reason="statsmodels is not installed"
+    )
+    theirs = multitest.multipletests(p_values, method="holm")[1]
+    assert holm(p_values) == pytest.approx(list(theirs))
+
+
+# --- intervals and power -------------------------------------------------------------------------
+
+
+def test_intervals_are_those_of_scipy() -> None:
+    gains = np.random.default_rng(4).normal(-0.02, 0.1, 40)
+    found = Differences.of(gains)
+    theirs = stats.ttest_1samp(gains, 0).confidence_interval(0.95)
+    assert found.interval() == pytest.approx((theirs.low, theirs.high))
+    less = stats.ttest_1samp(gains, 0, alternative="greater").confidence_interval(0.95)
+    assert found.lower_bound(0.05) == pytest.approx(less.low)
+    assert found.effect == pytest.approx(np.mean(gains) / np.std(gains, ddof=1))
+    drawn = stats.bootstrap((gains,), np.mean, confidence_level=0.95, n_resamples=9999)
+    low, high = found.interval()
+    assert low == pytest.approx(drawn.confidence_interval.low, abs=0.006)
+    assert high == pytest.approx(drawn.confidence_interval.high, abs=0.006)
+
+
+@given(gains=st.lists(st.floats(-1, 1), min_size=2, max_size=30), margin=st.floats(0.001, 0.5))
+@settings(deadline=None)
+def test_the_bound_and_p_of_noninferiority_agree(gains: list[float], margin: float) -> None:
+    found = Differences.of(np.array(gains))
+    p = found.noninferiority_p(margin)
+    bound = found.lower_bound(0.05)
+    if abs(bound + margin) > 1e-9:
+        assert (p <= 0.05) == (bound > -margin)
+
+
+@pytest.mark.parametrize("count", [60, 200, 1000])
+def test_the_smallest_detectable_fall_has_the_power_that_statsmodels_says(count: int) -> None:
+    power = pytest.importorskip("statsmodels.stats.power", reason="statsmodels is not installed")
+    gains = np.random.default_rng(count).normal(0, 0.1, count)
+    found = Differences.of(gains)
+    fall = found.smallest_detectable(0.05)
+    theirs = power.TTestPower().power(fall / found.deviation, count, 0.05, alternative="larger")
+    assert theirs == pytest.approx(0.8, abs=0.01)
+    assert found.needed(fall) == pytest.approx(count, abs=1)
+
+
+def test_the_smallest_detectable_fall_by_hand() -> None:
+    """s = 1 of 100 values: (1.6449 + 0.8416) / 10."""
+    gains = np.tile([1.0, -1.0], 50) * math.sqrt(99 / 100)
+    assert Differences.of(gains).smallest_detectable() == pytest.approx(0.24865, abs=1e-5)
+    # Of 10 values with s = 1, quantiles of t with 9 degrees: (1.8331 + 0.8834) / sqrt(10).
+    few = np.tile([1.0, -1.0], 5) * math.sqrt(9 / 10)
+    assert Differences.of(few).smallest_detectable() == pytest.approx(0.85903, abs=1e-5)
+
+
+@pytest.mark.parametrize("gains", [[], [0.5], [0.0, 0.0], [0.1, 0.1, 0.1], [math.nan, 0.5]])
+def test_what_cannot_be_estimated_is_nan(gains: list[float]) -> None:
+    found = Differences.of(np.array(gains, dtype=float))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isnan(found.smallest_detectable())
+        assert math.isnan(found.effect)
+        assert math.isnan(found.needed(0.1))
+        low, high = found.interval()
+        assert math.isnan(low) == (found.count < 2)
+        if found.count >= 2:
+            assert low == high == pytest.approx(found.mean)
