@@ -19,6 +19,7 @@ __all__ = ["CONFIG", "RUN_ENDINGS", "Config", "add_options", "conventions_of"]
 _GROUP = "rankcheck: ranking regression tests"
 _DEFAULT_DEPTH = 100
 _CONCURRENCY = 8
+_INCONCLUSIVE = ("pass", "warn", "fail")
 RUN_ENDINGS = {"trec": ".run", "parquet": ".parquet", "csv": ".csv", "jsonl": ".jsonl"}
 """The endings of the files that --rankcheck-save-run writes."""
 
@@ -128,6 +129,16 @@ def add_options(parser: pytest.Parser) -> None:
         "linelist",
     )
     parser.addini(
+        "rankcheck_gate",
+        "gates of assert_not_regressed where a test gives none, one a line: gate, metric: gate, "
+        "set: gate, or set metric: gate; such as noninferior(margin=0.02)",
+        "linelist",
+    )
+    parser.addini(
+        "rankcheck_inconclusive",
+        "what an inconclusive verdict is: pass, warn (default) or fail",
+    )
+    parser.addini(
         "rankcheck_conventions",
         "conventions that differ from the default, one name=value a line: ties=doc_id|input|error, "
         "duplicates=error|first, missing=empty|error, extra=ignore|error, no_relevant=zero|exclude",
@@ -162,6 +173,8 @@ class Config:
     depth: int = _DEFAULT_DEPTH
     metrics: tuple[str, ...] = ()
     conventions: Mapping[str, str] = field(default_factory=dict)
+    gate_lines: tuple[str, ...] = ()
+    inconclusive: str = "warn"
 
     @classmethod
     def of(cls, config: pytest.Config) -> Config:
@@ -195,6 +208,8 @@ class Config:
             new_only=getattr(option, "update_new_snapshots_only", False),
             depth=_whole("rankcheck_depth", 1, config),
             metrics=tuple(config.getini("rankcheck_metrics")),
+            gate_lines=tuple(config.getini("rankcheck_gate")),
+            inconclusive=_inconclusive(config.getini("rankcheck_inconclusive") or "warn"),
             conventions=_pairs("rankcheck_conventions", "ties=input", config),
         )
 
@@ -247,6 +262,14 @@ def _at_least(least: int, name: str, value: int) -> int:
     if value < least:
         raise ConfigurationError(f"{name} = {value}: it is a whole number from {least} on")
     return value
+
+
+def _inconclusive(text: str) -> str:
+    if text not in _INCONCLUSIVE:
+        raise ConfigurationError(
+            f"rankcheck_inconclusive: '{quoted(text)}' is not one of {', '.join(_INCONCLUSIVE)}"
+        )
+    return text
 
 
 def _timeout(text: str) -> float | None:

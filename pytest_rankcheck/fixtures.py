@@ -20,6 +20,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.gates.configured import ConfiguredGates
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.rankers.run import Run
 
@@ -30,6 +31,7 @@ __all__ = [
     "check_metrics",
     "check_run",
     "configured_fixtures",
+    "configured_gates",
     "configured_ranker",
     "loaded_golden",
 ]
@@ -174,8 +176,10 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     from pytest_rankcheck.baselines.snapshot import SnapshotStore
 
     item, chosen = request.node, request.config.stash[CONFIG]
-    mode = Mode(update=chosen.update, new_only=chosen.new_only, approval=chosen.approval)
-    made = Baseline(SnapshotStore(item, mode), _runnable_id(item), mode, watched=chosen.metrics)
+    mode = Mode(chosen.update, chosen.new_only, chosen.approval, chosen.inconclusive)
+    gates = configured_gates(chosen)
+    store = SnapshotStore(item, mode)
+    made = Baseline(store, _runnable_id(item), mode, watched=chosen.metrics, gates=gates)
     item.stash[BASELINE] = made
     return made
 
@@ -218,6 +222,20 @@ def check_run(config: Config) -> Path:
     if config.run is None or not config.run.exists():
         raise ConfigurationError(f"--rankcheck-run: there is no file {config.run}")
     return config.run
+
+
+def configured_gates(config: Config) -> ConfiguredGates:
+    """Return the gates of ``rankcheck_gate``.
+
+    Raises:
+        ConfigurationError: a line is none.
+    """
+    from pytest_rankcheck.gates.configured import ConfiguredGates
+
+    try:
+        return ConfiguredGates.parse(config.gate_lines)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"rankcheck_gate: {error}") from None
 
 
 def check_metrics(config: Config) -> None:

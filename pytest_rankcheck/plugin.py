@@ -90,6 +90,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             fixtures.check_run(chosen)
         if any(_uses_ours(item, "evaluation") for item in session.items):
             fixtures.check_metrics(chosen)
+        if any(_uses_ours(item, "baseline") for item in session.items):
+            fixtures.configured_gates(chosen)
         if any(_uses_ours(item, "ranker") for item in session.items):
             _check_ranker(config)
     except RankcheckError as error:

@@ -39,7 +39,7 @@ def assert_at_least(
         minimum: the least mean that passes, in the metric's own unit.
         by: an attribute of the queries, or several; every slice must reach the minimum too.
         confidence: hold not the mean to the minimum but its one-sided lower confidence bound
-            (Student's t), such as 0.95. Needs scipy: ``pip install pytest-rankcheck[stats]``.
+            (Student's t), such as 0.95.
         min_queries: a slice with fewer queries is reported, not gated.
 
     Raises:
@@ -126,15 +126,11 @@ def _tested(metric: Metric, values: FloatArray, bound: Bound) -> float:
         return metric.mean(counted)
     if counted.size < 2:
         return math.nan
-    try:
-        from scipy.stats import t
-    except ImportError:
-        raise ConfigurationError(
-            "confidence=... needs scipy; pip install 'pytest-rankcheck[stats]'"
-        ) from None
+    from scipy.special import stdtrit
+
     is_geometric = metric.definition.aggregate == "geometric"
     scaled = np.log(counted) if is_geometric else counted
     error = float(scaled.std(ddof=1)) / math.sqrt(scaled.size)
-    margin = float(t.ppf(bound.confidence, scaled.size - 1)) * error
+    margin = float(stdtrit(scaled.size - 1, bound.confidence)) * error
     tested = float(scaled.mean()) + (-margin if bound.is_floor else margin)
     return math.exp(tested) if is_geometric else tested

@@ -32,8 +32,9 @@ def assert_not_regressed(
     """Fail if ``metric`` regressed against the baseline.
 
     The allowed fall of the mean is the larger of ``abs`` and ``rel`` times the baseline, as in
-    ``pytest.approx``. With neither and no gate, nothing may fall (beyond 1e-6). Where lower is
-    better, it is rises that are limited.
+    ``pytest.approx``. With neither and no gate, the configured one decides (``rankcheck_gate``);
+    without any, nothing may fall (beyond 1e-6). Where lower is better, it is rises that are
+    limited.
 
     Args:
         evaluation: what is measured now.
@@ -57,8 +58,10 @@ def assert_not_regressed(
         raise ConfigurationError(
             "give a gate, or abs and rel, not both: Gate.tolerance(abs=..., rel=...)"
         )
-    chosen = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
     parsed = Metric.parse(metric)
+    if gate is None and abs is None and rel is None and isinstance(baseline, Baseline):
+        gate = baseline.configured_gate(evaluation.golden.name, parsed)
+    chosen = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
     if isinstance(baseline, Baseline):
         check, block = baseline.check(evaluation, parsed, chosen, by)
         _enter_check(evaluation, check, block)
@@ -103,6 +106,7 @@ def _passed_word(verdict: Verdict | None) -> str:
     return {
         Outcome.BETTER: "passed, better",
         Outcome.LOWER: "passed, lower",
+        Outcome.INCONCLUSIVE: "inconclusive",
         Outcome.REGRESSED: "approved",
     }.get(outcome, "passed")
 

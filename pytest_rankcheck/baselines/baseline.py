@@ -26,6 +26,7 @@ from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired
+from pytest_rankcheck.gates.configured import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 
@@ -51,12 +52,18 @@ class Baseline:
     """
 
     def __init__(
-        self, store: Store, test_id: str, mode: Mode, watched: Sequence[MetricLike] = ()
+        self,
+        store: Store,
+        test_id: str,
+        mode: Mode,
+        watched: Sequence[MetricLike] = (),
+        gates: ConfiguredGates | None = None,
     ) -> None:
         self.test_id = test_id
         """The test, as it can be given to pytest."""
         self.mode = mode
         self._store = store
+        self._gates = gates or ConfiguredGates()
         self._watched = [Metric.parse(metric) for metric in watched]
         self._checks: list[Check] = []
         self._evaluation: Evaluation | None = None
@@ -84,6 +91,10 @@ class Baseline:
     def checks(self) -> Sequence[Check]:
         """What the test has asked so far."""
         return tuple(self._checks)
+
+    def configured_gate(self, golden_name: str, metric: Metric) -> Gate | None:
+        """Return the gate that is configured for a metric on a golden set; None if none is."""
+        return self._gates.gate(golden_name, metric)
 
     def check(
         self,

@@ -38,6 +38,8 @@ class Mode:
     """Only baselines that do not exist yet may be written."""
     approval: str | None = None
     """The reason for which a baseline may fall."""
+    inconclusive: str = "warn"
+    """What a verdict is that cannot tell: ``"pass"``, ``"warn"`` or ``"fail"``."""
 
     @property
     def may_create(self) -> bool:
@@ -91,6 +93,7 @@ class Block(StrEnum):
     FOREIGN = "baseline of another golden set"
     STALE = "stale baseline"
     REGRESSED = "regressed"
+    INCONCLUSIVE = "inconclusive"
     REFUSED = "update refused"
     UNAPPLIED_APPROVAL = "approval without update"
 
@@ -113,7 +116,7 @@ def block_of(check: Check, mode: Mode) -> Block | None:
     if check.state is State.NO_RECORD:
         return None if mode.may_create else Block.NO_RECORD
     if mode.update:
-        return _block_of_update(check) if mode.approval is None else None
+        return _block_of_update(check, mode) if mode.approval is None else None
     match check.state:
         case State.METRIC_ADDED:
             return Block.METRIC_ADDED
@@ -126,10 +129,17 @@ def block_of(check: Check, mode: Mode) -> Block | None:
         case _:
             if check.blocked_by_gate:
                 return Block.REGRESSED
+            if _fails_inconclusive(check, mode):
+                return Block.INCONCLUSIVE
             return Block.UNAPPLIED_APPROVAL if mode.approval is not None and check.fell else None
 
 
-def _block_of_update(check: Check) -> Block | None:
+def _fails_inconclusive(check: Check, mode: Mode) -> bool:
+    is_inconclusive = check.verdict is not None and check.verdict.inconclusive
+    return is_inconclusive and mode.inconclusive == "fail"
+
+
+def _block_of_update(check: Check, mode: Mode) -> Block | None:
     """Return why an update without an approval is refused, or None if it is not."""
     if check.state is State.INCOMPARABLE:
         return Block.INCOMPARABLE
@@ -137,7 +147,7 @@ def _block_of_update(check: Check) -> Block | None:
         return Block.FOREIGN
     if check.blocked_by_gate or (check.state is State.STALE and check.fell):
         return Block.REFUSED
-    return None
+    return Block.INCONCLUSIVE if _fails_inconclusive(check, mode) else None
 
 
 class Action(StrEnum):

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.comparison import Comparison
@@ -14,22 +15,45 @@ from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.gates.verdict import Decision, Outcome, QueryDrop, Verdict
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 
-__all__ = ["MIN_QUERIES", "Gate", "ToleranceGate", "attributes_of"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.gates.statistical import NoninferiorGate, SignificantGate
+    from pytest_rankcheck.gates.statistics.paired_tests import PairedTest
+
+__all__ = [
+    "MIN_QUERIES",
+    "Gate",
+    "Judged",
+    "ToleranceGate",
+    "attributes_of",
+    "check_allowance",
+]
 
 MIN_QUERIES = 30
 """A slice with fewer queries is reported, not gated."""
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a gate decided on one set of queries."""
+
+    outcome: Outcome
+    allowed: float
+    p: float = math.nan
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate(ABC):
-    """The rule that decides whether a metric regressed. Make one with `Gate.tolerance`."""
+    """The rule that decides whether a metric regressed.
+
+    Make one with `Gate.tolerance`, `Gate.significant` or `Gate.noninferior`.
+    """
 
     max_query_drop: float | None = None
     min_queries: int = MIN_QUERIES
 
     def __post_init__(self) -> None:
         if self.max_query_drop is not None:
-            _check_allowance("max_query_drop", self.max_query_drop)
+            check_allowance("max_query_drop", self.max_query_drop)
         if not _is_at_least_zero(self.min_queries, Integral):
             raise ConfigurationError(
                 f"min_queries={quoted(self.min_queries)}: a whole number from 0 on"
@@ -58,6 +82,76 @@ class Gate(ABC):
             abs=abs, rel=rel, max_query_drop=max_query_drop, min_queries=min_queries
         )
 
+    @staticmethod
+    def significant(
+        alpha: float = 0.05,
+        min_drop: float = 0.0,
+        *,
+        test: PairedTest = "sign_flip",
+        max_query_drop: float | None = None,
+        min_queries: int = MIN_QUERIES,
+    ) -> SignificantGate:
+        """Regressed if the mean fell by more than ``min_drop``, and by more than chance.
+
+        Blocks an innocent change with probability ``alpha`` at most. A real fall that so few
+        queries cannot show passes: `Gate.noninferior` says so instead.
+
+        Args:
+            alpha: how often an innocent change may be blocked.
+            min_drop: a smaller fall never blocks, however sure it is.
+            test: ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query and
+                one-sided; corrected by Holm for all queries and slices together.
+            max_query_drop: no single query may fall by more than this; None: any fall is allowed.
+            min_queries: a slice with fewer queries is reported, not gated.
+
+        Raises:
+            ConfigurationError: a value is out of its range.
+        """
+        from pytest_rankcheck.gates.statistical import SignificantGate
+
+        return SignificantGate(
+            alpha=alpha,
+            min_drop=min_drop,
+            test=test,
+            max_query_drop=max_query_drop,
+            min_queries=min_queries,
+        )
+
+    @staticmethod
+    def noninferior(
+        margin: float,
+        alpha: float = 0.05,
+        *,
+        test: PairedTest = "sign_flip",
+        max_query_drop: float | None = None,
+        min_queries: int = MIN_QUERIES,
+    ) -> NoninferiorGate:
+        """Three verdicts: passed, regressed, or this golden set cannot tell.
+
+        Passes if a fall of ``margin`` is ruled out: the one-sided lower bound of the mean
+        difference (Student's t) is above ``-margin``. Regressed if it is not and the fall is
+        significant. Otherwise inconclusive.
+
+        Args:
+            margin: the fall that would matter, in the metric's own unit.
+            alpha: how often a fall of the margin may pass, and an innocent change be blocked.
+            test: as in `significant`, and so are ``max_query_drop`` and ``min_queries``.
+            max_query_drop: no single query may fall by more than this.
+            min_queries: a slice with fewer queries is reported, not gated.
+
+        Raises:
+            ConfigurationError: a value is out of its range.
+        """
+        from pytest_rankcheck.gates.statistical import NoninferiorGate
+
+        return NoninferiorGate(
+            margin=margin,
+            alpha=alpha,
+            test=test,
+            max_query_drop=max_query_drop,
+            min_queries=min_queries,
+        )
+
     def decide(
         self, comparison: Comparison, metric: MetricLike, by: str | Sequence[str] | None = None
     ) -> Verdict:
@@ -66,38 +160,63 @@ class Gate(ABC):
         Raises:
             MetricError: no such metric.
             GoldenSetError: no query has the attribute ``by``.
+            ConfigurationError: the gate does not fit the metric.
         """
         parsed = Metric.parse(metric)
-        overall = self._decision(comparison.paired(parsed), None, "")
-        slices = tuple(
-            self._decision(pairs, attribute, value)
+        sets: list[tuple[str | None, str, Paired]] = [(None, "", comparison.paired(parsed))]
+        sets += [
+            (attribute, value, pairs)
             for attribute in attributes_of(by)
             for value, pairs in comparison.slices(attribute, parsed).items()
-        )
+        ]
+        gated = [
+            pairs
+            for attribute, _, pairs in sets
+            if attribute is None or len(pairs.query_ids) >= max(1, self.min_queries)
+        ]
+        judged = dict(zip(map(id, gated), self._judge(gated), strict=True))
+        decisions = [
+            Decision(pairs, found.outcome, found.allowed, attribute, value, found.p)
+            for attribute, value, pairs in sets
+            for found in [judged.get(id(pairs), Judged(Outcome.NOT_GATED, self.allowed(pairs)))]
+        ]
         return Verdict(
             metric=parsed,
-            overall=overall,
-            slices=slices,
-            query_drops=tuple(self._query_drops(overall.pairs)),
+            overall=decisions[0],
+            slices=tuple(decisions[1:]),
+            query_drops=tuple(self._query_drops(decisions[0].pairs)),
             max_query_drop=self.max_query_drop,
             min_queries=self.min_queries,
+            gate=str(self),
+            margin=self.margin_to_rule_out,
+            alpha=self.level,
         )
 
     @abstractmethod
     def allowed(self, pairs: Paired) -> float:
         """Return how far the mean of these queries may fall."""
 
-    def _decision(self, pairs: Paired, attribute: str | None, value: str) -> Decision:
-        allowed, gain = self.allowed(pairs), pairs.gain
-        if attribute is not None and len(pairs.query_ids) < max(1, self.min_queries):
-            outcome = Outcome.NOT_GATED
-        elif gain < -(allowed + SLACK):
-            outcome = Outcome.REGRESSED
-        elif gain < -SLACK:
-            outcome = Outcome.LOWER
-        else:
-            outcome = Outcome.BETTER if gain > SLACK else Outcome.EQUAL
-        return Decision(pairs, outcome, allowed, attribute, value)
+    @property
+    def margin_to_rule_out(self) -> float | None:
+        """The fall that has to be ruled out; None where the gate does not ask for that."""
+        return None
+
+    @property
+    def level(self) -> float:
+        """The alpha at which something is called real."""
+        return 0.05
+
+    def _judge(self, sets: Sequence[Paired]) -> Sequence[Judged]:
+        """Return what is decided on all queries and on each gated slice, as one family."""
+        return [Judged(self._outcome(pairs), self.allowed(pairs)) for pairs in sets]
+
+    def _outcome(self, pairs: Paired, *, may_fall_further: bool = False) -> Outcome:
+        """Return how these queries came out by their mean alone."""
+        if pairs.gain < -(self.allowed(pairs) + SLACK) and not may_fall_further:
+            return Outcome.REGRESSED
+        if pairs.gain < -SLACK:
+            return Outcome.LOWER
+        return Outcome.BETTER if pairs.gain > SLACK else Outcome.EQUAL
 
     def _query_drops(self, pairs: Paired) -> Iterable[QueryDrop]:
         if self.max_query_drop is None:
@@ -117,8 +236,11 @@ class ToleranceGate(Gate):
 
     def __post_init__(self) -> None:
         Gate.__post_init__(self)
-        _check_allowance("abs", self.abs)
-        _check_allowance("rel", self.rel)
+        check_allowance("abs", self.abs)
+        check_allowance("rel", self.rel)
+
+    def __str__(self) -> str:
+        return f"tolerance(abs={self.abs:g}, rel={self.rel:g})"
 
     def allowed(self, pairs: Paired) -> float:
         """Return the larger of ``abs`` and ``rel`` times the mean before."""
@@ -133,7 +255,12 @@ def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
     return (by,) if isinstance(by, str) else tuple(by)
 
 
-def _check_allowance(name: str, value: object) -> None:
+def check_allowance(name: str, value: object) -> None:
+    """Refuse how far something may fall if that is no number from 0 on.
+
+    Raises:
+        ConfigurationError: naming it.
+    """
     if not _is_at_least_zero(value, Real):
         raise ConfigurationError(
             f"{name}={quoted(value)} is not possible; it is how far a metric may fall: a number "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +20,8 @@ class Outcome(StrEnum):
     LOWER = "lower"
     """Worse, inside what the gate allows."""
     REGRESSED = "regressed"
+    INCONCLUSIVE = "inconclusive"
+    """Neither surely within the margin nor surely below it: this golden set cannot tell."""
     NOT_GATED = "not gated"
     """A slice with too few queries: shown, but decides nothing."""
 
@@ -34,6 +37,8 @@ class Decision:
     attribute: str | None = None
     """The attribute that the slice is of; None: all queries."""
     value: str = ""
+    p: float = math.nan
+    """One-sided p of the fall, corrected for all decisions of the verdict; NaN without a test."""
 
     @property
     def label(self) -> str:
@@ -60,21 +65,32 @@ class Verdict:
     query_drops: tuple[QueryDrop, ...] = ()
     max_query_drop: float | None = None
     min_queries: int = 0
+    gate: str = ""
+    """The gate that decided, as it is written in the configuration."""
+    margin: float | None = None
+    """The fall that has to be ruled out, where the gate has one."""
+    alpha: float = 0.05
 
     @property
     def outcome(self) -> Outcome:
         """The worst that was decided: one collapsed slice or query is a regression."""
         found = {self.overall.outcome, *(decision.outcome for decision in self.slices)}
-        if self.query_drops or Outcome.REGRESSED in found:
+        if self.query_drops:
             return Outcome.REGRESSED
-        if Outcome.LOWER in found:
-            return Outcome.LOWER
+        for worst in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
+            if worst in found:
+                return worst
         return self.overall.outcome
 
     @property
     def regressed(self) -> bool:
         """Whether the gate blocks."""
         return self.outcome is Outcome.REGRESSED
+
+    @property
+    def inconclusive(self) -> bool:
+        """Whether the golden set cannot tell."""
+        return self.outcome is Outcome.INCONCLUSIVE
 
     @property
     def fell(self) -> tuple[Decision, ...]:

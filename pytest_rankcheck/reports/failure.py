@@ -11,6 +11,7 @@ from pytest_rankcheck.evaluation.comparison import Comparison, Move
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.reports.evidence import evidence_lines
 from pytest_rankcheck.reports.wording import (
     change,
     golden_name,
@@ -106,6 +107,13 @@ def _regressed(check: Check, evaluation: Evaluation, test_id: str, path: str) ->
     yield _how_to_approve(test_id)
 
 
+def _inconclusive(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    yield from _measured(check)
+    yield f"  baseline: {path} (unchanged)"
+    yield "  to let it pass: judge more queries, widen the margin, or rankcheck_inconclusive = warn"
+    yield _how_to_approve(test_id)
+
+
 def _refused(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     lines = _measured(check)
     yield f"update refused: {next(lines)}"
@@ -133,6 +141,7 @@ _BLOCKS = {
     Block.FOREIGN: _not_comparable,
     Block.STALE: _stale,
     Block.REGRESSED: _regressed,
+    Block.INCONCLUSIVE: _inconclusive,
     Block.REFUSED: _refused,
     Block.UNAPPLIED_APPROVAL: _unapplied_approval,
 }
@@ -153,6 +162,7 @@ def _regression(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
     yield f"  {_counts(pairs)}"
+    yield from evidence_lines(verdict, pairs)
     if leading is not verdict.overall:
         overall = verdict.overall.pairs
         yield f"  all {plural(len(overall.query_ids), 'query', 'queries')}: {_means(overall)}"
@@ -168,7 +178,7 @@ def _leading(verdict: Verdict) -> Decision:
     """Return the decision that the text is about: all queries, or the slice that fell furthest."""
     if verdict.overall.outcome is Outcome.REGRESSED or verdict.query_drops:
         return verdict.overall
-    for outcome in (Outcome.REGRESSED, Outcome.LOWER):
+    for outcome in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
         found = [decision for decision in verdict.slices if decision.outcome is outcome]
         if found and verdict.overall.outcome is not outcome:
             return min(found, key=lambda decision: decision.pairs.gain)
@@ -185,10 +195,15 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
         limit = f"max_query_drop={verdict.max_query_drop:g}"
         means = _means(leading.pairs)
         return f"{verdict.metric} of {count} fell by more than {limit} on {where}: {means}"
+    elif leading.outcome is Outcome.INCONCLUSIVE:
+        word = "cannot be told"
     else:
         word = "is lower"
     place = f"in {quoted(leading.label)} of" if leading.label else "on"
     sign = -1 if verdict.metric.higher_is_better else 1
+    if leading.outcome is Outcome.INCONCLUSIVE:
+        margin = f"a fall of {leading.allowed:.4f} is neither ruled out nor shown"
+        return f"{verdict.metric} {word} {place} {where}: {_means(leading.pairs)}; {margin}"
     allowed = f"{sign * leading.allowed:+.4f}" if leading.allowed else "no fall"
     return f"{verdict.metric} {word} {place} {where}: {_means(leading.pairs)}; allowed {allowed}"
 
@@ -219,6 +234,8 @@ def _slices(verdict: Verdict) -> Iterator[str]:
         remark = ""
         if decision.outcome is Outcome.NOT_GATED:
             remark = f", fewer than {verdict.min_queries}: not gated"
+        elif decision.outcome is Outcome.INCONCLUSIVE:
+            remark = ", inconclusive"
         elif decision.outcome is Outcome.REGRESSED:
             remark = f", regressed, allowed {decision.allowed:.4f}"
         yield f"    {quoted(decision.label)}  {_means(decision.pairs)} ({queries}{remark})"

@@ -10,6 +10,8 @@ from pytest_rankcheck.baselines.policy import Action, Settlement
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.reports.evidence import evidence_lines
+from pytest_rankcheck.reports.failure import regression_text
 from pytest_rankcheck.reports.ledger import Entry
 from pytest_rankcheck.reports.wording import duration, number
 
@@ -25,6 +27,7 @@ _CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
 _WRITTEN = "baselines written; commit them"
 _KEPT = "baselines kept, because something is lower inside the tolerance"
 _MEASURED = "measured"
+_UNTOLD = "inconclusive: these queries cannot tell whether it got worse"
 _SLOWEST = 3
 _HOPELESS = ("no-judgment", "no-relevant")
 """Findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
@@ -32,6 +35,8 @@ _HOPELESS = ("no-judgment", "no-relevant")
 
 def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry]:
     """Yield what became of a baseline, or what could."""
+    if baseline.mode.inconclusive == "warn":
+        yield from _inconclusive_notes(baseline)
     means = "; ".join(_means(baseline))
     if settlement.action is Action.LEAVE:
         verdicts = [check.verdict for check in baseline.checks if check.verdict]
@@ -48,6 +53,16 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
         dropped = "".join(f"; no longer gated: {name}" for name in _dropped(baseline))
         note = f"{quoted(baseline.test_id, 200)}: {settlement.action}{reason}: {means}{dropped}"
         yield Entry(heading=_WRITTEN, note=note)
+
+
+def _inconclusive_notes(baseline: Baseline) -> Iterator[Entry]:
+    for check in baseline.checks:
+        if check.verdict is None or not check.verdict.inconclusive or check.comparison is None:
+            continue
+        headline = regression_text(check.verdict, check.comparison).partition("\n")[0]
+        evidence = evidence_lines(check.verdict, check.verdict.overall.pairs)
+        told = "; ".join((headline, *(line.strip() for line in evidence)))
+        yield Entry(heading=_UNTOLD, note=f"{quoted(baseline.test_id, 200)}: {told}")
 
 
 def watched_entries(baseline: Baseline) -> Iterator[Entry]:

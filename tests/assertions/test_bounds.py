@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
 import math
-from typing import Any
 
 import pytest
 
@@ -61,19 +59,6 @@ def test_a_confidence_bound_is_students() -> None:
 def test_one_query_gives_no_confidence() -> None:
     with pytest.raises(AssertionError, match="lower 90% bound -"):
         assert_at_least(evaluation_of([1]), "RR", 0.0, confidence=0.9)
-
-
-def test_confidence_without_scipy_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without_scipy(name: str, *arguments: Any, **keywords: Any) -> Any:
-        if name.startswith("scipy"):
-            raise ImportError(name)
-        return real(name, *arguments, **keywords)
-
-    monkeypatch.setattr(builtins, "__import__", without_scipy)
-    with pytest.raises(ConfigurationError, match=r"pip install 'pytest-rankcheck\[stats\]'"):
-        assert_at_least(evaluation_of([1, 2]), "RR", 0.1, confidence=0.95)
 
 
 def test_every_slice_that_is_large_enough_must_hold() -> None:

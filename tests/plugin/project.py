@@ -16,7 +16,8 @@ import pytest_rankcheck
 # cannot be imported twice.
 for _module in pkgutil.walk_packages(pytest_rankcheck.__path__, "pytest_rankcheck."):
     importlib.import_module(_module.name)
-importlib.import_module("pandas")
+for _name in ("pandas", "scipy.special", "scipy.stats"):
+    importlib.import_module(_name)
 
 ENGINE = '''
 import json

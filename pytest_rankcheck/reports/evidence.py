@@ -1,0 +1,79 @@
+"""How sure a verdict is: the interval, p, the effect, and what these queries could have shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.paired import Paired
+from pytest_rankcheck.gates.statistics.differences import Differences
+from pytest_rankcheck.gates.statistics.sign_flip import SignFlip, sign_flip_test
+from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.reports.wording import change
+
+__all__ = ["evidence_lines"]
+
+_FEW = 0.05
+"""A smallest possible p above this is worth a remark."""
+
+
+def evidence_lines(verdict: Verdict, pairs: Paired) -> Iterator[str]:
+    """Yield what the differences of the queries say; nothing where no query changed.
+
+    Differences are positive where the metric rose; where lower is better, that is worse.
+    """
+    if pairs.metric.definition.aggregate == "geometric":
+        return
+    found, test = Differences.of(pairs.gains), sign_flip_test(pairs.gains)
+    if not test.changed:
+        return
+    yield f"  {_interval(pairs, found)}p = {_p(test.p)} (paired sign-flip test){_few(test)}"
+    yield from _decided(verdict)
+    detectable = found.smallest_detectable(verdict.alpha)
+    if not math.isnan(detectable):
+        queries = plural(found.count, "such query detects", "such queries detect")
+        yield (
+            f"  effect {found.effect:+.2f} standard deviations; {queries} a fall of "
+            f"{detectable:.4f} four times in five{_needed(verdict, found)}"
+        )
+
+
+def _decided(verdict: Verdict) -> Iterator[str]:
+    """Yield the gate, and the p that it went by, where it is one that tests."""
+    decisions = [one for one in (verdict.overall, *verdict.slices) if not math.isnan(one.p)]
+    if not decisions:
+        return
+    least = min(decisions, key=lambda decision: decision.p)
+    where = f" in {quoted(least.label)}" if least.label else ""
+    corrected = f" (Holm, {len(decisions)} decisions)" if len(decisions) > 1 else ""
+    yield f"  decided by {verdict.gate}: the fall{where} has p = {_p(least.p)}{corrected}"
+
+
+def _interval(pairs: Paired, found: Differences) -> str:
+    low, high = found.interval()
+    if math.isnan(low):
+        return ""
+    if not pairs.metric.higher_is_better:
+        low, high = -high, -low
+    return f"95% interval of the difference [{change(low)}, {change(high)}], "
+
+
+def _p(p: float) -> str:
+    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+
+
+def _few(test: SignFlip) -> str:
+    if test.smallest_p <= _FEW:
+        return ""
+    queries = plural(test.changed, "changed query", "changed queries")
+    return f"; of {queries} it cannot be below {test.smallest_p:.4g}"
+
+
+def _needed(verdict: Verdict, found: Differences) -> str:
+    if verdict.margin is None:
+        return ""
+    needed = found.needed(verdict.margin, verdict.alpha)
+    if math.isnan(needed) or needed <= found.count:
+        return ""
+    return f"; to tell a fall of {verdict.margin:g}, {needed:,.0f} would be needed"

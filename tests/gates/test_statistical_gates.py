@@ -1,0 +1,279 @@
+"""Gates that know the noise: their verdicts, and how often they are wrong."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Gate,
+    GoldenSet,
+    Metric,
+    Outcome,
+    Run,
+    compare,
+    evaluate,
+)
+from pytest_rankcheck.evaluation.paired import Paired
+from pytest_rankcheck.gates.configured import ConfiguredGates, gate_of
+
+METRIC = Metric.parse("nDCG@10")
+
+
+def paired(gains: np.ndarray | list[float], metric: Metric = METRIC) -> Paired:
+    after = np.asarray(gains, dtype=float) + 0.5
+    ids = tuple(f"q{place}" for place in range(len(after)))
+    return Paired(metric, ids, np.full(len(after), 0.5), after)
+
+
+def outcome(gate: Gate, gains: np.ndarray | list[float], metric: Metric = METRIC) -> Outcome:
+    (found,) = gate._judge([paired(gains, metric)])
+    return found.outcome
+
+
+# --- significant ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gains", "expected"),
+    [
+        ([-0.1] * 4 + [0.0] * 40, Outcome.LOWER),  # p = 1/16
+        ([-0.1] * 5 + [0.0] * 40, Outcome.REGRESSED),  # p = 1/32
+        ([-0.1] * 5 + [0.1] + [0.0] * 40, Outcome.LOWER),  # 7 of 64 sums are as large
+        ([0.1] * 5, Outcome.BETTER),
+        ([0.0] * 5, Outcome.EQUAL),
+        ([-0.5], Outcome.LOWER),
+        ([-0.5, -0.5], Outcome.LOWER),
+        ([0.5], Outcome.BETTER),
+        ([-0.1] * 40, Outcome.REGRESSED),
+        ([math.nan] * 3 + [-0.1] * 5, Outcome.REGRESSED),
+    ],
+)
+def test_a_fall_blocks_when_it_is_more_than_chance(gains: list[float], expected: Outcome) -> None:
+    assert outcome(Gate.significant(), gains) is expected
+
+
+def test_a_fall_inside_min_drop_never_blocks() -> None:
+    gains = [-0.01] * 50
+    assert outcome(Gate.significant(min_drop=0.01), gains) is Outcome.LOWER
+    assert outcome(Gate.significant(min_drop=0.009), gains) is Outcome.REGRESSED
+    assert outcome(Gate.significant(alpha=1e-6), gains) is Outcome.LOWER
+
+
+def test_where_lower_is_better_a_rise_is_the_fall() -> None:
+    worse = [0.1] * 10
+    assert outcome(Gate.significant(), worse, Metric.parse("FirstRank")) is Outcome.REGRESSED
+    assert outcome(Gate.significant(), worse) is Outcome.BETTER
+
+
+# --- noninferior: three verdicts -----------------------------------------------------------------
+
+
+def test_three_verdicts_by_hand() -> None:
+    """16 queries, s = 0.0258 and s/sqrt(n) = 0.00645; t(15) of 95% is 1.753: 0.0113 either side."""
+    spread = np.tile([0.025, -0.025], 8)
+    gate = Gate.noninferior(margin=0.02)
+    assert outcome(gate, spread) is Outcome.EQUAL  # lower bound -0.0113
+    assert outcome(gate, spread - 0.008) is Outcome.LOWER  # -0.0193: ruled out
+    assert outcome(gate, spread - 0.0095) is Outcome.INCONCLUSIVE  # -0.0208, and p of the fall 0.1
+    assert outcome(gate, spread - 0.03) is Outcome.REGRESSED
+    assert outcome(gate, spread + 0.03) is Outcome.BETTER
+    assert outcome(Gate.noninferior(margin=0.05), spread - 0.03) is Outcome.LOWER
+
+
+@pytest.mark.parametrize(
+    ("gains", "expected"),
+    [
+        ([0.0], Outcome.EQUAL),
+        ([0.0] * 50, Outcome.EQUAL),
+        ([0.3], Outcome.INCONCLUSIVE),
+        ([-0.3], Outcome.INCONCLUSIVE),
+        ([-0.3, 0.3], Outcome.INCONCLUSIVE),
+        ([-0.01] * 8, Outcome.LOWER),  # nothing varies, and it is inside the margin
+        ([-0.05] * 8, Outcome.REGRESSED),
+        ([0.05] * 2, Outcome.BETTER),
+    ],
+)
+def test_few_and_constant_differences_have_a_verdict(gains: list[float], expected: Outcome) -> None:
+    assert outcome(Gate.noninferior(margin=0.02), gains) is expected
+
+
+# --- families ------------------------------------------------------------------------------------
+
+
+def test_slices_share_one_level() -> None:
+    """Five queries that fall alone have p = 1/32; of ten slices Holm multiplies it by ten."""
+    sets = [paired([-0.1] * 5 + [0.0] * 30), *(paired([0.0] * 35) for _ in range(9))]
+    alone, together = Gate.significant()._judge(sets[:1]), Gate.significant()._judge(sets)
+    assert alone[0].outcome is Outcome.REGRESSED
+    assert alone[0].p == 1 / 32
+    assert together[0].outcome is Outcome.LOWER
+    assert together[0].p == pytest.approx(10 / 32)
+
+
+def evaluations(ranks: dict[int, int], count: int = 80) -> tuple[object, object]:
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {f"d{n}": 1} for n in range(count)},
+        attributes={f"q{n}": {"locale": "de" if n % 2 else "en"} for n in range(count)},
+    )
+    before = {f"q{n}": [f"d{n}", *"abcdefgh"] for n in range(count)}
+    after = {query_id: list(ranking) for query_id, ranking in before.items()}
+    for number, rank in ranks.items():
+        ranking = list("abcdefgh")
+        ranking.insert(rank - 1, f"d{number}")
+        after[f"q{number}"] = ranking
+    return evaluate(Run.from_dict(after), golden), evaluate(Run.from_dict(before), golden)
+
+
+def test_a_verdict_on_slices_is_regressed_then_inconclusive_then_lower() -> None:
+    now, then = evaluations(dict.fromkeys(range(1, 40, 2), 5))
+    comparison = compare(now, then)  # type: ignore[arg-type]
+    verdict = Gate.significant().decide(comparison, "RR", by="locale")
+    by_label = {decision.label: decision for decision in verdict.slices}
+    assert by_label["locale=de"].outcome is Outcome.REGRESSED
+    assert by_label["locale=en"].outcome is Outcome.EQUAL
+    assert verdict.regressed
+    assert verdict.gate == "significant(alpha=0.05, min_drop=0)"
+    now, then = evaluations({1: 2, 3: 2})
+    comparison = compare(now, then)  # type: ignore[arg-type]
+    verdict = Gate.noninferior(margin=0.02).decide(comparison, "RR", by="locale")
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.inconclusive
+    assert not verdict.regressed
+    small = Gate.noninferior(margin=0.02, min_queries=41).decide(comparison, "RR", by="locale")
+    assert {decision.outcome for decision in small.slices} == {Outcome.NOT_GATED}
+
+
+def test_a_geometric_mean_is_refused() -> None:
+    now, then = evaluations({1: 2})
+    with pytest.raises(ConfigurationError, match="GMAP has a geometric mean, and significant"):
+        Gate.significant().decide(compare(now, then), "GMAP")  # type: ignore[arg-type]
+
+
+# --- how often they are wrong ----------------------------------------------------------------------
+
+
+def simulated(
+    rng: np.random.Generator, count: int, changed: float, fall: float, skewed: bool
+) -> np.ndarray:
+    """Return differences of queries of which a share changed; their mean is ``-fall`` in truth."""
+    sizes = rng.exponential(0.2, count) - 0.2 if skewed else rng.normal(0, 0.2, count)
+    return np.round(np.where(rng.random(count) < changed, sizes, 0) - fall, 6)
+
+
+@pytest.mark.parametrize(
+    ("count", "skewed", "most"),
+    [
+        (25, False, 29),
+        (50, False, 29),
+        (100, False, 29),
+        (25, True, 55),
+        (50, True, 50),
+        (100, True, 29),
+    ],
+)
+def test_innocent_changes_are_blocked_no_more_often_than_stated(
+    count: int, skewed: bool, most: int
+) -> None:
+    """300 draws at alpha 5%: 15 expected; more than 29 have a chance below 1 in 2,000.
+
+    A change that does nothing has differences that are as often up as down by any amount. Skewed
+    ones (many small falls, a few large gains, and a mean of zero) are no such thing: of few
+    queries more are blocked, which the manual says.
+    """
+    rng = np.random.default_rng(count + skewed)
+    gate = Gate.significant()
+    blocked = sum(
+        outcome(gate, simulated(rng, count, 0.3, 0.0, skewed)) is Outcome.REGRESSED
+        for _ in range(300)
+    )
+    assert 3 <= blocked <= most
+
+
+def test_a_fixed_tolerance_blocks_many_innocent_changes() -> None:
+    """What the statistical gates are for: 2% on 50 queries, 30% of them changed."""
+    rng = np.random.default_rng(1)
+    blocked = sum(
+        outcome(Gate.tolerance(abs=0.01), simulated(rng, 50, 0.3, 0.0, False)) is Outcome.REGRESSED
+        for _ in range(300)
+    )
+    assert blocked > 60
+
+
+def test_a_fall_of_the_margin_is_passed_no_more_often_than_stated() -> None:
+    rng = np.random.default_rng(2)
+    gate = Gate.noninferior(margin=0.05)
+    passed = sum(
+        outcome(gate, simulated(rng, 100, 0.5, 0.05, False))
+        not in (Outcome.REGRESSED, Outcome.INCONCLUSIVE)
+        for _ in range(300)
+    )
+    assert 3 <= passed <= 29
+
+
+def test_the_smallest_detectable_fall_is_detected_four_times_in_five() -> None:
+    from pytest_rankcheck.gates.statistics.differences import Differences
+
+    rng = np.random.default_rng(3)
+    fall = (
+        Differences.of(simulated(rng, 100_000, 0.5, 0.0, False)).deviation * (1.6449 + 0.8416) / 10
+    )
+    gate = Gate.significant()
+    detected = sum(
+        outcome(gate, simulated(rng, 100, 0.5, fall, False)) is Outcome.REGRESSED
+        for _ in range(300)
+    )
+    assert 0.72 <= detected / 300 <= 0.88
+
+
+def test_ten_slices_have_one_error_together() -> None:
+    rng = np.random.default_rng(4)
+    gate = Gate.significant()
+    wrong = 0
+    for _ in range(200):
+        sets = [paired(simulated(rng, 40, 0.5, 0.0, False)) for _ in range(10)]
+        wrong += any(found.outcome is Outcome.REGRESSED for found in gate._judge(sets))
+    assert wrong <= 22  # 10 expected at 5%; each slice for itself would give 80
+
+
+# --- what is possible ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Gate.significant(alpha=0), "alpha=0 is not possible; it is a number between 0"),
+        (lambda: Gate.significant(alpha=0.5), "alpha=0.5 is not possible"),
+        (lambda: Gate.significant(alpha=True), "alpha=True is not possible"),
+        (lambda: Gate.significant(min_drop=-1), "min_drop=-1 is not possible"),
+        (lambda: Gate.significant(test="wilcox"), "test=wilcox is not possible; did you mean 'wilc"),  # type: ignore[arg-type]
+        (lambda: Gate.noninferior(margin=0), "margin=0 is not possible: no number of queries"),
+        (lambda: Gate.noninferior(margin=math.nan), "margin=nan is not possible"),
+        (lambda: gate_of("noninferior"), "the gate noninferior needs the fall that would matter"),
+        (lambda: gate_of("noninferor(margin=1)"), "is not a gate; did you mean 'noninferior'"),
+        (lambda: gate_of("significant(min_dorp=1)"), "no parameter 'min_dorp'; did you mean 'min_dr"),
+        (lambda: gate_of("tolerance(0.1)"), "is not a gate; write name"),
+        (lambda: gate_of("import os"), "is not a gate; write name"),
+        (lambda: gate_of("tolerance@5"), "is not a gate"),
+        (lambda: ConfiguredGates.parse(["a b: tolerance"]), "neither 'a' nor 'b' is a metric"),
+    ],
+)  # fmt: skip
+def test_what_is_no_gate_is_refused(make: object, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        make()  # type: ignore[operator]
+
+
+def test_the_most_special_rule_counts_and_of_equals_the_last() -> None:
+    gates = ConfiguredGates.parse(
+        ["significant(min_drop=0.01)", "nDCG@10: noninferior(margin=0.02)", "web: tolerance(abs=0.1)",
+         "web ndcg@10: noninferior(margin=0.03, alpha=0.1)", "significant"]
+    )  # fmt: skip
+    rr = Metric.parse("RR")
+    assert str(gates.gate("other", rr)) == "significant(alpha=0.05, min_drop=0)"
+    assert str(gates.gate("other", METRIC)) == "noninferior(margin=0.02, alpha=0.05)"
+    assert str(gates.gate("web", rr)) == "tolerance(abs=0.1, rel=0)"
+    assert str(gates.gate("web", METRIC)) == "noninferior(margin=0.03, alpha=0.1)"
+    assert ConfiguredGates().gate("web", rr) is None

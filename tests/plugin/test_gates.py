@@ -1,0 +1,113 @@
+"""Statistical gates in a session: configured, inconclusive, and what the texts say."""
+
+from __future__ import annotations
+
+import pytest
+from project import Project, text_of
+
+TEST = """
+from pytest_rankcheck import assert_not_regressed
+
+def test_mrr(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, "RR", by="locale")
+"""
+
+
+def configure(project: Project, *lines: str) -> None:
+    ini = project.path / "pyproject.toml"
+    text = ini.read_text().partition("rankcheck_gate")[0]
+    ini.write_text("\n".join((text.rstrip(), *lines)) + "\n")
+
+
+@pytest.fixture
+def recorded(project: Project) -> Project:
+    project.test(TEST)
+    project.update()
+    return project
+
+
+def test_a_configured_gate_lets_noise_pass_and_blocks_what_is_real(recorded: Project) -> None:
+    recorded.rank({1: 2, 50: 2})
+    recorded.run().assert_outcomes(failed=1)  # without a gate nothing may fall
+    configure(recorded, 'rankcheck_gate = ["significant"]')
+    recorded.run().assert_outcomes(passed=1)
+    recorded.rank(dict.fromkeys(range(12), 3))
+    result = recorded.run()
+    result.assert_outcomes(failed=1)
+    text = text_of(result)
+    assert "RR regressed in locale=en of golden set 'web' (40 queries)" in text or (
+        "RR regressed on golden set 'web' (80 queries)" in text
+    )
+    assert "12 queries worse, 0 better, 68 equal" in text
+    assert "95% interval of the difference [-0." in text
+    assert "p = 0.0002 (paired sign-flip test)" in text  # 2^-12
+    assert "decided by significant(alpha=0.05, min_drop=0)" in text
+    assert "(Holm, 3 decisions)" in text
+    assert "80 such queries detect a fall of 0." in text
+
+
+def test_a_gate_of_a_metric_on_a_set_counts_before_that_of_all(recorded: Project) -> None:
+    recorded.rank({1: 2, 50: 2})
+    configure(recorded, 'rankcheck_gate = ["tolerance", "web RR: tolerance(abs=0.05)"]')
+    recorded.run().assert_outcomes(passed=1)
+    configure(recorded, 'rankcheck_gate = ["tolerance(abs=0.05)", "web RR: tolerance"]')
+    recorded.run().assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_an_inconclusive_verdict_warns_fails_or_passes(
+    recorded: Project, workers: tuple[str, ...]
+) -> None:
+    recorded.rank({1: 9, 50: 9})
+    gate = 'rankcheck_gate = ["noninferior(margin=0.01)"]'
+    before = recorded.baseline_file().read_bytes()
+    configure(recorded, gate)
+    result = recorded.run_apart(*workers)
+    result.assert_outcomes(passed=1)
+    text = text_of(result)
+    assert "inconclusive: these queries cannot tell whether it got worse:" in text
+    assert "RR cannot be told on golden set 'web' (80 queries)" in text
+    assert "a fall of 0.0100 is neither ruled out nor shown" in text
+    assert "to tell a fall of 0.01, " in text
+    assert "of 2 changed queries it cannot be below 0.25" in text
+    configure(recorded, gate, 'rankcheck_inconclusive = "fail"')
+    for arguments in ((), ("--snapshot-update",)):
+        result = recorded.run_apart(*workers, *arguments)
+        result.assert_outcomes(failed=1)
+        assert "to let it pass: judge more queries, widen the margin" in text_of(result)
+        assert recorded.baseline_file().read_bytes() == before
+    configure(recorded, gate, 'rankcheck_inconclusive = "pass"')
+    result = recorded.run_apart(*workers)
+    result.assert_outcomes(passed=1)
+    assert "cannot be told" not in text_of(result)
+
+
+def test_an_update_keeps_the_record_of_an_inconclusive_fall(recorded: Project) -> None:
+    recorded.rank({1: 9, 50: 9})
+    before = recorded.baseline_file().read_bytes()
+    configure(recorded, 'rankcheck_gate = ["noninferior(margin=0.01)"]')
+    result = recorded.run("--snapshot-update")
+    result.assert_outcomes(passed=1)
+    assert "baselines kept" in text_of(result)
+    assert recorded.baseline_file().read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            'rankcheck_gate = ["noninferior"]',
+            "rankcheck_gate: 'noninferior': the gate noninferior n",
+        ),
+        ('rankcheck_gate = ["signifcant"]', "rankcheck_gate: 'signifcant' is not a gate; did you"),
+        (
+            'rankcheck_gate = []\nrankcheck_inconclusive = "warm"',
+            "'warm' is not one of pass, warn, f",
+        ),
+    ],
+)
+def test_a_wrong_configuration_is_a_usage_error(recorded: Project, line: str, message: str) -> None:
+    configure(recorded, line)
+    result = recorded.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert message in text_of(result)
