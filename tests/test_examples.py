@@ -159,4 +159,4 @@ def test_a_wrong_token_is_said_and_not_shown(
     code, text = run(folder, "--showlocals", "--full-trace")
     assert code == 1
     assert 'HTTP 401: {"error": "who are you?"}' in text
-    assert "sesame-1234" not in text.replace('"sesame-1234"]', "")
+    assert "sesame-1234" not in text
