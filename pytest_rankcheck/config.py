@@ -1,4 +1,4 @@
-"""The configuration: the options and ini values, and the one place that reads them."""
+"""The configuration: one frozen object, and the only reader of options and ini values."""
 
 from __future__ import annotations
 
@@ -10,140 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.options import CONCURRENCY, DEFAULT_DEPTH, INCONCLUSIVE
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
 
-__all__ = ["CONFIG", "RUN_ENDINGS", "Config", "add_options", "conventions_of"]
-
-_GROUP = "rankcheck: ranking regression tests"
-_DEFAULT_DEPTH = 100
-_CONCURRENCY = 8
-_INCONCLUSIVE = ("pass", "warn", "fail")
-RUN_ENDINGS = {"trec": ".run", "parquet": ".parquet", "csv": ".csv", "jsonl": ".jsonl"}
-"""The endings of the files that --rankcheck-save-run writes."""
-
-
-def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and ini value, with help."""
-    group = parser.getgroup("rankcheck", _GROUP)
-    group.addoption(
-        "--rankcheck-golden",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="golden set to test on, a file or a folder (may be given several times); overrides "
-        "rankcheck_golden",
-    )
-    group.addoption(
-        "--rankcheck-ranker",
-        metavar="MODULE:NAME",
-        help="ranker under test, a callable from query text to document ids; with () at the end "
-        "the name is called once to make it; overrides rankcheck_ranker",
-    )
-    group.addoption(
-        "--rankcheck-run",
-        metavar="PATH",
-        help="take the rankings from this run, or this folder of --rankcheck-save-run, instead of "
-        "calling the ranker",
-    )
-    group.addoption(
-        "--rankcheck-save-run",
-        metavar="DIR",
-        help="keep the run of each golden set in this folder, for --rankcheck-run",
-    )
-    group.addoption(
-        "--rankcheck-save-run-format",
-        metavar="FORMAT",
-        choices=list(RUN_ENDINGS),
-        help="trec (default; jsonl where ids have white space), parquet, csv or jsonl",
-    )
-    group.addoption(
-        "--rankcheck-repeat",
-        metavar="N",
-        type=int,
-        default=1,
-        help="rank N times, and say how much the metrics vary and which rankings changed",
-    )
-    group.addoption(
-        "--rankcheck-lint",
-        action="store_true",
-        help="look for what in the golden sets would mislead a gate, as one test a golden set: "
-        "errors fail it, warnings are shown",
-    )
-    group.addoption(
-        "--rankcheck-approve",
-        metavar="REASON",
-        help="with --snapshot-update: let baselines fall, and write this reason into them",
-    )
-    parser.addini("rankcheck_golden", "golden sets to test on, relative to this file", "paths")
-    parser.addini(
-        "rankcheck_grades",
-        "what the codes of the golden sets mean, one code=grade a line, such as 1=4",
-        "linelist",
-    )
-    parser.addini(
-        "rankcheck_columns",
-        "columns of golden sets that are tables, one meaning=name a line, such as query_id=keyword",
-        "linelist",
-    )
-    parser.addini("rankcheck_split", "which judgments of a BEIR folder (default: test)")
-    parser.addini(
-        "rankcheck_contradictions",
-        "what counts where a document is judged twice: first, last, highest, or error (default)",
-    )
-    parser.addini(
-        "rankcheck_lint",
-        "for --rankcheck-lint, one a line: scale=0..3, tolerance=0.02, min_queries=30, spread=0.1, "
-        "or rule=error|warning|ignore",
-        "linelist",
-    )
-    parser.addini("rankcheck_ranker", "ranker under test, package.module:name")
-    parser.addini(
-        "rankcheck_depth",
-        f"documents that each query is ranked to (default: {_DEFAULT_DEPTH})",
-        type="int",
-        default=_DEFAULT_DEPTH,
-    )
-    parser.addini(
-        "rankcheck_concurrency",
-        f"queries that an async ranker works on at the same time (default: {_CONCURRENCY})",
-        type="int",
-        default=_CONCURRENCY,
-    )
-    parser.addini("rankcheck_timeout", "seconds that an async ranker has for one query")
-    parser.addini(
-        "rankcheck_retries",
-        "how often a query is tried again after an error of rankcheck_retry_on (default: 0)",
-        type="int",
-        default=0,
-    )
-    parser.addini(
-        "rankcheck_retry_on",
-        "errors of the ranker that are worth another try, by the names of their classes",
-        "linelist",
-    )
-    parser.addini(
-        "rankcheck_metrics",
-        "metrics to show in the summary and to record in baselines, gated or not, one a line",
-        "linelist",
-    )
-    parser.addini(
-        "rankcheck_gate",
-        "gates of assert_not_regressed where a test gives none, one a line: gate, metric: gate, "
-        "set: gate, or set metric: gate; such as noninferior(margin=0.02)",
-        "linelist",
-    )
-    parser.addini(
-        "rankcheck_inconclusive",
-        "what an inconclusive verdict is: pass, warn (default) or fail",
-    )
-    parser.addini(
-        "rankcheck_conventions",
-        "conventions that differ from the default, one name=value a line: ties=doc_id|input|error, "
-        "duplicates=error|first, missing=empty|error, extra=ignore|error, no_relevant=zero|exclude",
-        "linelist",
-    )
+__all__ = ["CONFIG", "Config", "conventions_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +35,14 @@ class Config:
     save_run_format: str | None = None
     """The format of `save_run`; None for TREC where that can hold the ids, else JSON lines."""
     repeat: int = 1
-    concurrency: int = _CONCURRENCY
+    concurrency: int = CONCURRENCY
     timeout: float | None = None
     retries: int = 0
     retry_on: tuple[str, ...] = ()
     approval: str | None = None
     update: bool = False
     new_only: bool = False
-    depth: int = _DEFAULT_DEPTH
+    depth: int = DEFAULT_DEPTH
     metrics: tuple[str, ...] = ()
     conventions: Mapping[str, str] = field(default_factory=dict)
     gate_lines: tuple[str, ...] = ()
@@ -265,9 +137,9 @@ def _at_least(least: int, name: str, value: int) -> int:
 
 
 def _inconclusive(text: str) -> str:
-    if text not in _INCONCLUSIVE:
+    if text not in INCONCLUSIVE:
         raise ConfigurationError(
-            f"rankcheck_inconclusive: '{quoted(text)}' is not one of {', '.join(_INCONCLUSIVE)}"
+            f"rankcheck_inconclusive: '{quoted(text)}' is not one of {', '.join(INCONCLUSIVE)}"
         )
     return text
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rankcheck import fixtures
-from pytest_rankcheck.config import CONFIG, Config, add_options, conventions_of
+from pytest_rankcheck.config import CONFIG, Config, conventions_of
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError
 from pytest_rankcheck.fixtures import BASELINE, RANKER_ORIGINS
+from pytest_rankcheck.options import add_options
 from pytest_rankcheck.reports.ledger import Entry, collecting
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck.baselines.naming import safe_name
-from pytest_rankcheck.config import CONFIG, RUN_ENDINGS, Config, conventions_of
+from pytest_rankcheck.config import CONFIG, Config, conventions_of
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.options import RUN_ENDINGS
 from pytest_rankcheck.progress import progress_of
 from pytest_rankcheck.rankers.rank import rank
 from pytest_rankcheck.rankers.run import Run

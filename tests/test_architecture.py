@@ -24,6 +24,7 @@ HOUSE = [
     "session_runs",
     "progress",
     "config",
+    "options",
     "assertions",
     "reports",
     "baselines",
@@ -46,6 +47,7 @@ MAY_KNOW_PYTEST = {
     "progress",
     "fixtures",
     "config",
+    "options",
     "assertions",
     "baselines",
 }
