@@ -19,6 +19,7 @@ __all__ = [
     "first_bytes",
     "opened",
     "packed_as_named",
+    "require_packer",
     "shown_name",
     "unpacked_suffix",
 ]
@@ -92,6 +93,17 @@ def first_bytes(path: Path, count: int, error: type[RankcheckError]) -> bytes:
     """
     with failures_named(path, error), opened(path) as file:
         return file.read(count)
+
+
+def require_packer(path: Path, error: type[RankcheckError]) -> None:
+    """Refuse to write a file that is to be packed by what is not installed.
+
+    Raises:
+        error: saying what to install.
+    """
+    if path.suffix in _ZSTD_ENDINGS:
+        with failures_named(path, error):
+            _zstd()
 
 
 def packed_as_named(path: Path, data: bytes) -> bytes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.formats import Formats
-from pytest_rankcheck.files.packed import shown_name, unpacked_suffix
+from pytest_rankcheck.files.packed import require_packer, shown_name, unpacked_suffix
 from pytest_rankcheck.golden import formats
 from pytest_rankcheck.golden.content import Contents, checked_id
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -195,6 +195,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: the format cannot hold this set, such as TREC an id with a space.
         """
         file = Path(path)
+        require_packer(file, GoldenSetError)
         chosen = GOLDEN_FORMATS.to_write(format, unpacked_suffix(file), "jsonl")
         assert chosen.write is not None
         chosen.write(self._contents, file)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, listed, plural, quoted
-from pytest_rankcheck.files.packed import unpacked_suffix
+from pytest_rankcheck.files.packed import require_packer, unpacked_suffix
 from pytest_rankcheck.rankers.collecting import collector_paused
 from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_in_order
 from pytest_rankcheck.rankers.listing import Listing, Listings
@@ -228,6 +228,7 @@ class Run:
             RunError: the format cannot hold this run, such as TREC an id with a space.
         """
         file = Path(path)
+        require_packer(file, RunError)
         chosen = RUN_FORMATS.to_write(format, unpacked_suffix(file), "trec")
         assert chosen.write is not None
         chosen.write(self.listings(), file)

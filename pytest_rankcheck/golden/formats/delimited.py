@@ -53,7 +53,8 @@ def _recognises(sample: Sample, delimiter: str) -> bool:
 FORMATS = (
     Format(
         name="csv",
-        description="comma-separated with a header such as query_id,query,doc_id,relevance",
+        description="comma-separated with a header such as query_id,query,doc_id,relevance; other "
+        "names are told with columns=... (rankcheck_columns)",
         recognises=partial(_recognises, delimiter=","),
         read=read,
         write=partial(write, delimiter=","),
