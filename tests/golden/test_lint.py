@@ -231,6 +231,10 @@ def test_ids_that_look_alike(one: str, other: str) -> None:
     found = finding(golden, "look-alike-id")
     assert found is not None
     assert found.query_ids == ("q", "r")
+    of_same_name = GoldenSet.from_dict({one: {one: 1}, "r": {other: 1}})
+    found = finding(of_same_name, "look-alike-id")
+    assert found is not None
+    assert found.query_ids == (one, "r")
     golden = GoldenSet.from_dict({one: {"d": 1}, other: {"e": 1}, "s": {"third": 1}})
     found = finding(golden, "look-alike-id")
     assert found is not None

@@ -37,12 +37,17 @@ def odd_id(linted: Linted) -> Found | None:
 def look_alike_id(linted: Linted) -> Found | None:
     """Ids that differ only in case or Unicode normalisation."""
     queries = _look_alikes(linted.queries)
-    owners = _owners(linted, bool)
-    documents = _look_alikes(doc_id for doc_id in owners if doc_id not in linted.queries)
+    owner = {doc: query_id for query_id, judged in linted.grades.items() for doc in judged}
+    documents = _look_alikes(owner)
     found = [*queries, *documents]
     if not found:
         return None
-    concerned = tuple(dict.fromkeys(owners.get(value, value) for group in found for value in group))
+    concerned = tuple(
+        dict.fromkeys(
+            [value for group in queries for value in group]
+            + [owner[value] for group in documents for value in group]
+        )
+    )
     pair = ", ".join(f"'{quoted(value)}'" for value in found[0][:3])
     return Found(
         query_ids=concerned,

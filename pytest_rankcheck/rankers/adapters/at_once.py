@@ -41,14 +41,7 @@ class AtOnce(Adapter):
         __tracebackhide__ = True
         asked = [query for query in batch if query.text is not None or not self.needs_text]
         start = time.perf_counter()
-        answers: dict[str, object] = {}
-        failure: Exception | None = None
-        if asked:
-            try:
-                given = self.answers(asked, asking)
-                answers = dict(zip((query.id for query in asked), given, strict=True))
-            except Exception as error:  # whatever a ranker raises is reported with its query
-                failure = error
+        answers, failure = self._tried(asked, asking) if asked else ({}, None)
         share = (time.perf_counter() - start) / max(1, len(asked))
         for query in batch:
             if query.text is None and self.needs_text:
@@ -57,6 +50,23 @@ class AtOnce(Adapter):
                 yield Answered(query, failure=failure, seconds=share)
             else:
                 yield Answered(query, answers[query.id], seconds=share)
+
+    def _tried(
+        self, asked: Sequence[Query], asking: Asking
+    ) -> tuple[dict[str, object], Exception | None]:
+        """Return the answers by query, or why there are none, after as many tries as allowed."""
+        __tracebackhide__ = True
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                given = self.answers(asked, asking)
+                return dict(zip((query.id for query in asked), given, strict=True)), None
+            except Exception as error:  # whatever a ranker raises is reported with its query
+                wait = asking.wait_before(tries, error)
+                if wait is None:
+                    return {}, error
+                time.sleep(wait)
 
 
 def checked_size(size: int | None, what: str = "size") -> int | None:

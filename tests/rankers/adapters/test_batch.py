@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -133,3 +134,19 @@ def test_progress_is_told_after_each_query() -> None:
         progress=lambda done, total: told.append((done, total)),
     )  # fmt: skip
     assert told == [(done, 7) for done in range(1, 8)]
+
+
+def test_a_batch_is_tried_again_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    calls = []
+
+    def ranker(texts: list[str]) -> list[list[str]]:
+        calls.append(list(texts))
+        if len(calls) < 3:
+            raise ConnectionError("try again")
+        return [answer(text) for text in texts]
+
+    assert rankings_of(batch(ranker), retries=2, retry_on=["ConnectionError"]) == EXPECTED
+    assert len(calls) == 3
+    assert waits == [0.5, 1]
