@@ -244,8 +244,8 @@ def test_a_wrong_answer_is_refused_with_the_address(
     with pytest.raises(RankerError, match=message) as refused:
         rank(http(f"{server.url}/web/_search", "elasticsearch"), GOLDEN)
     assert "failed on 2 of 2 queries, first on 'q1' \"red shoes\"" in str(refused.value)
-    if not isinstance(answer, type(half)) or answer.__name__ == "<lambda>":
-        assert "127.0.0.1" in str(refused.value) or "query 'q1'" in str(refused.value)
+    is_ranking = "query 'q1'" in str(refused.value)  # the answer was read, and is no ranking
+    assert is_ranking or f"POST {server.url}/web/_search" in str(refused.value)
 
 
 def test_a_server_that_is_not_there(server: Server) -> None:
@@ -276,9 +276,7 @@ def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
     with pytest.raises(RankerError, match=f"HTTP {status}"):
         rank(http(server.url, "elasticsearch"), golden)
     server.asked.clear()
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("pytest_rankcheck.rankers.asking._FIRST_WAIT", 0)
-        run = rank(http(server.url, "elasticsearch"), golden, retries=2)
+    run = rank(http(server.url, "elasticsearch"), golden, retries=2)
     assert run["q1"] == ("d",)
     assert len(server.asked) == 3
 
