@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Outcome, Run, evaluate
 from pytest_rankcheck.evaluation.paired import Paired
-from pytest_rankcheck.gates.statistics.differences import Differences
+from pytest_rankcheck.statistics.differences import Differences
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / os.environ.get("RANKCHECK_REFERENCE_DATA", "../shared/data")

@@ -46,6 +46,8 @@ class Config:
     metrics: tuple[str, ...] = ()
     conventions: Mapping[str, str] = field(default_factory=dict)
     gate_lines: tuple[str, ...] = ()
+    slices: tuple[str, ...] = ()
+    leak_budget: float | None = None
     inconclusive: str = "warn"
 
     @classmethod
@@ -81,6 +83,8 @@ class Config:
             depth=_whole("rankcheck_depth", 1, config),
             metrics=tuple(config.getini("rankcheck_metrics")),
             gate_lines=tuple(config.getini("rankcheck_gate")),
+            slices=tuple(config.getini("rankcheck_slices")),
+            leak_budget=_leak_budget(config.getini("rankcheck_leak_budget")),
             inconclusive=_inconclusive(config.getini("rankcheck_inconclusive") or "warn"),
             conventions=_pairs("rankcheck_conventions", "ties=input", config),
         )
@@ -142,6 +146,17 @@ def _inconclusive(text: str) -> str:
             f"rankcheck_inconclusive: '{quoted(text)}' is not one of {', '.join(INCONCLUSIVE)}"
         )
     return text
+
+
+def _leak_budget(text: str) -> float | None:
+    if not text:
+        return None
+    if not _is_number(text) or not 0 <= float(text) < float("inf"):
+        raise ConfigurationError(
+            f"rankcheck_leak_budget: '{quoted(text)}' is not how far a mean may fall: a number "
+            "from 0 on, such as 0.03"
+        )
+    return float(text)
 
 
 def _timeout(text: str) -> float | None:

@@ -171,15 +171,21 @@ def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: Golde
 
 def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
-    from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.baselines.baseline import Baseline, Defaults
     from pytest_rankcheck.baselines.policy import Mode
     from pytest_rankcheck.baselines.snapshot import SnapshotStore
 
     item, chosen = request.node, request.config.stash[CONFIG]
-    mode = Mode(chosen.update, chosen.new_only, chosen.approval, chosen.inconclusive)
-    gates = configured_gates(chosen)
+    mode = Mode(
+        chosen.update,
+        chosen.new_only,
+        chosen.approval,
+        inconclusive=chosen.inconclusive,
+        leak_budget=chosen.leak_budget,
+    )
+    defaults = Defaults(chosen.metrics, configured_gates(chosen), chosen.slices)
     store = SnapshotStore(item, mode)
-    made = Baseline(store, _runnable_id(item), mode, watched=chosen.metrics, gates=gates)
+    made = Baseline(store, _runnable_id(item), mode, defaults)
     item.stash[BASELINE] = made
     return made
 

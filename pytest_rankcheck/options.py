@@ -125,6 +125,16 @@ def add_options(parser: pytest.Parser) -> None:
         "linelist",
     )
     parser.addini(
+        "rankcheck_slices",
+        "attributes by whose slices assert_not_regressed gates where a test gives no by",
+        "args",
+    )
+    parser.addini(
+        "rankcheck_leak_budget",
+        "how far approvals, one after the other, may let a mean fall below the best that was ever "
+        "approved, such as 0.03",
+    )
+    parser.addini(
         "rankcheck_inconclusive",
         "what an inconclusive verdict is: pass, warn (default) or fail",
     )

@@ -31,6 +31,7 @@ HOUSE = [
     "gates",
     "behaviour",
     "evaluation",
+    "statistics",
     "sessions",
     "rankers",
     "golden",

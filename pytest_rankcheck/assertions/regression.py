@@ -91,7 +91,9 @@ def _enter_check(evaluation: Evaluation, check: Check, block: Block | None) -> N
     else:
         verdict = "new" if check.state in (State.NO_RECORD, State.METRIC_ADDED) else "recorded anew"
     pairs = check.verdict.overall.pairs if check.verdict else None
-    _enter_pairs(evaluation, check.metric, pairs, verdict, failed=block is not None)
+    _enter_pairs(
+        evaluation, check.metric, pairs, verdict, failed=block is not None, best=check.best
+    )
 
 
 def _enter_verdict(evaluation: Evaluation, verdict: Verdict) -> None:
@@ -112,7 +114,13 @@ def _passed_word(verdict: Verdict | None) -> str:
 
 
 def _enter_pairs(
-    evaluation: Evaluation, metric: Metric, pairs: Paired | None, verdict: str, *, failed: bool
+    evaluation: Evaluation,
+    metric: Metric,
+    pairs: Paired | None,
+    verdict: str,
+    *,
+    failed: bool,
+    best: float | None = None,
 ) -> None:
     enter(
         Entry(
@@ -121,6 +129,7 @@ def _enter_pairs(
             metric=str(metric),
             baseline=pairs.mean_before if pairs else None,
             now=pairs.mean_after if pairs else evaluation.mean(metric),
+            best=best,
             verdict=verdict,
             failed=failed,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -27,10 +28,10 @@ from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.configured import ConfiguredGates
-from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.gate import Gate, attributes_of
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 
-__all__ = ["Baseline"]
+__all__ = ["Baseline", "Defaults"]
 
 
 class Store(Protocol):
@@ -42,6 +43,17 @@ class Store(Protocol):
 
     def submit(self, proposal: Proposal) -> None:
         """Compare with what is there and, in an update, write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What is gated and recorded where a test does not say."""
+
+    watched: tuple[str, ...] = ()
+    """Metrics to record, gated or not."""
+    gates: ConfiguredGates = field(default_factory=ConfiguredGates)
+    slices: tuple[str, ...] = ()
+    """Attributes to gate by."""
 
 
 class Baseline:
@@ -56,15 +68,14 @@ class Baseline:
         store: Store,
         test_id: str,
         mode: Mode,
-        watched: Sequence[MetricLike] = (),
-        gates: ConfiguredGates | None = None,
+        defaults: Defaults | None = None,
     ) -> None:
         self.test_id = test_id
         """The test, as it can be given to pytest."""
         self.mode = mode
         self._store = store
-        self._gates = gates or ConfiguredGates()
-        self._watched = [Metric.parse(metric) for metric in watched]
+        self._defaults = defaults or Defaults()
+        self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
         self._checks: list[Check] = []
         self._evaluation: Evaluation | None = None
 
@@ -94,7 +105,16 @@ class Baseline:
 
     def configured_gate(self, golden_name: str, metric: Metric) -> Gate | None:
         """Return the gate that is configured for a metric on a golden set; None if none is."""
-        return self._gates.gate(golden_name, metric)
+        return self._defaults.gates.gate(golden_name, metric)
+
+    def _attributes(
+        self, evaluation: Evaluation, by: str | Sequence[str] | None
+    ) -> tuple[str, ...]:
+        """Return the attributes that a test gates by: its own, or those configured that exist."""
+        if by is not None:
+            return attributes_of(by)
+        known = evaluation.golden.attributes
+        return tuple(attribute for attribute in self._defaults.slices if attribute in known)
 
     def check(
         self,
@@ -115,13 +135,26 @@ class Baseline:
                 "record of one. Write a test for each, or parametrise the test"
             )
         self._evaluation = evaluation
-        check = _check(self.record, evaluation, Metric.parse(metric), gate, by)
+        attributes = self._attributes(evaluation, by)
+        check = _check(self.record, evaluation, Metric.parse(metric), gate, attributes)
         self._checks.append(check)
         block = block_of(check, self.mode)
         if block is not None:
             refusal = Proposal(self._text_now or "", refusal=str(block))
             self._store.submit(refusal)
         return check, block
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """What the test measured; None before it did."""
+        return self._evaluation
+
+    @property
+    def absent_slices(self) -> Sequence[str]:
+        """The configured attributes that the golden set does not have."""
+        configured = self._defaults.slices
+        known = self._evaluation.golden.attributes if self._evaluation else configured
+        return [attribute for attribute in configured if attribute not in known]
 
     @property
     def golden_name(self) -> str:
@@ -179,7 +212,15 @@ class Baseline:
             )
             approvals = (*approvals, approval)
         gated = [check.metric for check in self._checks]
-        return Record.of(evaluation, gated, self._watched, approvals)
+        attributes = [name for check in self._checks for name in check.attributes]
+        return Record.of(
+            evaluation,
+            gated,
+            self._watched,
+            approvals,
+            attributes=attributes,
+            before=self.record,
+        )
 
     @cached_property
     def _text_now(self) -> str | None:
@@ -192,15 +233,19 @@ def _check(
     evaluation: Evaluation,
     metric: Metric,
     gate: Gate,
-    by: str | Sequence[str] | None,
+    attributes: tuple[str, ...],
 ) -> Check:
     """Find out how the record stands to the evaluation, and let the gate decide if it can."""
     if record is None:
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
-        return Check(metric, State.NO_RECORD, None)
+        for attribute in attributes:
+            evaluation.slices(attribute)
+        return Check(metric, State.NO_RECORD, None, attributes=attributes)
     differences = incompatibilities(record, evaluation)
     if differences:
-        return Check(metric, State.INCOMPARABLE, record, differences=differences)
+        return Check(
+            metric, State.INCOMPARABLE, record, differences=differences, attributes=attributes
+        )
     comparison = compare(evaluation, record)
     if not comparison.query_ids:
         what = (
@@ -208,10 +253,11 @@ def _check(
             f"'{evaluation.golden.name}' ({evaluation.golden.fingerprint}) now, without an "
             "unchanged query in common"
         )
-        return Check(metric, State.FOREIGN, record, comparison, differences=(what,))
+        return Check(metric, State.FOREIGN, record, comparison, None, (what,), attributes)
     if str(metric) not in record.metrics:
         evaluation.values(metric)
-        return Check(metric, State.METRIC_ADDED, record, comparison)
+        return Check(metric, State.METRIC_ADDED, record, comparison, attributes=attributes)
     same = record.golden_fingerprint == evaluation.golden.fingerprint
-    verdict = gate.decide(comparison, metric, by)
-    return Check(metric, State.COMPARABLE if same else State.STALE, record, comparison, verdict)
+    verdict = gate.decide(comparison, metric, attributes)
+    state = State.COMPARABLE if same else State.STALE
+    return Check(metric, state, record, comparison, verdict, attributes=attributes)

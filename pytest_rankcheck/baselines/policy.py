@@ -6,14 +6,18 @@ a baseline never falls without a written reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.comparison import Comparison
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.paired import SLACK
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.names import Metric
 
 __all__ = [
@@ -26,7 +30,11 @@ __all__ = [
     "block_of",
     "incompatibilities",
     "settle",
+    "slice_changes",
 ]
+
+
+_BUDGET_SPENT = re.compile(r"\bbudget\b[^.;]*\bspent\b|\bspen[td]\b[^.;]*\bbudget\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +48,18 @@ class Mode:
     """The reason for which a baseline may fall."""
     inconclusive: str = "warn"
     """What a verdict is that cannot tell: ``"pass"``, ``"warn"`` or ``"fail"``."""
+    leak_budget: float | None = None
+    """How far, in all, approvals may let a mean fall below the best that was ever approved."""
 
     @property
     def may_create(self) -> bool:
         """Whether a baseline that does not exist may be written."""
         return self.update or self.new_only
+
+    @property
+    def spends_budget(self) -> bool:
+        """Whether the approval says that the budget of approved falls is spent."""
+        return self.approval is not None and _BUDGET_SPENT.search(self.approval) is not None
 
 
 class State(StrEnum):
@@ -72,11 +87,28 @@ class Check:
     verdict: Verdict | None = None
     differences: tuple[str, ...] = ()
     """What makes the two not comparable, in words."""
+    attributes: tuple[str, ...] = ()
+    """By whose slices the test gates."""
 
     @property
     def fell(self) -> tuple[Decision, ...]:
         """What is lower than in the record: all queries, or gated slices."""
         return self.verdict.fell if self.verdict else ()
+
+    @property
+    def below_best(self) -> float:
+        """How far the mean now is below the best that was ever approved, at least 0."""
+        if self.verdict is None or self.best is None:
+            return 0.0
+        below = self.best - self.verdict.overall.pairs.mean_after
+        return max(0.0, below if self.metric.higher_is_better else -below)
+
+    @property
+    def best(self) -> float | None:
+        """The best mean that was ever approved, on the queries that are compared."""
+        if self.verdict is None or self.record is None:
+            return None
+        return self.record.best_for(self.verdict.overall.pairs)
 
     @property
     def blocked_by_gate(self) -> bool:
@@ -96,6 +128,31 @@ class Block(StrEnum):
     INCONCLUSIVE = "inconclusive"
     REFUSED = "update refused"
     UNAPPLIED_APPROVAL = "approval without update"
+    BUDGET = "leak budget exceeded"
+
+
+def slice_changes(check: Check, golden: GoldenSet) -> tuple[str, ...]:
+    """Return which slices came, went, or are not gated any more since the record, in words."""
+    then = check.record.slices if check.record else {}
+    found = []
+    for attribute in (*then, *(name for name in check.attributes if name not in then)):
+        if attribute not in check.attributes:
+            found.append(f"the slices of {quoted(attribute)} are not gated any more")
+        elif attribute in then:
+            before, now = then[attribute], golden.slices(attribute)
+            gone = [value for value in before if value not in now]
+            new = [value for value in now if value not in before]
+            found += [
+                f"the slice {quoted(f'{attribute}={value}')} has vanished "
+                f"({plural(before[value], 'query', 'queries')} in the baseline)"
+                for value in gone
+            ]
+            found += [
+                f"the slice {quoted(f'{attribute}={value}')} is new "
+                f"({plural(len(now[value]), 'query', 'queries')})"
+                for value in new
+            ]
+    return tuple(found)
 
 
 def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]:
@@ -116,7 +173,9 @@ def block_of(check: Check, mode: Mode) -> Block | None:
     if check.state is State.NO_RECORD:
         return None if mode.may_create else Block.NO_RECORD
     if mode.update:
-        return _block_of_update(check, mode) if mode.approval is None else None
+        if mode.approval is not None:
+            return Block.BUDGET if _exceeds_budget(check, mode) else None
+        return _block_of_update(check, mode)
     match check.state:
         case State.METRIC_ADDED:
             return Block.METRIC_ADDED
@@ -132,6 +191,14 @@ def block_of(check: Check, mode: Mode) -> Block | None:
             if _fails_inconclusive(check, mode):
                 return Block.INCONCLUSIVE
             return Block.UNAPPLIED_APPROVAL if mode.approval is not None and check.fell else None
+
+
+def _exceeds_budget(check: Check, mode: Mode) -> bool:
+    """Whether an approval would let small falls add up to more than the budget, unnamed."""
+    budget = mode.leak_budget
+    if budget is None or mode.spends_budget or not check.fell:
+        return False
+    return check.below_best > budget + SLACK
 
 
 def _fails_inconclusive(check: Check, mode: Mode) -> bool:

@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.record import FORMAT_NAME, FORMAT_VERSION, QueryLine, Record
+from pytest_rankcheck.baselines.record import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    Kept,
+    QueryLine,
+    Record,
+    digest_of,
+)
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.paired import SLACK
 from pytest_rankcheck.files.reading import text_of
 from pytest_rankcheck.metrics.names import Metric
 
@@ -48,7 +56,9 @@ def record_from_text(text: str, path: str) -> Record:
     """
     entry = _parsed(text, path)
     try:
-        return _record(entry, path)
+        record = _record(entry, path)
+        _refuse_edited(entry, record, path)
+        return record
     except BaselineError:
         raise
     except KeyError as missing:
@@ -100,6 +110,7 @@ def _record(entry: Mapping[str, Any], path: str) -> Record:
     depth = entry["depth"]
     if depth is not None and not isinstance(depth, int):
         _broken(path, f"its depth is {quoted(depth)}")
+    details = sorted(metrics.items(), key=lambda metric: (not metric[1]["gated"], metric[0]))
     return Record(
         golden_name=str(golden["name"]),
         golden_queries=int(golden["queries"]),
@@ -107,11 +118,44 @@ def _record(entry: Mapping[str, Any], path: str) -> Record:
         golden_fingerprint=str(golden["fingerprint"]),
         depth=depth,
         conventions=Conventions.from_dict(entry["conventions"]),
-        gated=tuple(sorted(name for name, detail in metrics.items() if detail["gated"])),
-        watched=tuple(sorted(name for name, detail in metrics.items() if not detail["gated"])),
+        kept={name: _kept(detail) for name, detail in details},
         queries=dict(sorted(queries.items())),
         approvals=tuple(_approval(approval) for approval in entry["approvals"]),
+        slices={
+            str(attribute): {str(value): int(count) for value, count in values.items()}
+            for attribute, values in entry.get("slices", {}).items()
+        },
     )
+
+
+def _kept(detail: Mapping[str, Any]) -> Kept:
+    """Return what is kept of a metric; version 1 had neither its best mean nor its noise."""
+    best = detail.get("best", detail["mean"])
+    noise = detail.get("noise")
+    return Kept(
+        bool(detail["gated"]),
+        math.nan if best is None else float(best),
+        math.nan if noise is None else float(noise),
+    )
+
+
+def _refuse_edited(entry: Mapping[str, Any], record: Record, path: str) -> None:
+    """Refuse a record that something else than an update has written."""
+    problem = None
+    for name, detail in entry["metrics"].items():
+        mean = record.mean(Metric.parse(name))
+        said = math.nan if detail["mean"] is None else float(detail["mean"])
+        if not (math.isnan(mean) and math.isnan(said)) and not abs(mean - said) <= SLACK:
+            problem = f"its mean of {name} is {said:g}, but its queries give {mean:.6f}"
+            break
+    else:
+        if entry["version"] > 1 and entry["digest"] != digest_of(entry):
+            problem = f"its digest is {quoted(entry['digest'], 40)}, its content's is another"
+    if problem:
+        raise BaselineError(
+            f"{path}: this baseline was edited by hand, or put together by a merge: {problem}. "
+            f"{_MEND}"
+        )
 
 
 def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> QueryLine:

@@ -6,6 +6,7 @@ The same results give the same bytes. ``record.schema.json`` beside this module 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +16,18 @@ import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.paired import Paired, as_recorded
 from pytest_rankcheck.files.writing import readable_json
 from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric
 
-__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "TOP", "QueryLine", "Record"]
+__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "TOP", "Kept", "QueryLine", "Record", "digest_of"]
 
 FORMAT_NAME = "pytest-rankcheck baseline"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 TOP = 10
 """How many documents of each ranking a record keeps, to show what moved."""
 
@@ -41,6 +44,18 @@ class QueryLine:
     top: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a record keeps of one metric besides its values."""
+
+    gated: bool
+    """Whether the test gates it, or only records it."""
+    best: float
+    """The best mean that was ever approved; where the golden set changed, moved along with it."""
+    noise: float = math.nan
+    """The standard deviation of the mean from run to run; NaN where it was not measured."""
+
+
 @dataclass(frozen=True)
 class Record:
     """An approved measurement: a header, and one line a query."""
@@ -51,12 +66,12 @@ class Record:
     golden_fingerprint: str
     depth: int | None
     conventions: Conventions
-    gated: tuple[str, ...]
-    """The canonical names of the metrics that the test gates."""
-    watched: tuple[str, ...]
-    """The names of those that are only recorded."""
+    kept: Mapping[str, Kept]
+    """The metrics by canonical name, the gated ones first."""
     queries: Mapping[str, QueryLine]
-    approvals: tuple[Approval, ...] = field(default=())
+    approvals: tuple[Approval, ...] = ()
+    slices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many queries each slice has, by gated attribute and value."""
 
     @classmethod
     def of(
@@ -65,11 +80,22 @@ class Record:
         gated: Iterable[Metric],
         watched: Iterable[Metric] = (),
         approvals: tuple[Approval, ...] = (),
+        *,
+        attributes: Iterable[str] = (),
+        before: Record | None = None,
     ) -> Record:
-        """Return the record of an evaluation."""
-        gated_names = tuple(sorted({str(metric) for metric in gated}))
-        watched_names = tuple(sorted({str(metric) for metric in watched} - set(gated_names)))
-        names = (*gated_names, *watched_names)
+        """Return the record of an evaluation.
+
+        Args:
+            evaluation: what was measured.
+            gated: the metrics that the test gates.
+            watched: further metrics to record.
+            approvals: why it was allowed to fall, so far.
+            attributes: the attributes by whose slices the test gates.
+            before: the record that this one takes the place of.
+        """
+        gated_names = sorted({str(metric) for metric in gated})
+        names = [*gated_names, *sorted({str(metric) for metric in watched} - {*gated_names})]
         columns = [_plain(evaluation.values(name)) for name in names]
         queries = {
             query_id: QueryLine(
@@ -87,16 +113,47 @@ class Record:
             golden_fingerprint=golden.fingerprint,
             depth=evaluation.run.depth,
             conventions=evaluation.conventions,
-            gated=gated_names,
-            watched=watched_names,
+            kept={
+                name: _kept(Metric.parse(name), name in gated_names, evaluation, before)
+                for name in names
+            },
             queries=dict(sorted(queries.items())),
             approvals=approvals,
+            slices={
+                attribute: {value: len(ids) for value, ids in golden.slices(attribute).items()}
+                for attribute in sorted(set(attributes))
+            },
         )
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of all metrics of the record."""
-        return (*self.gated, *self.watched)
+        return tuple(self.kept)
+
+    @property
+    def gated(self) -> tuple[str, ...]:
+        """The names of those that the test gates."""
+        return tuple(name for name, kept in self.kept.items() if kept.gated)
+
+    @property
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes."""
+        return TOP
+
+    def noise(self, metric: Metric) -> float:
+        """Return the standard deviation of the mean from run to run; NaN if it is not known."""
+        kept = self.kept.get(str(metric))
+        return kept.noise if kept else math.nan
+
+    def below_best(self, metric: Metric) -> float:
+        """Return how far the recorded mean is below the best that was approved, at least 0.
+
+        Raises:
+            BaselineError: the record does not have this metric.
+        """
+        mean = self.mean(metric)
+        best = self.kept[str(metric)].best
+        return max(0.0, best - mean if metric.higher_is_better else mean - best)
 
     @cached_property
     def query_ids(self) -> Sequence[str]:
@@ -130,6 +187,14 @@ class Record:
         """
         return metric.mean(self.values(metric))
 
+    def best_for(self, pairs: Paired) -> float:
+        """Return the best mean that was approved, on the queries of ``pairs``.
+
+        It is as far above the recorded mean there as on all queries.
+        """
+        below, before = self.below_best(pairs.metric), pairs.mean_before
+        return before + below if pairs.metric.higher_is_better else before - below
+
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the top of the ranking of a query, best first; empty if it is not recorded."""
         line = self.queries.get(query_id)
@@ -141,9 +206,13 @@ class Record:
 
     def to_text(self) -> str:
         """Return the text of the record's file."""
+        return self._text(digest_of(json.loads(self._text(""))))
+
+    def _text(self, digest: str) -> str:
         header = {
             "format": FORMAT_NAME,
             "version": FORMAT_VERSION,
+            "digest": digest,
             "golden_set": {
                 "name": self.golden_name,
                 "queries": self.golden_queries,
@@ -152,6 +221,7 @@ class Record:
             },
             "depth": self.depth,
             "conventions": self.conventions.to_dict(),
+            "slices": {name: dict(values) for name, values in self.slices.items()},
         }
         parts = [f"{readable_json(key)}: {readable_json(value)}" for key, value in header.items()]
         parts.append(
@@ -167,10 +237,44 @@ class Record:
         return f"{{\n  {body}\n}}\n"
 
     def _metric_line(self, name: str) -> str:
-        mean = _decimal(self.mean(Metric.parse(name)))
-        return (
-            f"{readable_json(name)}: {readable_json({'mean': mean, 'gated': name in self.gated})}"
-        )
+        kept = self.kept[name]
+        entry = {
+            "mean": _decimal(self.mean(Metric.parse(name))),
+            "gated": kept.gated,
+            "best": _decimal(kept.best),
+            "noise": _decimal(kept.noise),
+        }
+        return f"{readable_json(name)}: {readable_json(entry)}"
+
+
+def digest_of(entry: Mapping[str, object]) -> str:
+    """Return the digest of a record's content, 16 hexadecimal digits.
+
+    Of what the file says, not of how it is laid out: line ends may be converted.
+    """
+    import hashlib  # loads OpenSSL, for those who have baselines
+
+    content = {key: value for key, value in entry.items() if key != "digest"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None) -> Kept:
+    """Return what to keep of a metric: its noise, and the best mean, which no update forgets."""
+    mean = _rounded(metric.mean(as_recorded(evaluation.values(metric))))
+    noise = _rounded(evaluation.noise(metric))
+    if before is None or str(metric) not in before.metrics:
+        return Kept(gated, mean, noise)
+    if math.isnan(noise):
+        noise = before.noise(metric)
+    comparison = compare(evaluation, before)
+    if not comparison.query_ids:
+        return Kept(gated, mean, noise)  # another golden set: nothing to be below
+    # What the golden set's own change did to the mean is no fall of the ranker.
+    gain = comparison.paired(metric).gain
+    below = max(0.0, before.below_best(metric) - (0.0 if math.isnan(gain) else gain))
+    best = mean + below if metric.higher_is_better else mean - below
+    return Kept(gated, _rounded(best), noise)
 
 
 def _query_line(query_id: str, line: QueryLine) -> str:
@@ -197,5 +301,10 @@ def _plain(values: FloatArray) -> list[float | None]:
     return [_decimal(value) for value in values.tolist()]
 
 
+def _rounded(value: float) -> float:
+    """Return a value as it comes back from a file."""
+    return math.nan if math.isnan(value) else round(value, _DECIMALS) + 0.0
+
+
 def _decimal(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, _DECIMALS) + 0.0
+    return None if math.isnan(value) else _rounded(value)

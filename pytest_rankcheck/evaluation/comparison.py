@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,8 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured import Measured
 from pytest_rankcheck.evaluation.paired import Paired, as_recorded
 from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +116,12 @@ class Comparison:
         ids = tuple(
             query_id for query_id, counts in zip(self.query_ids, both, strict=True) if counts
         )
-        return Paired(parsed, ids, before[both], after[both])
+        return Paired(parsed, ids, before[both], after[both], self._noise(parsed))
+
+    def _noise(self, metric: Metric) -> float:
+        """Return the larger of what is known of the noise of both sides; NaN if nothing is."""
+        known = (self.evaluation.noise(metric), self.other.noise(metric))
+        return max((noise for noise in known if not math.isnan(noise)), default=math.nan)
 
     def wins(self, metric: MetricLike) -> int:
         """Return how many queries are better."""
@@ -130,6 +138,21 @@ class Comparison:
     def mean_difference(self, metric: MetricLike) -> float:
         """Return the mean difference, after minus before."""
         return self.paired(metric).difference
+
+    def p(self, metric: MetricLike, test: PairedTest = "sign_flip") -> float:
+        """Return the one-sided p of a fall: small where it is more than chance.
+
+        ``test`` is ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query.
+        """
+        return p_of_fall(self.paired(metric).gains, test)
+
+    def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
+        """Return the confidence interval of the mean difference, after minus before.
+
+        Student's t; NaN of fewer than two queries.
+        """
+        pairs = self.paired(metric)
+        return Differences.of(pairs.after - pairs.before).interval(level)
 
     def deltas(self, metric: MetricLike) -> pd.Series:
         """Return after minus before of each query, indexed by ``query_id``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from pytest_rankcheck.evaluation.pointless import warn_if_pointless
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.rankers.found import TOP
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
@@ -99,6 +101,11 @@ class Evaluation:
         """The queries of the run that have no judgments; they are not evaluated."""
         return self._joined.extra
 
+    @property
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes; None: all the way."""
+        return None if self.run.is_in_memory else TOP
+
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first; none if the run lacks it.
 
@@ -170,8 +177,10 @@ class Evaluation:
 
     def noise(self, metric: MetricLike) -> float:
         """Return the standard deviation of the mean from run to run; NaN without repeats."""
+        if not self.repeats:
+            return math.nan
         means = [evaluation.mean(metric) for evaluation in (self, *self.repeats)]
-        return float(np.std(means, ddof=1)) if len(means) > 1 else float("nan")
+        return float(np.std(means, ddof=1))
 
     @cached_property
     def unstable(self) -> Sequence[str]:

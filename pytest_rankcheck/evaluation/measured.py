@@ -22,6 +22,13 @@ class Measured(Protocol):
     def query_fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each query's text and judgments when it was measured."""
 
+    @property
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes; None: all the way."""
+
+    def noise(self, metric: Metric) -> float:
+        """The standard deviation of the mean from run to run; NaN where it was not measured."""
+
     def values(self, metric: Metric) -> FloatArray:
         """The value of each query, ``[Q]``; NaN for a query that does not count."""
 

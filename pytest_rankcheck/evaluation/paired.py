@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ class Paired:
     query_ids: tuple[str, ...]
     before: FloatArray
     after: FloatArray
+    noise: float = math.nan
+    """The standard deviation of the mean from run to run; NaN where it was not measured."""
 
     @property
     def gains(self) -> FloatArray:
@@ -70,10 +73,14 @@ class Paired:
         return len(self.query_ids) - self.wins - self.losses
 
     def at(self, places: Sequence[int]) -> Paired:
-        """Return the pairs at these places only."""
+        """Return the pairs at these places only.
+
+        The mean of fewer queries is noisier: by the root of how many fewer they are.
+        """
         chosen = np.asarray(places, dtype=np.intp)
         ids = tuple(self.query_ids[place] for place in places)
-        return Paired(self.metric, ids, self.before[chosen], self.after[chosen])
+        noise = self.noise * math.sqrt(len(self.query_ids) / len(ids)) if ids else math.nan
+        return Paired(self.metric, ids, self.before[chosen], self.after[chosen], noise)
 
     def worst(self, limit: int | None = None) -> Sequence[int]:
         """Return the places of the queries that are worse, the largest loss first."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.comparison import Comparison
 from pytest_rankcheck.evaluation.paired import SLACK, Paired
-from pytest_rankcheck.gates.verdict import Decision, Outcome, QueryDrop, Verdict
+from pytest_rankcheck.gates.verdict import Decision, Outcome, QueryDrop, Verdict, gaps_of
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 
 if TYPE_CHECKING:
     from pytest_rankcheck.gates.statistical import NoninferiorGate, SignificantGate
-    from pytest_rankcheck.gates.statistics.paired_tests import PairedTest
+    from pytest_rankcheck.statistics.paired_tests import PairedTest
 
 __all__ = [
     "MIN_QUERIES",
@@ -49,11 +49,13 @@ class Gate(ABC):
     """
 
     max_query_drop: float | None = None
+    max_gap: float | None = None
     min_queries: int = MIN_QUERIES
 
     def __post_init__(self) -> None:
-        if self.max_query_drop is not None:
-            check_allowance("max_query_drop", self.max_query_drop)
+        for name in ("max_query_drop", "max_gap"):
+            if getattr(self, name) is not None:
+                check_allowance(name, getattr(self, name))
         if not _is_at_least_zero(self.min_queries, Integral):
             raise ConfigurationError(
                 f"min_queries={quoted(self.min_queries)}: a whole number from 0 on"
@@ -63,23 +65,33 @@ class Gate(ABC):
     def tolerance(
         abs: float = 0.0,
         rel: float = 0.0,
+        noise: float = 0.0,
         *,
         max_query_drop: float | None = None,
+        max_gap: float | None = None,
         min_queries: int = MIN_QUERIES,
     ) -> ToleranceGate:
-        """Regressed if the mean fell by more than the larger of ``abs`` and ``rel`` x baseline.
+        """Regressed if the mean fell by more than the largest of what is given.
 
         Args:
             abs: the allowed fall of the mean, in the metric's own unit.
             rel: the allowed fall as a share of the baseline's mean.
+            noise: the allowed fall in standard deviations of the mean from run to run, as
+                ``--rankcheck-repeat`` measures them and the baseline keeps them.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
+            max_gap: the slices of one attribute may not be further apart than this.
             min_queries: a slice with fewer queries is reported, not gated.
 
         Raises:
             ConfigurationError: an allowance is negative or not finite.
         """
         return ToleranceGate(
-            abs=abs, rel=rel, max_query_drop=max_query_drop, min_queries=min_queries
+            abs=abs,
+            rel=rel,
+            noise=noise,
+            max_query_drop=max_query_drop,
+            max_gap=max_gap,
+            min_queries=min_queries,
         )
 
     @staticmethod
@@ -89,6 +101,7 @@ class Gate(ABC):
         *,
         test: PairedTest = "sign_flip",
         max_query_drop: float | None = None,
+        max_gap: float | None = None,
         min_queries: int = MIN_QUERIES,
     ) -> SignificantGate:
         """Regressed if the mean fell by more than ``min_drop``, and by more than chance.
@@ -102,6 +115,7 @@ class Gate(ABC):
             test: ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query and
                 one-sided; corrected by Holm for all queries and slices together.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
+            max_gap: the slices of one attribute may not be further apart than this.
             min_queries: a slice with fewer queries is reported, not gated.
 
         Raises:
@@ -114,6 +128,7 @@ class Gate(ABC):
             min_drop=min_drop,
             test=test,
             max_query_drop=max_query_drop,
+            max_gap=max_gap,
             min_queries=min_queries,
         )
 
@@ -124,6 +139,7 @@ class Gate(ABC):
         *,
         test: PairedTest = "sign_flip",
         max_query_drop: float | None = None,
+        max_gap: float | None = None,
         min_queries: int = MIN_QUERIES,
     ) -> NoninferiorGate:
         """Three verdicts: passed, regressed, or this golden set cannot tell.
@@ -137,6 +153,7 @@ class Gate(ABC):
             alpha: how often a fall of the margin may pass, and an innocent change be blocked.
             test: as in `significant`, and so are ``max_query_drop`` and ``min_queries``.
             max_query_drop: no single query may fall by more than this.
+            max_gap: the slices of one attribute may not be further apart than this.
             min_queries: a slice with fewer queries is reported, not gated.
 
         Raises:
@@ -149,6 +166,7 @@ class Gate(ABC):
             alpha=alpha,
             test=test,
             max_query_drop=max_query_drop,
+            max_gap=max_gap,
             min_queries=min_queries,
         )
 
@@ -186,6 +204,8 @@ class Gate(ABC):
             slices=tuple(decisions[1:]),
             query_drops=tuple(self._query_drops(decisions[0].pairs)),
             max_query_drop=self.max_query_drop,
+            gaps=tuple(gaps_of(decisions[1:])),
+            max_gap=self.max_gap,
             min_queries=self.min_queries,
             gate=str(self),
             margin=self.margin_to_rule_out,
@@ -233,19 +253,32 @@ class ToleranceGate(Gate):
 
     abs: float = 0.0
     rel: float = 0.0
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
         Gate.__post_init__(self)
-        check_allowance("abs", self.abs)
-        check_allowance("rel", self.rel)
+        for name in ("abs", "rel", "noise"):
+            check_allowance(name, getattr(self, name))
 
     def __str__(self) -> str:
-        return f"tolerance(abs={self.abs:g}, rel={self.rel:g})"
+        noise = f", noise={self.noise:g}" if self.noise else ""
+        return f"tolerance(abs={self.abs:g}, rel={self.rel:g}{noise})"
 
     def allowed(self, pairs: Paired) -> float:
-        """Return the larger of ``abs`` and ``rel`` times the mean before."""
+        """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
+
+        Raises:
+            ConfigurationError: the noise is asked for and was never measured.
+        """
+        if self.noise and math.isnan(pairs.noise):
+            raise ConfigurationError(
+                f"{pairs.metric}: the gate {self} needs to know how much the metric varies from "
+                "run to run; measure it into the baseline: pytest --snapshot-update "
+                "--rankcheck-repeat 5"
+            )
         before = pairs.mean_before
-        return max(self.abs, self.rel * math.fabs(before)) if math.isfinite(before) else self.abs
+        share = self.rel * math.fabs(before) if math.isfinite(before) else 0.0
+        return max(self.abs, share, self.noise * pairs.noise if self.noise else 0.0)
 
 
 def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:

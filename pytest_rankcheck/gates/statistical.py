@@ -12,9 +12,9 @@ from typing import get_args
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.gates.gate import Gate, Judged, check_allowance
-from pytest_rankcheck.gates.statistics.differences import Differences
-from pytest_rankcheck.gates.statistics.paired_tests import PairedTest, holm, p_of_fall
 from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.paired_tests import PairedTest, holm, p_of_fall
 
 __all__ = ["NoninferiorGate", "SignificantGate"]
 

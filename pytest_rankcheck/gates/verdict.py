@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.metrics.names import Metric
 
-__all__ = ["Decision", "Outcome", "QueryDrop", "Verdict"]
+__all__ = ["Decision", "Gap", "Outcome", "QueryDrop", "Verdict", "gaps_of"]
 
 
 class Outcome(StrEnum):
@@ -56,6 +57,34 @@ class QueryDrop:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """How far apart the slices of one attribute are: the lowest and the highest that gate."""
+
+    lowest: Decision
+    highest: Decision
+
+    @property
+    def now(self) -> float:
+        """The difference of their means now."""
+        return self.highest.pairs.mean_after - self.lowest.pairs.mean_after
+
+    @property
+    def before(self) -> float:
+        """The difference of the means of the same two slices before."""
+        return self.highest.pairs.mean_before - self.lowest.pairs.mean_before
+
+
+def gaps_of(slices: Iterable[Decision]) -> Iterator[Gap]:
+    """Yield the gap of each attribute that has at least two slices that gate."""
+    gated = [one for one in slices if one.outcome is not Outcome.NOT_GATED]
+    for attribute in dict.fromkeys(one.attribute for one in gated):
+        of_it = [one for one in gated if one.attribute == attribute]
+        ordered = sorted(of_it, key=lambda decision: decision.pairs.mean_after)
+        if len(ordered) > 1:
+            yield Gap(ordered[0], ordered[-1])
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a gate decided on one metric: overall, by slice, and for single queries."""
 
@@ -64,6 +93,9 @@ class Verdict:
     slices: tuple[Decision, ...] = ()
     query_drops: tuple[QueryDrop, ...] = ()
     max_query_drop: float | None = None
+    gaps: tuple[Gap, ...] = ()
+    """How far apart the slices of each attribute are."""
+    max_gap: float | None = None
     min_queries: int = 0
     gate: str = ""
     """The gate that decided, as it is written in the configuration."""
@@ -75,12 +107,18 @@ class Verdict:
     def outcome(self) -> Outcome:
         """The worst that was decided: one collapsed slice or query is a regression."""
         found = {self.overall.outcome, *(decision.outcome for decision in self.slices)}
-        if self.query_drops:
+        if self.query_drops or self.wide_gaps:
             return Outcome.REGRESSED
         for worst in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
             if worst in found:
                 return worst
         return self.overall.outcome
+
+    @property
+    def wide_gaps(self) -> tuple[Gap, ...]:
+        """The gaps between slices that are wider than allowed."""
+        limit = math.inf if self.max_gap is None else self.max_gap
+        return tuple(gap for gap in self.gaps if gap.now > limit + SLACK)
 
     @property
     def regressed(self) -> bool:

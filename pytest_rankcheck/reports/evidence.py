@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.paired import Paired
-from pytest_rankcheck.gates.statistics.differences import Differences
-from pytest_rankcheck.gates.statistics.sign_flip import SignFlip, sign_flip_test
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.reports.wording import change
+from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.sign_flip import SignFlip, sign_flip_test
 
 __all__ = ["evidence_lines"]
 
@@ -30,6 +30,8 @@ def evidence_lines(verdict: Verdict, pairs: Paired) -> Iterator[str]:
         return
     yield f"  {_interval(pairs, found)}p = {_p(test.p)} (paired sign-flip test){_few(test)}"
     yield from _decided(verdict)
+    if not math.isnan(pairs.noise):
+        yield f"  run to run it varies by {pairs.noise:.4f} (standard deviation of the mean)"
     detectable = found.smallest_detectable(verdict.alpha)
     if not math.isnan(detectable):
         queries = plural(found.count, "such query detects", "such queries detect")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from pytest_rankcheck.baselines.policy import Block, Check, Settlement
+from pytest_rankcheck.baselines.policy import Block, Check, Settlement, slice_changes
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.comparison import Comparison, Move
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired
-from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.reports.evidence import evidence_lines
 from pytest_rankcheck.reports.wording import (
     change,
@@ -27,6 +27,7 @@ _WORST_QUERIES = 5
 _DOCUMENTS = 4
 _NEWCOMERS = 3
 _TOP = 10
+_APPROVALS = 5
 
 
 def blocked_text(
@@ -123,6 +124,23 @@ def _refused(check: Check, evaluation: Evaluation, test_id: str, path: str) -> I
     yield _how_to_approve(test_id)
 
 
+def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    lines = _measured(check)
+    yield f"approval refused: {next(lines)}"
+    worse = f"{check.metric} would be {check.below_best:.4f} worse than {number(check.best)}"
+    yield f"  with it, {worse}, the best that was ever approved: more than rankcheck_leak_budget"
+    for approval in (check.record.approvals if check.record else ())[-_APPROVALS:]:
+        fall = approval.fall.get(str(check.metric))
+        if fall:
+            means = f"{number(fall['from'])} -> {number(fall['to'])}"
+            yield f'    {approval.date[:10]}  {means}  "{quoted(approval.reason)}"'
+    yield from lines
+    yield f"  baseline: {path} (unchanged)"
+    yield "  to approve it all the same, say in the reason that the budget is spent:"
+    reason = '"why this is acceptable; leak budget spent"'
+    yield f"    {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"
+
+
 def _unapplied_approval(
     check: Check, evaluation: Evaluation, test_id: str, path: str
 ) -> Iterator[str]:
@@ -144,6 +162,7 @@ _BLOCKS = {
     Block.INCONCLUSIVE: _inconclusive,
     Block.REFUSED: _refused,
     Block.UNAPPLIED_APPROVAL: _unapplied_approval,
+    Block.BUDGET: _budget,
 }
 
 
@@ -178,6 +197,9 @@ def _leading(verdict: Verdict) -> Decision:
     """Return the decision that the text is about: all queries, or the slice that fell furthest."""
     if verdict.overall.outcome is Outcome.REGRESSED or verdict.query_drops:
         return verdict.overall
+    if verdict.wide_gaps and not any(one.outcome is Outcome.REGRESSED for one in verdict.slices):
+        gap = verdict.wide_gaps[0]
+        return gap.lowest if verdict.metric.higher_is_better else gap.highest
     for outcome in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
         found = [decision for decision in verdict.slices if decision.outcome is outcome]
         if found and verdict.overall.outcome is not outcome:
@@ -195,6 +217,9 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
         limit = f"max_query_drop={verdict.max_query_drop:g}"
         means = _means(leading.pairs)
         return f"{verdict.metric} of {count} fell by more than {limit} on {where}: {means}"
+    elif verdict.wide_gaps:
+        gap = _gap_text(verdict.wide_gaps[0])
+        return f"{verdict.metric}: {gap}, allowed {verdict.max_gap:.4f}; {leading.label} of {where}"
     elif leading.outcome is Outcome.INCONCLUSIVE:
         word = "cannot be told"
     else:
@@ -206,6 +231,12 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
         return f"{verdict.metric} {word} {place} {where}: {_means(leading.pairs)}; {margin}"
     allowed = f"{sign * leading.allowed:+.4f}" if leading.allowed else "no fall"
     return f"{verdict.metric} {word} {place} {where}: {_means(leading.pairs)}; allowed {allowed}"
+
+
+def _gap_text(gap: Gap) -> str:
+    low, high = quoted(gap.lowest.label), quoted(gap.highest.label)
+    was = f" (between these two {gap.before:.4f} in the baseline)"
+    return f"{low} and {high} are {gap.now:.4f} apart{was}"
 
 
 def _means(pairs: Paired) -> str:
@@ -226,6 +257,8 @@ def _slices(verdict: Verdict) -> Iterator[str]:
     if not verdict.slices:
         return
     yield "  slices, worst first"
+    for gap in verdict.wide_gaps:
+        yield f"    {_gap_text(gap)}, allowed {verdict.max_gap:.4f}"
     worst_first = sorted(
         verdict.slices, key=lambda d: (d.outcome is not Outcome.REGRESSED, d.pairs.gain)
     )
@@ -286,6 +319,7 @@ def _staleness(check: Check) -> Iterator[str]:
     comparison = check.comparison
     if comparison is None:
         return
+    yield from (f"  {text}" for text in slice_changes(check, comparison.evaluation.golden))
     for what, query_ids in (
         ("changed", comparison.changed),
         ("added", comparison.added),

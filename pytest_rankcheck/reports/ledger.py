@@ -23,6 +23,8 @@ class Entry(TypedDict, total=False):
     metric: str
     baseline: float | None
     now: float
+    best: float | None
+    """The best mean that was ever approved."""
     verdict: str
     """What the assertion decided, in a word or two; empty for a metric that is only shown."""
     failed: bool

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.policy import Action, Settlement
+from pytest_rankcheck.baselines.policy import Action, Settlement, slice_changes
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Outcome
@@ -28,6 +28,10 @@ _WRITTEN = "baselines written; commit them"
 _KEPT = "baselines kept, because something is lower inside the tolerance"
 _MEASURED = "measured"
 _UNTOLD = "inconclusive: these queries cannot tell whether it got worse"
+_SLICES = "slices"
+_NOISE_FLOOR = "tolerances below the noise of the ranker"
+_FLOORS = 3
+"""So many standard deviations from run to run are a sensible tolerance."""
 _SLOWEST = 3
 _HOPELESS = ("no-judgment", "no-relevant")
 """Findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
@@ -37,6 +41,8 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
     """Yield what became of a baseline, or what could."""
     if baseline.mode.inconclusive == "warn":
         yield from _inconclusive_notes(baseline)
+    yield from _slice_notes(baseline)
+    yield from _noise_floor_notes(baseline)
     means = "; ".join(_means(baseline))
     if settlement.action is Action.LEAVE:
         verdicts = [check.verdict for check in baseline.checks if check.verdict]
@@ -53,6 +59,42 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
         dropped = "".join(f"; no longer gated: {name}" for name in _dropped(baseline))
         note = f"{quoted(baseline.test_id, 200)}: {settlement.action}{reason}: {means}{dropped}"
         yield Entry(heading=_WRITTEN, note=note)
+
+
+def _slice_notes(baseline: Baseline) -> Iterator[Entry]:
+    """Yield which slices came or went, and which of the configured ones there are not."""
+    golden = baseline.evaluation.golden if baseline.evaluation else None
+    for check in baseline.checks if golden else ():
+        assert golden is not None
+        for text in slice_changes(check, golden):
+            yield Entry(heading=_SLICES, note=f"{quoted(baseline.test_id, 200)}: {text}")
+    for attribute in baseline.absent_slices:
+        yield Entry(
+            heading=_SLICES,
+            note=f"golden set '{quoted(baseline.golden_name)}' has no attribute "
+            f"'{quoted(attribute)}' of rankcheck_slices",
+        )
+
+
+def _noise_floor_notes(baseline: Baseline) -> Iterator[Entry]:
+    """Yield the fixed tolerances that are smaller than what the metric varies by itself."""
+    for verdict in (check.verdict for check in baseline.checks if check.verdict):
+        overall = verdict.overall
+        noise = overall.pairs.noise
+        if math.isnan(overall.p) and noise > overall.allowed:
+            yield Entry(
+                heading=_NOISE_FLOOR,
+                note=f"{quoted(baseline.test_id, 200)}: {verdict.metric} may fall by "
+                f"{overall.allowed:.4f}, and varies by {noise:.4f} (standard deviation) from run "
+                f"to run; take abs={_rounded_up(_FLOORS * noise)} or Gate.tolerance(noise="
+                f"{_FLOORS})",
+            )
+
+
+def _rounded_up(value: float) -> str:
+    """Return a tolerance with one digit that counts, not smaller than ``value``."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return f"{math.ceil(value / unit - 1e-9) * unit:.10g}"
 
 
 def _inconclusive_notes(baseline: Baseline) -> Iterator[Entry]:
@@ -73,6 +115,7 @@ def watched_entries(baseline: Baseline) -> Iterator[Entry]:
             metric=str(pairs.metric),
             baseline=pairs.mean_before,
             now=pairs.mean_after,
+            best=baseline.record.best_for(pairs) if baseline.record else None,
             verdict="",
             failed=False,
         )

@@ -11,8 +11,8 @@ from pytest_rankcheck.reports.wording import change, number
 
 __all__ = ["Line", "summary_lines"]
 
-_HEADER = ("golden set", "metric", "baseline", "now", "change", "verdict")
-_RIGHT = {2, 3, 4}
+_HEADER = ("golden set", "metric", "baseline", "now", "change", "from best", "verdict")
+_RIGHT = {2, 3, 4, 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class _Row:
     metric: str
     now: float
     baseline: float | None = None
+    best: float | None = None
     verdicts: dict[str, bool] = field(default_factory=dict)
     """Each verdict, and whether it failed its test."""
 
@@ -41,6 +42,7 @@ class _Row:
     @property
     def cells(self) -> tuple[str, ...]:
         difference = "-" if self.baseline is None else change(self.now - self.baseline)
+        from_best = "-" if self.best is None else change(self.now - self.best)
         ordered = sorted(self.verdicts.items(), key=lambda verdict: not verdict[1])
         words = [f"FAILED: {verdict}" if failed else verdict for verdict, failed in ordered]
         return (
@@ -49,6 +51,7 @@ class _Row:
             number(self.baseline),
             number(self.now),
             difference,
+            from_best,
             "; ".join(words) or "not gated",
         )
 
@@ -79,6 +82,7 @@ def _rows(entries: Iterable[Entry]) -> list[_Row]:
             rows.append(row)
         if baseline is not None:
             row.baseline, row.now = baseline, entry["now"]
+            row.best = entry.get("best")
         if entry.get("verdict"):
             failed = entry.get("failed", False)
             row.verdicts[entry["verdict"]] = row.verdicts.get(entry["verdict"], False) or failed

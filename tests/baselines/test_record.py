@@ -93,6 +93,63 @@ def test_the_committed_baselines_of_the_example_have_the_schema() -> None:
         assert record.to_text() == file.read_text("utf-8")
 
 
+def test_a_record_of_version_1_still_loads() -> None:
+    entry = json.loads(record_of(evaluation_of({"a": ["x"], "b": ["y"]})).to_text())
+    entry["version"] = 1
+    del entry["digest"], entry["slices"]
+    for detail in entry["metrics"].values():
+        del detail["best"], detail["noise"]
+    record = record_from_text(json.dumps(entry), "old.json")
+    assert record.kept["RR"].best == 1.0
+    assert np.isnan(record.noise(Metric.parse("RR")))
+    entry["metrics"]["RR"]["mean"] = 0.9
+    with pytest.raises(BaselineError, match="edited by hand"):
+        record_from_text(json.dumps(entry), "old.json")
+
+
+def test_white_space_and_line_ends_do_not_change_the_digest() -> None:
+    text = record_of(evaluation_of({"a": ["x"], "b": ["y"]})).to_text()
+    assert record_from_text(json.dumps(json.loads(text), indent=4), "r.json").to_text() == text
+    assert record_from_text(text.replace("\n", "\r\n"), "r.json").to_text() == text
+
+
+RR = Metric.parse("RR")
+
+
+def rr_record(before: Record | None = None, **ranks: int) -> Record:
+    """Return the record of an evaluation in which each query's document has a rank."""
+    golden = GoldenSet.from_dict({query: {"good": 1} for query in ranks})
+    rankings = {q: [f"x{i}" for i in range(1, rank)] + ["good"] for q, rank in ranks.items()}
+    return Record.of(evaluate(Run.from_dict(rankings), golden), [RR], before=before)
+
+
+def test_the_best_value_is_kept_through_falls_and_through_a_golden_set_that_changes() -> None:
+    first = rr_record(a=1, b=1)
+    assert (first.kept["RR"].best, first.below_best(RR)) == (1.0, 0.0)
+    lower = rr_record(first, a=1, b=2)  # 0.75
+    assert (lower.kept["RR"].best, lower.below_best(RR)) == (1.0, 0.25)
+    # A query that was never answered comes in: the mean is (1 + 1/2 + 1/4) / 3, no fall of theirs.
+    grown = rr_record(lower, a=1, b=2, c=4)
+    assert grown.mean(RR) == pytest.approx(1.75 / 3)
+    assert grown.below_best(RR) == pytest.approx(0.25, abs=2e-6)
+    again = rr_record(grown, a=1, b=1, c=4)  # b gains 1/2, that is 1/6 of the mean
+    assert again.below_best(RR) == pytest.approx(0.25 - 1 / 6, abs=2e-6)
+    another = rr_record(again, z=2)
+    assert another.below_best(RR) == 0, "of other queries nothing is known to be better"
+
+
+def test_the_best_value_of_a_metric_that_should_be_low_is_the_lowest() -> None:
+    rank = Metric.parse("MeanRank")
+    golden = GoldenSet.from_dict({"a": {"good": 1}})
+
+    def record(at: int, before: Record | None = None) -> Record:
+        run = Run.from_dict({"a": [f"x{i}" for i in range(1, at)] + ["good"]})
+        return Record.of(evaluate(run, golden), [rank], before=before)
+
+    first = record(2)
+    assert record(5, first).below_best(rank) == record(5, first).mean(rank) - first.mean(rank) > 0
+
+
 def test_a_metric_that_the_record_lacks_is_named() -> None:
     record = record_of(evaluation_of({"a": ["x"]}))
     with pytest.raises(BaselineError, match=r"has no AP; it has RR, nDCG"):
@@ -109,12 +166,17 @@ def test_there_is_no_record_where_there_is_no_file(tmp_path: Path) -> None:
         ('"depth": null', '"depth": "deep"', "its depth is deep"),
         ('"ties": "doc_id"', '"ties": "coin"', "ties=coin is not possible"),
         ('"RR": {"mean"', '"XX": {"mean"', "unknown metric 'XX'"),
-        ('"version": 1', '"version": true', "its version is True"),
-        ('"version": 1', '"version": 99', "upgrade pytest-rankcheck"),
+        ('"version": 2', '"version": true', "its version is True"),
+        ('"version": 2', '"version": 99', "upgrade pytest-rankcheck"),
         ('"id": "b"', '"id": "a"', "query 'a' stands twice"),
         ('"golden_set"', '"golden"', "it lacks 'golden_set'"),
         ('"approvals": [', '"approvals": [3, ', "this is not a baseline"),
         ('"RR": 1.0', '"RR": "1.0"', "not a number"),
+        ('"RR": 1.0', '"RR": 0.5', "its mean of RR is 1, but its queries give 0.75"),
+        ('"mean": 1.0', '"mean": 0.9', "its mean of RR is 0.9, but its queries give 1.0"),
+        ('"reason": "why"', '"reason": "because"', "edited by hand, or put together by a merge"),
+        ('"best": 1.0', '"best": 0.2', "its digest is"),
+        ('"top": ["x"]', '"top": ["y"]', "its digest is"),
     ],
 )
 def test_every_way_to_be_no_record_is_said(old: str, new: str, says: str) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from pytest_rankcheck import Evaluation, GoldenSet, GoldenSetError, Move, Run, compare, evaluate
 from pytest_rankcheck.metrics import names, registry
@@ -54,6 +56,17 @@ def test_wins_ties_losses_and_differences() -> None:
     assert table.index.name == "query_id"
 
 
+def test_p_and_the_interval_of_the_difference() -> None:
+    comparison = compare(AFTER, BEFORE)
+    # The falls are -1/2, 3/4, 1/2 and -1/5, together 0.55: all 16 choices of their signs are tried.
+    sums = [a + b + c + d for a, b, c, d in product(*((-x, x) for x in (0.5, 0.75, 0.5, 0.2)))]
+    assert comparison.p("RR") == sum(total >= 0.55 - 1e-9 for total in sums) / 16
+    low, high = comparison.interval("RR")
+    differences = [0, 0.5, -0.75, -0.5, 0.2]
+    expected = stats.t.interval(0.95, 4, np.mean(differences), stats.sem(differences))
+    assert (low, high) == pytest.approx(expected)
+
+
 def test_the_paired_values_tell_which_queries_are_worst() -> None:
     pairs = compare(AFTER, BEFORE).paired("RR")
     assert [pairs.query_ids[place] for place in pairs.worst()] == ["c", "d"]
@@ -75,6 +88,9 @@ def test_differences_of_rounding_are_ties() -> None:
 
         def ranking(self, query_id: str) -> tuple[str, ...]:
             return ()
+
+        def noise(self, metric: object) -> float:
+            return math.nan
 
     comparison = compare(at(a=3, b=3, c=3, d=3, e=3), Rounded())
     assert comparison.ties("RR") == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -33,6 +34,9 @@ class Fixed(Evaluation):
 
     def values(self, metric: object) -> FloatArray:
         return self._fixed
+
+    def noise(self, metric: object) -> float:
+        return math.nan
 
 
 def comparison(

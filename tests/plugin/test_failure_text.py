@@ -170,15 +170,20 @@ def test_the_summary_has_a_row_for_each_metric_and_shows_what_is_not_gated(
     project.write("pyproject.toml", configuration + 'rankcheck_metrics = ["P@5", "R@10"]\n')
     project.test()
     project.update()
-    assert project.record()["metrics"]["P@5"] == {"mean": 0.2, "gated": False}
+    assert project.record()["metrics"]["P@5"] == {
+        "mean": 0.2,
+        "gated": False,
+        "best": 0.2,
+        "noise": None,
+    }
     project.rank({0: 4, 1: 6})
     result = project.run()
     result.stdout.fnmatch_lines(
         [
-            "golden set  metric  baseline     now   change  verdict",
-            "web         RR        1.0000  0.9802  -0.0198  FAILED: regressed",
-            "web         P@5       0.2000  0.1975  -0.0025  not gated",
-            "web         R@10      1.0000  1.0000  +0.0000  not gated",
+            "golden set  metric  baseline     now   change  from best  verdict",
+            "web         RR        1.0000  0.9802  -0.0198    -0.0198  FAILED: regressed",
+            "web         P@5       0.2000  0.1975  -0.0025    -0.0025  not gated",
+            "web         R@10      1.0000  1.0000  +0.0000    +0.0000  not gated",
         ]
     )
 
@@ -217,7 +222,7 @@ def pytest_runtest_logreport(report):
     )
     project.run().assert_outcomes(passed=1)
     text = (project.path / "properties.json").read_text("utf-8")
-    assert '"metric": "RR", "baseline": 1.0, "now": 1.0, "verdict": "passed"' in text
+    assert '"metric": "RR", "baseline": 1.0, "now": 1.0, "best": 1.0, "verdict": "passed"' in text
 
 
 def test_a_failure_that_a_test_expects_is_not_in_the_summary(project: Project) -> None:

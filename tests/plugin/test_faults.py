@@ -24,7 +24,7 @@ def not_json(text: str) -> str:
 
 
 def newer_version(text: str) -> str:
-    return text.replace('"version": 1', '"version": 2')
+    return text.replace('"version": 2', '"version": 3')
 
 
 def with_nan(text: str) -> str:
@@ -53,8 +53,8 @@ def empty(text: str) -> str:
     [
         (cut_short, "*test_mrr.json:*not JSON*the file was cut short*"),
         (not_json, "*test_mrr.json:1: this is not a baseline: not JSON*"),
-        (newer_version, "*format version 2, this pytest-rankcheck reads up to 1; upgrade*"),
-        (with_nan, "*test_mrr.json:12: NaN is not a value that a baseline can have*"),
+        (newer_version, "*format version 3, this pytest-rankcheck reads up to 2; upgrade*"),
+        (with_nan, "*test_mrr.json:14: NaN is not a value that a baseline can have*"),
         (with_infinity, "*RR of query 'q000' is inf, not a number*"),
         (without_a_value, "*this is not a baseline: it lacks 'RR'*"),
         (another_file, '*it has no "format": "pytest-rankcheck baseline"*'),

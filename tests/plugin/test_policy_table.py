@@ -33,7 +33,7 @@ def test_no_record_is_written_by_an_update(project: Project) -> None:
     result = project.run("--snapshot-update")
     result.assert_outcomes(passed=1)
     record = project.record()
-    assert record["metrics"] == {"RR": {"mean": 1.0, "gated": True}}
+    assert record["metrics"] == {"RR": {"mean": 1.0, "gated": True, "best": 1.0, "noise": None}}
     assert record["golden_set"]["queries"] == 80
     assert len(record["queries"]) == 80
     result.stdout.fnmatch_lines(["*baselines written; commit them:", "*test_mrr: created*"])

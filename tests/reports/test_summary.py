@@ -25,8 +25,8 @@ def test_a_bound_and_a_baseline_of_one_metric_share_a_row() -> None:
         row("RR", 0.5, None, "at least 0.4000"), row("RR", 0.5, 0.6, "regressed", failed=True)
     )
     assert lines == [
-        "golden set  metric  baseline     now   change  verdict",
-        "web         RR        0.6000  0.5000  -0.1000  FAILED: regressed; at least 0.4000",
+        "golden set  metric  baseline     now   change  from best  verdict",
+        "web         RR        0.6000  0.5000  -0.1000          -  FAILED: regressed; at least 0.4000",
     ]
 
 

@@ -6,14 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from pytest_rankcheck.gates.statistics.differences import Differences
-from pytest_rankcheck.gates.statistics.sign_flip import (
+from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.sign_flip import (
     DRAWS,
     seed_of,
     sign_flip_test,
     whole_gains,
 )
-from pytest_rankcheck.metrics.hits import FloatArray
 
 __all__ = ["PairedTest", "holm", "p_of_fall"]
 

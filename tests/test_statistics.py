@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_rankcheck.gates.statistics.differences import Differences
-from pytest_rankcheck.gates.statistics.paired_tests import holm, p_of_fall
-from pytest_rankcheck.gates.statistics.sign_flip import DRAWS, sign_flip_test
+from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.paired_tests import holm, p_of_fall
+from pytest_rankcheck.statistics.sign_flip import DRAWS, sign_flip_test
 
 values = st.lists(st.integers(-1000, 1000).map(lambda n: n / 1000), min_size=1, max_size=10)
 
@@ -105,7 +105,7 @@ def test_p_does_not_depend_on_order_process_or_anything_but_the_values() -> None
     assert sign_flip_test(gains[::-1]).p == p
     assert sign_flip_test(np.concatenate((gains, np.zeros(50)))).p == p
     code = (
-        "import numpy as np; from pytest_rankcheck.gates.statistics.sign_flip import sign_flip_test\n"
+        "import numpy as np; from pytest_rankcheck.statistics.sign_flip import sign_flip_test\n"
         f"print(repr(sign_flip_test(np.array({gains.tolist()})).p))"
     )
     for seed in ("0", "1"):
