@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.options import CONCURRENCY, DEFAULT_DEPTH, INCONCLUSIVE
+from pytest_rankcheck.options import CONCURRENCY, DEFAULT_DEPTH, INCONCLUSIVE, SUSPICIOUS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
@@ -47,6 +47,7 @@ class Config:
     conventions: Mapping[str, str] = field(default_factory=dict)
     gate_lines: tuple[str, ...] = ()
     slices: tuple[str, ...] = ()
+    suspicious: str = "warn"
     leak_budget: float | None = None
     inconclusive: str = "warn"
 
@@ -85,7 +86,8 @@ class Config:
             gate_lines=tuple(config.getini("rankcheck_gate")),
             slices=tuple(config.getini("rankcheck_slices")),
             leak_budget=_leak_budget(config.getini("rankcheck_leak_budget")),
-            inconclusive=_inconclusive(config.getini("rankcheck_inconclusive") or "warn"),
+            inconclusive=_one_of("rankcheck_inconclusive", INCONCLUSIVE, config),
+            suspicious=_one_of("rankcheck_suspicious", SUSPICIOUS, config),
             conventions=_pairs("rankcheck_conventions", "ties=input", config),
         )
 
@@ -140,12 +142,11 @@ def _at_least(least: int, name: str, value: int) -> int:
     return value
 
 
-def _inconclusive(text: str) -> str:
-    if text not in INCONCLUSIVE:
-        raise ConfigurationError(
-            f"rankcheck_inconclusive: '{quoted(text)}' is not one of {', '.join(INCONCLUSIVE)}"
-        )
-    return text
+def _one_of(name: str, words: Sequence[str], config: pytest.Config) -> str:
+    text = config.getini(name) or "warn"
+    if text not in words:
+        raise ConfigurationError(f"{name}: '{quoted(text)}' is not one of {', '.join(words)}")
+    return str(text)
 
 
 def _leak_budget(text: str) -> float | None:

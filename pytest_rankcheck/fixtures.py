@@ -181,6 +181,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         chosen.new_only,
         chosen.approval,
         inconclusive=chosen.inconclusive,
+        suspicious=chosen.suspicious,
         leak_budget=chosen.leak_budget,
     )
     defaults = Defaults(chosen.metrics, configured_gates(chosen), chosen.slices)

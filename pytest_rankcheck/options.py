@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-__all__ = ["CONCURRENCY", "DEFAULT_DEPTH", "INCONCLUSIVE", "RUN_ENDINGS", "add_options"]
+__all__ = [
+    "CONCURRENCY",
+    "DEFAULT_DEPTH",
+    "INCONCLUSIVE",
+    "RUN_ENDINGS",
+    "SUSPICIOUS",
+    "add_options",
+]
 
 _GROUP = "rankcheck: ranking regression tests"
 DEFAULT_DEPTH = 100
 CONCURRENCY = 8
 INCONCLUSIVE = ("pass", "warn", "fail")
+SUSPICIOUS = ("ignore", "warn", "fail")
 RUN_ENDINGS = {"trec": ".run", "parquet": ".parquet", "csv": ".csv", "jsonl": ".jsonl"}
 """The endings of the files that --rankcheck-save-run writes."""
 
@@ -128,6 +136,11 @@ def add_options(parser: pytest.Parser) -> None:
         "rankcheck_slices",
         "attributes by whose slices assert_not_regressed gates where a test gives no by",
         "args",
+    )
+    parser.addini(
+        "rankcheck_suspicious",
+        "what an improvement is that looks like a leak of judgments into the model: ignore, warn "
+        "(default) or fail",
     )
     parser.addini(
         "rankcheck_leak_budget",

@@ -29,6 +29,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.configured import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate, attributes_of
+from pytest_rankcheck.gates.suspicion import suspicions
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 
 __all__ = ["Baseline", "Defaults"]
@@ -260,4 +261,13 @@ def _check(
     same = record.golden_fingerprint == evaluation.golden.fingerprint
     verdict = gate.decide(comparison, metric, attributes)
     state = State.COMPARABLE if same else State.STALE
-    return Check(metric, state, record, comparison, verdict, attributes=attributes)
+    suspected = suspicions(comparison, verdict.overall.pairs)
+    return Check(
+        metric,
+        state,
+        record,
+        comparison,
+        verdict,
+        attributes=attributes,
+        suspicions=suspected,
+    )

@@ -48,6 +48,8 @@ class Mode:
     """The reason for which a baseline may fall."""
     inconclusive: str = "warn"
     """What a verdict is that cannot tell: ``"pass"``, ``"warn"`` or ``"fail"``."""
+    suspicious: str = "warn"
+    """What an improvement is that looks like a leak: ``"ignore"``, ``"warn"`` or ``"fail"``."""
     leak_budget: float | None = None
     """How far, in all, approvals may let a mean fall below the best that was ever approved."""
 
@@ -89,6 +91,8 @@ class Check:
     """What makes the two not comparable, in words."""
     attributes: tuple[str, ...] = ()
     """By whose slices the test gates."""
+    suspicions: tuple[str, ...] = ()
+    """What makes an improvement look like a leak of judgments, in words."""
 
     @property
     def fell(self) -> tuple[Decision, ...]:
@@ -129,6 +133,7 @@ class Block(StrEnum):
     REFUSED = "update refused"
     UNAPPLIED_APPROVAL = "approval without update"
     BUDGET = "leak budget exceeded"
+    SUSPICIOUS = "suspicious"
 
 
 def slice_changes(check: Check, golden: GoldenSet) -> tuple[str, ...]:
@@ -190,6 +195,8 @@ def block_of(check: Check, mode: Mode) -> Block | None:
                 return Block.REGRESSED
             if _fails_inconclusive(check, mode):
                 return Block.INCONCLUSIVE
+            if _fails_suspicious(check, mode):
+                return Block.SUSPICIOUS
             return Block.UNAPPLIED_APPROVAL if mode.approval is not None and check.fell else None
 
 
@@ -206,6 +213,10 @@ def _fails_inconclusive(check: Check, mode: Mode) -> bool:
     return is_inconclusive and mode.inconclusive == "fail"
 
 
+def _fails_suspicious(check: Check, mode: Mode) -> bool:
+    return bool(check.suspicions) and mode.suspicious == "fail"
+
+
 def _block_of_update(check: Check, mode: Mode) -> Block | None:
     """Return why an update without an approval is refused, or None if it is not."""
     if check.state is State.INCOMPARABLE:
@@ -214,6 +225,8 @@ def _block_of_update(check: Check, mode: Mode) -> Block | None:
         return Block.FOREIGN
     if check.blocked_by_gate or (check.state is State.STALE and check.fell):
         return Block.REFUSED
+    if _fails_suspicious(check, mode):
+        return Block.SUSPICIOUS
     return Block.INCONCLUSIVE if _fails_inconclusive(check, mode) else None
 
 
@@ -259,7 +272,7 @@ def settle(checks: Sequence[Check], mode: Mode) -> Settlement:
     if not mode.update:
         return Settlement(Action.LEAVE)
     fell = tuple((check.metric, decision) for check in checks for decision in check.fell)
-    change = _change(checks, record)
+    change = _change(checks, record) or _approved_suspicion(checks, mode)
     if mode.approval is not None and (fell or change):
         return Settlement(Action.APPROVE, fell=fell, change=change)
     if change:
@@ -272,6 +285,14 @@ def settle(checks: Sequence[Check], mode: Mode) -> Settlement:
         return Settlement(Action.KEEP, fell=fell)
     better = any(check.verdict and check.verdict.outcome is Outcome.BETTER for check in checks)
     return Settlement(Action.RAISE if better else Action.REWRITE)
+
+
+def _approved_suspicion(checks: Sequence[Check], mode: Mode) -> str | None:
+    """Return the suspicion that an approval is about, where it would fail without one."""
+    if mode.approval is None or mode.suspicious != "fail":
+        return None
+    found = dict.fromkeys(text for check in checks for text in check.suspicions)
+    return f"suspicious: {'; '.join(found)}" if found else None
 
 
 def _change(checks: Sequence[Check], record: Record) -> str | None:

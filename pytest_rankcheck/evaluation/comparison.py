@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.label_noise import LabelSensitivity, Ruling, label_sensitivity
 from pytest_rankcheck.evaluation.measured import Measured
 from pytest_rankcheck.evaluation.paired import Paired, as_recorded
+from pytest_rankcheck.evaluation.unjudged import Unjudged, unjudged_in
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 from pytest_rankcheck.statistics.differences import Differences
 from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall
@@ -237,6 +239,40 @@ class Comparison:
             for query_id in self.query_ids
             for move in self.moved(query_id, k)
         )
+
+    def unjudged(self, metric: MetricLike) -> Unjudged:
+        """Return how much of the difference documents without a judgment could be.
+
+        Those are meant that are new in the top k (the metric's cutoff, else 10): how many, the
+        change of Judged@k, and the difference if all were irrelevant, or of the highest grade.
+        """
+        return unjudged_in(self, self.paired(metric))
+
+    def label_sensitivity(
+        self,
+        metric: MetricLike,
+        flip: float = 0.05,
+        *,
+        gate: Ruling | None = None,
+        draws: int = 500,
+    ) -> LabelSensitivity:
+        """Return how often the verdict survives if a share of the judgments is wrong.
+
+        In each draw that share of the judgments of the compared queries gets another grade, any
+        that occurs in them or 0, and both sides are measured anew.
+
+        Args:
+            metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+            flip: the share of judgments that are wrong, 0 to 1.
+            gate: the gate whose verdict is meant; without one, which way the mean moved.
+            draws: how often; the same draws every time.
+
+        Raises:
+            ConfigurationError: the share or the number of draws is none.
+            MetricError: no such metric, or the rankings are not known far enough down for it: a
+                baseline record knows ten documents a query.
+        """
+        return label_sensitivity(self, Metric.parse(metric), flip, gate, draws)
 
     @cached_property
     def _places(self) -> Sequence[int]:

@@ -14,6 +14,7 @@ from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing,
 from pytest_rankcheck.evaluation.foreign import foreign_values
 from pytest_rankcheck.evaluation.joining import Joined, join, judged_hits
 from pytest_rankcheck.evaluation.pointless import warn_if_pointless
+from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.names import Metric, MetricLike
@@ -79,6 +80,8 @@ class Evaluation:
         self.conventions = conventions
         self._joined = joined
         self._values: dict[Metric, FloatArray] = {}
+        self._tied: dict[int | None, Sequence[str]] = {}
+        self._reordered: dict[TieOrder, Evaluation] = {}
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -160,20 +163,49 @@ class Evaluation:
         counted = values[~np.isnan(values)]
         return float(np.median(counted)) if counted.size else float("nan")
 
+    def tied(self, k: int | None = 10) -> Sequence[str]:
+        """Return the queries where a judged document of the top k has the score of another.
+
+        None of a ranker that gives no scores, nor of a run in a file that is not read. ``k=None``
+        means the whole ranking.
+        """
+        if k not in self._tied:
+            self._tied[k] = tied_queries(self.run, self.golden, k)
+        return self._tied[k]
+
+    def with_ties(self, order: TieOrder) -> Evaluation:
+        """Return the evaluation of the run with its tied documents in another order.
+
+        ``"best"`` has the highest grades first among the documents of one score, ``"worst"`` has
+        them last. Between the two are all orders, for a metric that a better document higher up
+        never lowers.
+        """
+        if order not in self._reordered:
+            self._reordered[order] = self._alike(reordered(self.run, self.golden, order))
+        return self._reordered[order]
+
+    def tie_range(self, metric: MetricLike) -> tuple[float, float]:
+        """Return the least and the greatest mean over the orders of tied documents."""
+        if not self.tied(None):
+            return self.mean(metric), self.mean(metric)
+        one, other = (self.with_ties(order).mean(metric) for order in ("best", "worst"))
+        return min(one, other), max(one, other)
+
+    def _alike(self, run: Run) -> Evaluation:
+        """Return the evaluation of another run, measured by the same conventions."""
+        conventions = self.conventions
+        return evaluate(
+            run,
+            self.golden,
+            missing=conventions.missing,
+            extra=conventions.extra,
+            no_relevant=conventions.no_relevant,
+        )
+
     @cached_property
     def repeats(self) -> Sequence[Evaluation]:
         """The evaluations of the run's repeats (``--rankcheck-repeat``), measured alike."""
-        conventions = self.conventions
-        return tuple(
-            evaluate(
-                run,
-                self.golden,
-                missing=conventions.missing,
-                extra=conventions.extra,
-                no_relevant=conventions.no_relevant,
-            )
-            for run in self.run.repeats
-        )
+        return tuple(map(self._alike, self.run.repeats))
 
     def noise(self, metric: MetricLike) -> float:
         """Return the standard deviation of the mean from run to run; NaN without repeats."""

@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.comparison import Comparison
+from pytest_rankcheck.evaluation.comparison import Comparison, compare
 from pytest_rankcheck.evaluation.paired import SLACK, Paired
-from pytest_rankcheck.gates.verdict import Decision, Outcome, QueryDrop, Verdict, gaps_of
+from pytest_rankcheck.gates.verdict import (
+    Decision,
+    Outcome,
+    QueryDrop,
+    TieEffect,
+    Verdict,
+    gaps_of,
+)
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 
 if TYPE_CHECKING:
@@ -181,6 +188,31 @@ class Gate(ABC):
             ConfigurationError: the gate does not fit the metric.
         """
         parsed = Metric.parse(metric)
+        verdict = self._decided(comparison, parsed, by)
+        effect = self._tie_effect(comparison, verdict, by)
+        return replace(verdict, ties=effect) if effect else verdict
+
+    def _tie_effect(
+        self, comparison: Comparison, verdict: Verdict, by: str | Sequence[str] | None
+    ) -> TieEffect | None:
+        """Return what the order of tied documents decides; None where it decides nothing."""
+        evaluation, metric = comparison.evaluation, verdict.metric
+        tied = evaluation.tied(metric.cutoff)
+        if not tied or metric.definition.foreign:
+            return None
+        verdicts = [
+            self._decided(compare(evaluation.with_ties(order), comparison.other), metric, by)
+            for order in ("best", "worst")
+        ]
+        means = [one.overall.pairs.mean_after for one in (verdict, *verdicts)]
+        if max(means) - min(means) <= SLACK:
+            return None
+        rulings = {one.ruling for one in (verdict, *verdicts)}
+        return TieEffect(len(tied), min(means), max(means), len(rulings) > 1)
+
+    def _decided(
+        self, comparison: Comparison, parsed: Metric, by: str | Sequence[str] | None
+    ) -> Verdict:
         sets: list[tuple[str | None, str, Paired]] = [(None, "", comparison.paired(parsed))]
         sets += [
             (attribute, value, pairs)
@@ -211,6 +243,10 @@ class Gate(ABC):
             margin=self.margin_to_rule_out,
             alpha=self.level,
         )
+
+    def ruling(self, pairs: Paired) -> str:
+        """Return what is decided on these queries alone: passed, regressed or inconclusive."""
+        return self._judge([pairs])[0].outcome.ruling
 
     @abstractmethod
     def allowed(self, pairs: Paired) -> float:

@@ -26,6 +26,11 @@ class Outcome(StrEnum):
     NOT_GATED = "not gated"
     """A slice with too few queries: shown, but decides nothing."""
 
+    @property
+    def ruling(self) -> str:
+        """What that means for the gate: passed, regressed or inconclusive."""
+        return str(self) if self in (Outcome.REGRESSED, Outcome.INCONCLUSIVE) else "passed"
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -54,6 +59,20 @@ class QueryDrop:
     query_id: str
     before: float
     after: float
+
+
+@dataclass(frozen=True, slots=True)
+class TieEffect:
+    """What the order of documents with the same score decides."""
+
+    queries: int
+    """In how many queries a judged document that counts has the score of another."""
+    least: float
+    """The least mean over the orders of tied documents."""
+    greatest: float
+    """The greatest."""
+    decides: bool
+    """Whether the verdict depends on the order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +118,8 @@ class Verdict:
     min_queries: int = 0
     gate: str = ""
     """The gate that decided, as it is written in the configuration."""
+    ties: TieEffect | None = None
+    """What the order of tied scores decides; None where it decides nothing."""
     margin: float | None = None
     """The fall that has to be ruled out, where the gate has one."""
     alpha: float = 0.05
@@ -119,6 +140,11 @@ class Verdict:
         """The gaps between slices that are wider than allowed."""
         limit = math.inf if self.max_gap is None else self.max_gap
         return tuple(gap for gap in self.gaps if gap.now > limit + SLACK)
+
+    @property
+    def ruling(self) -> str:
+        """Passed, regressed or inconclusive."""
+        return self.outcome.ruling
 
     @property
     def regressed(self) -> bool:

@@ -40,6 +40,8 @@ class Ranking:
 
     doc_ids: tuple[str, ...]
     scores: tuple[float, ...] | None = None
+    repeated: bool = False
+    """Whether a document stood twice, so that its later places were left out."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -48,7 +50,7 @@ class Ranking:
         """Return the first ``depth`` documents."""
         if depth >= len(self.doc_ids):
             return self
-        return Ranking(self.doc_ids[:depth], self.scores and self.scores[:depth])
+        return Ranking(self.doc_ids[:depth], self.scores and self.scores[:depth], self.repeated)
 
 
 def checked_option(value: str, kind: object, name: str) -> None:
@@ -131,7 +133,7 @@ def without_duplicates(ranking: Ranking, query_id: str, duplicates: Duplicates) 
             )
     kept = [rank - 1 for rank in first_rank.values()]
     scores = ranking.scores and tuple(ranking.scores[index] for index in kept)
-    return Ranking(tuple(first_rank), scores)
+    return Ranking(tuple(first_rank), scores, repeated=True)
 
 
 def ranking_of(

@@ -300,6 +300,25 @@ class Run:
         """Return a query's document ids, best first; empty if the run lacks the query."""
         return self._ranking(query_id).doc_ids if query_id in self._rankings else ()
 
+    def scores(self, query_id: str) -> Sequence[float] | None:
+        """Return the scores of a query's ranking, or None where it has none."""
+        return self._ranking(query_id).scores if query_id in self._rankings else None
+
+    def has_ties(self, query_id: str) -> bool:
+        """Return whether two documents of a query's ranking have the same score."""
+        answer = self._rankings.get(query_id)
+        if answer is None or isinstance(answer, Listed):
+            return False
+        scores = answer.scores.values() if isinstance(answer, Scored) else answer.scores
+        return scores is not None and len(set(scores)) < len(scores)
+
+    @property
+    def repeated(self) -> Sequence[str]:
+        """The queries that ranked a document twice; none of a run in a file that is not read."""
+        if self.duplicates == "error" or self._loaded is None:
+            return ()
+        return tuple(query_id for query_id in self if self._ranking(query_id).repeated)
+
     @property
     def _rankings(self) -> dict[str, Answer]:
         if self._loaded is None:

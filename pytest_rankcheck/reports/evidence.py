@@ -12,8 +12,9 @@ from pytest_rankcheck.reports.wording import change
 from pytest_rankcheck.statistics.differences import Differences
 from pytest_rankcheck.statistics.sign_flip import SignFlip, sign_flip_test
 
-__all__ = ["evidence_lines"]
+__all__ = ["evidence_lines", "tie_lines"]
 
+_DECIDES = "; the verdict depends on the order, so break the ties in the ranker"
 _FEW = 0.05
 """A smallest possible p above this is worth a remark."""
 
@@ -28,8 +29,9 @@ def evidence_lines(verdict: Verdict, pairs: Paired) -> Iterator[str]:
     found, test = Differences.of(pairs.gains), sign_flip_test(pairs.gains)
     if not test.changed:
         return
-    yield f"  {_interval(pairs, found)}p = {_p(test.p)} (paired sign-flip test){_few(test)}"
+    yield f"  {_interval(pairs, found)}p {_p(test.p)} (paired sign-flip test){_few(test)}"
     yield from _decided(verdict)
+    yield from tie_lines(verdict)
     if not math.isnan(pairs.noise):
         yield f"  run to run it varies by {pairs.noise:.4f} (standard deviation of the mean)"
     detectable = found.smallest_detectable(verdict.alpha)
@@ -41,6 +43,19 @@ def evidence_lines(verdict: Verdict, pairs: Paired) -> Iterator[str]:
         )
 
 
+def tie_lines(verdict: Verdict) -> Iterator[str]:
+    """Yield what the order of tied scores decides, where it decides anything."""
+    ties = verdict.ties
+    if ties is None:
+        return
+    scope = f"their top {verdict.metric.cutoff}" if verdict.metric.cutoff else "their rankings"
+    queries = plural(ties.queries, "query has", "queries have")
+    yield (
+        f"  {queries} tied scores in {scope}: over the orders of ties {verdict.metric} is "
+        f"{ties.least:.4f} to {ties.greatest:.4f}{_DECIDES if ties.decides else ''}"
+    )
+
+
 def _decided(verdict: Verdict) -> Iterator[str]:
     """Yield the gate, and the p that it went by, where it is one that tests."""
     decisions = [one for one in (verdict.overall, *verdict.slices) if not math.isnan(one.p)]
@@ -49,7 +64,7 @@ def _decided(verdict: Verdict) -> Iterator[str]:
     least = min(decisions, key=lambda decision: decision.p)
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {len(decisions)} decisions)" if len(decisions) > 1 else ""
-    yield f"  decided by {verdict.gate}: the fall{where} has p = {_p(least.p)}{corrected}"
+    yield f"  decided by {verdict.gate}: the fall{where} has p {_p(least.p)}{corrected}"
 
 
 def _interval(pairs: Paired, found: Differences) -> str:
@@ -62,7 +77,7 @@ def _interval(pairs: Paired, found: Differences) -> str:
 
 
 def _p(p: float) -> str:
-    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+    return f"= {p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 
 def _few(test: SignFlip) -> str:

@@ -9,7 +9,8 @@ from pytest_rankcheck.baselines.policy import Block, Check, Settlement, slice_ch
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.comparison import Comparison, Move
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.paired import Paired
+from pytest_rankcheck.evaluation.paired import SLACK, Paired
+from pytest_rankcheck.evaluation.unjudged import unjudged_in
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.reports.evidence import evidence_lines
 from pytest_rankcheck.reports.wording import (
@@ -141,6 +142,21 @@ def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> It
     yield f"    {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"
 
 
+def _suspicious(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    assert check.verdict is not None
+    pairs = check.verdict.overall.pairs
+    queries = plural(len(pairs.query_ids), "query", "queries")
+    yield (
+        f"{check.metric} on {golden_name(evaluation)} ({queries}) is too good: {_means(pairs)}; "
+        "judgments may have leaked into the model"
+    )
+    yield from (f"  {suspicion}" for suspicion in check.suspicions)
+    yield f"  {_counts(pairs)}"
+    yield f"  baseline: {path} (unchanged)"
+    yield "  look whether training data, features or prompts contain this golden set"
+    yield _how_to_approve(test_id, "if they do not")
+
+
 def _unapplied_approval(
     check: Check, evaluation: Evaluation, test_id: str, path: str
 ) -> Iterator[str]:
@@ -163,6 +179,7 @@ _BLOCKS = {
     Block.REFUSED: _refused,
     Block.UNAPPLIED_APPROVAL: _unapplied_approval,
     Block.BUDGET: _budget,
+    Block.SUSPICIOUS: _suspicious,
 }
 
 
@@ -190,7 +207,7 @@ def _regression(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
         count = plural(len(verdict.query_drops), "query", "queries")
         yield f"  {count} fell by more than max_query_drop={verdict.max_query_drop:g}"
     yield from _worst_queries(pairs, comparison)
-    yield from _unjudged(comparison)
+    yield from _unjudged(verdict, leading, comparison)
 
 
 def _leading(verdict: Verdict) -> Decision:
@@ -304,14 +321,27 @@ def _telling(moves: Sequence[Move]) -> list[Move]:
     return relevant + came[:_NEWCOMERS]
 
 
-def _unjudged(comparison: Comparison) -> Iterator[str]:
-    count = comparison.unjudged_entered(_TOP)
-    if count:
-        verb = "is" if count == 1 else "are"
-        yield (
-            f"  {plural(count, 'document')} new in the top {_TOP} {verb} unjudged "
-            "and counted as not relevant"
-        )
+def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> Iterator[str]:
+    """Yield how much of the difference could be documents that nobody has judged."""
+    pairs = leading.pairs
+    found = unjudged_in(comparison, pairs)
+    if not found.documents:
+        return
+    verb, all_of = ("is", "it") if found.documents == 1 else ("are", "all of them")
+    yield (
+        f"  {plural(found.documents, 'document')} new in the top {found.k} {verb} unjudged and "
+        f"counted as not relevant; Judged@{found.k} {found.judged_before:.3f} -> "
+        f"{found.judged_after:.3f}"
+    )
+    if verdict.metric.definition.foreign:
+        return
+    best = found.if_relevant if verdict.metric.higher_is_better else -found.if_relevant
+    yield (
+        f"    if {all_of} were irrelevant, the difference would be {change(found.if_irrelevant)}; "
+        f"of grade {found.grade:g}, {change(found.if_relevant)}"
+    )
+    if pairs.gain < -SLACK and best >= -SLACK:
+        yield "    so the whole fall could be unjudged documents: judge them before you decide"
 
 
 def _staleness(check: Check) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pytest_rankcheck.baselines.policy import Action, Settlement, slice_changes
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.reports.evidence import evidence_lines
+from pytest_rankcheck.reports.evidence import evidence_lines, tie_lines
 from pytest_rankcheck.reports.failure import regression_text
 from pytest_rankcheck.reports.ledger import Entry
 from pytest_rankcheck.reports.wording import duration, number
@@ -29,6 +29,8 @@ _KEPT = "baselines kept, because something is lower inside the tolerance"
 _MEASURED = "measured"
 _UNTOLD = "inconclusive: these queries cannot tell whether it got worse"
 _SLICES = "slices"
+_SUSPICIOUS = "suspiciously good: judgments may have leaked into the model"
+_TIES = "verdicts that depend on the order of tied scores"
 _NOISE_FLOOR = "tolerances below the noise of the ranker"
 _FLOORS = 3
 """So many standard deviations from run to run are a sensible tolerance."""
@@ -43,6 +45,9 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
         yield from _inconclusive_notes(baseline)
     yield from _slice_notes(baseline)
     yield from _noise_floor_notes(baseline)
+    yield from _tie_notes(baseline)
+    if baseline.mode.suspicious == "warn":
+        yield from _suspicion_notes(baseline)
     means = "; ".join(_means(baseline))
     if settlement.action is Action.LEAVE:
         verdicts = [check.verdict for check in baseline.checks if check.verdict]
@@ -89,6 +94,22 @@ def _noise_floor_notes(baseline: Baseline) -> Iterator[Entry]:
                 f"to run; take abs={_rounded_up(_FLOORS * noise)} or Gate.tolerance(noise="
                 f"{_FLOORS})",
             )
+
+
+def _tie_notes(baseline: Baseline) -> Iterator[Entry]:
+    """Yield the verdicts that depend on the order of tied scores."""
+    for verdict in (check.verdict for check in baseline.checks if check.verdict):
+        if verdict.ties and verdict.ties.decides:
+            for line in tie_lines(verdict):
+                note = f"{quoted(baseline.test_id, 200)}: {line.strip()}"
+                yield Entry(heading=_TIES, note=note)
+
+
+def _suspicion_notes(baseline: Baseline) -> Iterator[Entry]:
+    """Yield the improvements that look like a leak."""
+    for check in baseline.checks:
+        for text in check.suspicions:
+            yield Entry(heading=_SUSPICIOUS, note=f"{quoted(baseline.test_id, 200)}: {text}")
 
 
 def _rounded_up(value: float) -> str:

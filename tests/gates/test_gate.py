@@ -35,6 +35,9 @@ class Fixed(Evaluation):
     def values(self, metric: object) -> FloatArray:
         return self._fixed
 
+    def tied(self, k: object) -> tuple[str, ...]:
+        return ()
+
     def noise(self, metric: object) -> float:
         return math.nan
 

@@ -78,7 +78,9 @@ def test_new_unjudged_documents_are_counted(project: Project) -> None:
     result.stdout.fnmatch_lines(
         [
             "*never seen (unjudged)  - -> 1*",
-            "*160 documents new in the top 10 are unjudged and counted as not relevant",
+            "*160 documents new in the top 10 are unjudged *; Judged@10 0.200 -> 0.100",
+            "*if all of them were irrelevant, the difference would be -0.6667; of grade 2, +0.0000",
+            "*the whole fall could be unjudged documents: judge them before you decide",
         ]
     )
 

@@ -1,0 +1,84 @@
+"""Tied scores: in how many queries they matter, and what the order of the tied could make."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from pytest_rankcheck import Evaluation, Gate, GoldenSet, Run, compare, evaluate
+
+GOLDEN = GoldenSet.from_dict({"a": {"x": 1, "y": 0}, "b": {"x": 2, "z": 1}, "c": {"x": 1}})
+RUN = Run.from_dict(
+    {
+        "a": {"x": 1.0, "y": 1.0, "n": 1.0, "m": 0.5},  # x is first, second or third
+        "b": {"x": 3.0, "n": 2.0, "m": 2.0, "z": 1.0},  # n and m are tied, and nobody judged them
+        "c": ["n", "x"],  # no scores, no ties
+    }
+)
+
+
+def test_only_ties_with_a_judged_document_that_reach_the_top_count() -> None:
+    evaluation = evaluate(RUN, GOLDEN)
+    assert evaluation.tied() == ("a",)
+    assert evaluation.tied(1) == ("a",)
+    late = Run.from_dict({"a": {"n": 2.0, "x": 1.0, "y": 1.0}})
+    assert evaluate(late, GOLDEN).tied(1) == ()
+    assert evaluate(late, GOLDEN).tied(2) == ("a",)
+    assert evaluate(late, GOLDEN).tied(None) == ("a",)
+
+
+def test_the_range_over_the_orders_of_ties_by_hand() -> None:
+    # RR: a is 1 to 1/3, b is 1, c is 1/2.
+    assert evaluate(RUN, GOLDEN).tie_range("RR") == pytest.approx(((1 / 3 + 1.5) / 3, 2.5 / 3))
+    untied = evaluate(Run.from_dict({"a": ["x"]}), GOLDEN)
+    assert untied.tie_range("RR") == (untied.mean("RR"),) * 2
+
+
+@pytest.mark.parametrize("name", ["RR", "AP", "nDCG@3", "P@2", "ERR", "MeanRank", "RBP(p=0.8)"])
+def test_the_range_is_that_of_all_orders(name: str) -> None:
+    """All orders are tried, one after the other, of rankings with two groups of ties."""
+    draw = random.Random(7)
+    documents = [f"d{index}" for index in range(6)]
+    for _ in range(20):
+        grades = {doc: draw.choice([0, 0, 1, 2]) for doc in documents[:5]}
+        golden = GoldenSet.from_dict({"q": {**grades, "d0": 1, "absent": 2}})
+        scores = {doc: float(draw.choice([1, 2])) for doc in documents}
+        groups = [[doc for doc in documents if scores[doc] == score] for score in (2.0, 1.0)]
+        means = [
+            evaluate(Run.from_dict({"q": [*one, *other]}), golden).mean(name)
+            for one in itertools.permutations(groups[0])
+            for other in itertools.permutations(groups[1])
+        ]
+        found = evaluate(Run.from_dict({"q": scores}), golden).tie_range(name)
+        assert found == pytest.approx((min(means), max(means)))
+
+
+def test_a_list_whose_scores_do_not_fall_has_no_tied_order() -> None:
+    run = Run.from_dict({"a": [("y", 1.0), ("x", 2.0), ("n", 2.0)]})
+    assert evaluate(run, GOLDEN).tied() == ()
+
+
+def regressed(evaluation: Evaluation, before: Evaluation, allowed: float) -> tuple[bool, bool]:
+    verdict = Gate.tolerance(allowed).decide(compare(evaluation, before), "RR")
+    assert verdict.ties is not None
+    return verdict.regressed, verdict.ties.decides
+
+
+def test_a_verdict_that_depends_on_the_order_says_so() -> None:
+    before = evaluate(Run.from_dict({"a": ["x"], "b": ["x"], "c": ["n", "x"]}), GOLDEN)
+    # 2.5 / 3 before; now between 1.8333 / 3 and 2.5 / 3: a fall of 0 to 0.2222.
+    after = evaluate(RUN, GOLDEN)
+    assert regressed(after, before, 0.1) == (True, True), "by document id, y stands before x"
+    assert regressed(after, before, 0.3) == (False, False)
+    verdict = Gate.tolerance().decide(compare(after, before), "RR")
+    assert verdict.ties is not None
+    assert (verdict.ties.queries, verdict.ties.greatest) == (1, pytest.approx(2.5 / 3, abs=1e-6))
+
+
+def test_ties_that_change_nothing_are_not_mentioned() -> None:
+    run = Run.from_dict({"b": {"x": 1.0, "n": 0.5, "z": 0.5}})
+    evaluation = evaluate(run, GOLDEN)
+    assert evaluation.tied() == ("b",)
+    assert Gate.tolerance().decide(compare(evaluation, evaluation), "RR").ties is None

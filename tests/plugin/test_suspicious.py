@@ -1,0 +1,84 @@
+"""Improvements that look like a leak, and verdicts that hang on the order of ties."""
+
+from __future__ import annotations
+
+import pytest
+from project import CONFIGURATION, Project, text_of
+
+HEADING = "suspiciously good: judgments may have leaked into the model:"
+
+
+@pytest.fixture
+def perfect(project: Project) -> Project:
+    """A project whose ranker has become perfect: 20 of 80 queries got better."""
+    project.test()
+    project.rank(dict.fromkeys(range(20), 2))
+    project.update()
+    project.rank({})
+    return project
+
+
+def configure(project: Project, line: str) -> None:
+    project.write("pyproject.toml", f"{CONFIGURATION}\n{line}\n")
+
+
+def test_it_is_a_warning_by_default(perfect: Project) -> None:
+    result = perfect.run()
+    result.assert_outcomes(passed=1)
+    text = text_of(result)
+    assert HEADING in text
+    assert "test_mrr: RR is perfect now, 1.0000" in text
+    assert "test_mrr: every one of the 20 queries that could get better did" in text
+    configure(perfect, 'rankcheck_suspicious = "ignore"')
+    assert HEADING not in text_of(perfect.run())
+
+
+def test_where_it_fails_only_a_reason_makes_it_the_baseline(perfect: Project) -> None:
+    configure(perfect, 'rankcheck_suspicious = "fail"')
+    before = perfect.baseline_file().read_bytes()
+    for arguments in ((), ("--snapshot-update",)):
+        result = perfect.run(*arguments)
+        result.assert_outcomes(failed=1)
+        text = text_of(result)
+        assert "RR on golden set 'web' (80 queries) is too good: 0.8750 -> 1.0000, +0.1250" in text
+        assert "RR is perfect now, 1.0000" in text
+        assert "look whether training data, features or prompts contain this golden set" in text
+        assert perfect.baseline_file().read_bytes() == before
+    perfect.update("--rankcheck-approve", "fixed the tokenizer; looked for leaks, none")
+    [approval] = perfect.record()["approvals"]
+    assert approval["reason"] == "fixed the tokenizer; looked for leaks, none"
+    assert approval["change"].startswith("suspicious: RR is perfect now")
+    assert approval["fall"] == {}
+    perfect.run().assert_outcomes(passed=1)
+
+
+def test_another_word_is_refused(project: Project) -> None:
+    configure(project, 'rankcheck_suspicious = "maybe"')
+    project.test()
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "rankcheck_suspicious: 'maybe' is not one of ignore, warn, fail" in text_of(result)
+
+
+TIED = """
+def search(text):
+    return {f"doc of {text}": 1.0, "a": 1.0, "zz": 0.5}
+"""
+
+
+def test_a_verdict_that_hangs_on_the_order_of_ties_says_so(project: Project) -> None:
+    project.test()
+    project.update()
+    project.write("engine.py", TIED)  # "doc of ..." stands before "a": ids in descending order
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    text = text_of(result)
+    assert "verdicts that depend on the order of tied scores:" in text
+    assert (
+        "test_mrr: 80 queries have tied scores in their rankings: over the orders of ties RR is "
+        "0.5000 to 1.0000; the verdict depends on the order, so break the ties in the ranker"
+    ) in text
+    project.write("engine.py", TIED.replace('"a"', '"f"'))
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert "80 queries have tied scores in their rankings" in text_of(result)
