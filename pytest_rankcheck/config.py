@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +36,8 @@ class Config:
     save_run_format: str | None = None
     """The format of `save_run`; None for TREC where that can hold the ids, else JSON lines."""
     repeat: int = 1
+    plan: bool = False
+    baseline_ref: str | None = None
     concurrency: int = CONCURRENCY
     timeout: float | None = None
     retries: int = 0
@@ -74,6 +77,8 @@ class Config:
             save_run=here / option.rankcheck_save_run if option.rankcheck_save_run else None,
             save_run_format=option.rankcheck_save_run_format,
             repeat=_at_least(1, "--rankcheck-repeat", option.rankcheck_repeat),
+            baseline_ref=_reference(option),
+            plan=option.rankcheck_plan,
             concurrency=_whole("rankcheck_concurrency", 1, config),
             timeout=_timeout(config.getini("rankcheck_timeout")),
             retries=_whole("rankcheck_retries", 0, config),
@@ -147,6 +152,16 @@ def _one_of(name: str, words: Sequence[str], config: pytest.Config) -> str:
     if text not in words:
         raise ConfigurationError(f"{name}: '{quoted(text)}' is not one of {', '.join(words)}")
     return str(text)
+
+
+def _reference(option: argparse.Namespace) -> str | None:
+    name: str | None = option.rankcheck_baseline_ref
+    if name is not None and getattr(option, "update_snapshots", False):
+        raise ConfigurationError(
+            "--rankcheck-baseline-ref compares with what another commit has approved, and "
+            "--snapshot-update changes the files of this one; give one of them"
+        )
+    return name
 
 
 def _leak_budget(text: str) -> float | None:

@@ -19,6 +19,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.baselines.reference import Reference
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.gates.configured import ConfiguredGates
     from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -33,6 +34,7 @@ __all__ = [
     "configured_fixtures",
     "configured_gates",
     "configured_ranker",
+    "configured_reference",
     "loaded_golden",
 ]
 
@@ -40,6 +42,7 @@ BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
 RANKER_ORIGINS = pytest.StashKey[dict[int, str]]()
 """Where each ranker came from, by its id, in words that all xdist workers share."""
+_REFERENCE = pytest.StashKey["Reference"]()
 _RANKER = pytest.StashKey[object]()
 _RUNS = pytest.StashKey[dict[tuple[int, int], tuple[object, object, "Run"]]]()
 """The runs of this process by ranker and golden set, which are kept so that ids stay theirs."""
@@ -186,7 +189,8 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     )
     defaults = Defaults(chosen.metrics, configured_gates(chosen), chosen.slices)
     store = SnapshotStore(item, mode)
-    made = Baseline(store, _runnable_id(item), mode, defaults)
+    reference = configured_reference(request.config)
+    made = Baseline(store, _runnable_id(item), mode, defaults, reference)
     item.stash[BASELINE] = made
     return made
 
@@ -229,6 +233,20 @@ def check_run(config: Config) -> Path:
     if config.run is None or not config.run.exists():
         raise ConfigurationError(f"--rankcheck-run: there is no file {config.run}")
     return config.run
+
+
+def configured_reference(config: pytest.Config) -> Reference | None:
+    """Return the commit of ``--rankcheck-baseline-ref``; None without the option.
+
+    Raises:
+        ConfigurationError: there is no such commit.
+    """
+    from pytest_rankcheck.baselines.reference import Reference
+
+    name = config.stash[CONFIG].baseline_ref
+    if name is not None and _REFERENCE not in config.stash:
+        config.stash[_REFERENCE] = Reference.of(name, config.rootpath)
+    return config.stash.get(_REFERENCE, None)
 
 
 def configured_gates(config: Config) -> ConfiguredGates:

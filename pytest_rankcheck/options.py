@@ -70,6 +70,17 @@ def add_options(parser: pytest.Parser) -> None:
         "errors fail it, warnings are shown",
     )
     group.addoption(
+        "--rankcheck-baseline-ref",
+        metavar="REF",
+        help="compare with the baselines of this commit of git, such as origin/main, and list "
+        "those that the branch changes",
+    )
+    group.addoption(
+        "--rankcheck-plan",
+        action="store_true",
+        help="say in the summary how many queries would be needed to see falls of some sizes",
+    )
+    group.addoption(
         "--rankcheck-approve",
         metavar="REASON",
         help="with --snapshot-update: let baselines fall, and write this reason into them",

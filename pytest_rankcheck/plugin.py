@@ -93,6 +93,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             fixtures.check_metrics(chosen)
         if any(_uses_ours(item, "baseline") for item in session.items):
             fixtures.configured_gates(chosen)
+            fixtures.configured_reference(config)
         if any(_uses_ours(item, "ranker") for item in session.items):
             _check_ranker(config)
     except RankcheckError as error:
@@ -196,11 +197,26 @@ class _Summary:
         from pytest_rankcheck.reports.summary import summary_lines
 
         terminalreporter.section("rankcheck")
-        for line in summary_lines(self.entries):
+        branch = _branch_entries(terminalreporter.config)
+        for line in summary_lines([*self.entries, *branch]):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
 
 
 # --- how it is done --------------------------------------------------------------------------
+
+
+def _branch_entries(config: pytest.Config) -> Iterator[Entry]:
+    """Yield the baselines that this branch changes, where they are compared with a commit."""
+    if config.stash[CONFIG].baseline_ref is None:
+        return
+    from pytest_rankcheck.reports.branch import branch_entries
+
+    try:
+        reference = fixtures.configured_reference(config)
+    except ConfigurationError:
+        return  # it has failed the tests that needed it
+    if reference is not None:
+        yield from branch_entries(reference, config.rootpath)
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -256,6 +272,10 @@ def _watched(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entry]:
         from pytest_rankcheck.reports.notes import watched_entries
 
         yield from watched_entries(item.stash[BASELINE])
+        if item.config.stash[CONFIG].plan:
+            from pytest_rankcheck.reports.plan import plan_entries
+
+            yield from plan_entries(item.stash[BASELINE])
     evaluation: Any = getattr(item, "funcargs", {}).get("evaluation")
     shown = item.config.stash[_SHOWN]
     # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy for.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-__all__ = ["Approval"]
+from pytest_rankcheck.baselines.git import asked
 
-_GIT_SECONDS = 10
+__all__ = ["Approval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,10 @@ class Approval:
         change: str | None = None,
     ) -> Approval:
         """Return an approval of this moment; commit and author are those of git in ``folder``."""
-        name, email = _git(folder, "config", "user.name"), _git(folder, "config", "user.email")
+        name, email = asked(folder, "config", "user.name"), asked(folder, "config", "user.email")
         author = f"{name} <{email}>" if name and email else name or email
         date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return cls(reason, date, _git(folder, "rev-parse", "HEAD"), author, fall, change)
+        return cls(reason, date, asked(folder, "rev-parse", "HEAD"), author, fall, change)
 
     def to_dict(self) -> dict[str, object]:
         """Return the approval as the record's file has it."""
@@ -51,21 +50,3 @@ class Approval:
             "fall": {name: dict(means) for name, means in self.fall.items()},
         }
         return entry if self.change is None else {**entry, "change": self.change}
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    """Return what git answers, or None where there is no git, no repository or no answer."""
-    try:
-        answer = subprocess.run(
-            ["git", *arguments],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_GIT_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return answer.stdout.strip() or None

@@ -18,12 +18,14 @@ from pytest_rankcheck.baselines.policy import (
     State,
     block_of,
     incompatibilities,
+    is_granted,
     settle,
 )
-from pytest_rankcheck.baselines.reading import read_record
+from pytest_rankcheck.baselines.reading import read_record, record_from_text
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.reference import Reference
 from pytest_rankcheck.baselines.snapshot import Proposal
-from pytest_rankcheck.errors import BaselineError
+from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired
@@ -70,11 +72,13 @@ class Baseline:
         test_id: str,
         mode: Mode,
         defaults: Defaults | None = None,
+        reference: Reference | None = None,
     ) -> None:
         self.test_id = test_id
         """The test, as it can be given to pytest."""
         self.mode = mode
         self._store = store
+        self._reference = reference
         self._defaults = defaults or Defaults()
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
         self._checks: list[Check] = []
@@ -88,16 +92,33 @@ class Baseline:
     @property
     def shown_path(self) -> str:
         """The baseline file as messages show it."""
-        return self._store.shown_path
+        if self._reference is None or self._text_there is None:
+            return self._store.shown_path
+        return f"{self._store.shown_path} at {quoted(self._reference.name)}"
 
     @cached_property
     def record(self) -> Record | None:
         """The approved record; None if there is none yet.
 
+        That of the reference commit, where there is one: a record that only this branch has is
+        compared with all the same, and listed as one that it adds.
+
         Raises:
             BaselineError: the file is not a record, or one of a newer version.
         """
-        return read_record(self.path, self.shown_path)
+        if self._text_there is not None:
+            return record_from_text(self._text_there, self.shown_path)
+        return self._own_record
+
+    @cached_property
+    def _own_record(self) -> Record | None:
+        """The record in the file, whatever is approved elsewhere."""
+        return read_record(self.path, self._store.shown_path)
+
+    @cached_property
+    def _text_there(self) -> str | None:
+        """The file at the reference commit; None without one, or if it does not have the file."""
+        return self._reference.text(self.path) if self._reference else None
 
     @property
     def checks(self) -> Sequence[Check]:
@@ -137,9 +158,14 @@ class Baseline:
             )
         self._evaluation = evaluation
         attributes = self._attributes(evaluation, by)
-        check = _check(self.record, evaluation, Metric.parse(metric), gate, attributes)
-        self._checks.append(check)
+        parsed = Metric.parse(metric)
+        check = _check(self.record, evaluation, parsed, gate, attributes)
         block = block_of(check, self.mode)
+        if block is not None and self._text_there is not None and self._own_record is not None:
+            own = _check(self._own_record, evaluation, parsed, gate, attributes)
+            if is_granted(check, block, own, self.mode):
+                check, block = own, None
+        self._checks.append(check)
         if block is not None:
             refusal = Proposal(self._text_now or "", refusal=str(block))
             self._store.submit(refusal)

@@ -29,6 +29,7 @@ __all__ = [
     "State",
     "block_of",
     "incompatibilities",
+    "is_granted",
     "settle",
     "slice_changes",
 ]
@@ -211,6 +212,34 @@ def _exceeds_budget(check: Check, mode: Mode) -> bool:
 def _fails_inconclusive(check: Check, mode: Mode) -> bool:
     is_inconclusive = check.verdict is not None and check.verdict.inconclusive
     return is_inconclusive and mode.inconclusive == "fail"
+
+
+def is_granted(there: Check, block: Block, here: Check, mode: Mode) -> bool:
+    """Return whether this branch's own record lets pass what blocks at the reference commit.
+
+    A branch cannot lower what was approved by recording anew. Its record counts where it fits what
+    is measured now, keeps all approvals and, unless nothing fell, has a new one about this metric:
+    the reason that its reviewers read.
+
+    Args:
+        there: the check against the record of the reference commit.
+        block: why that fails.
+        here: the same check against the record of this branch.
+        mode: what the session may do.
+    """
+    if there.record is None or here.record is None or block_of(here, mode) is not None:
+        return False
+    known = there.record.approvals
+    if here.record.approvals[: len(known)] != known:
+        return False
+    if block in (Block.STALE, Block.METRIC_ADDED) and not there.fell:
+        return True
+    name = str(there.metric)
+    return any(
+        approval.change is not None
+        or any(what == name or what.startswith(f"{name}, ") for what in approval.fall)
+        for approval in here.record.approvals[len(known) :]
+    )
 
 
 def _fails_suspicious(check: Check, mode: Mode) -> bool:

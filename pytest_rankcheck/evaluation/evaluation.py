@@ -13,6 +13,8 @@ from pytest_rankcheck.errors import RunError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing, NoRelevant
 from pytest_rankcheck.evaluation.foreign import foreign_values
 from pytest_rankcheck.evaluation.joining import Joined, join, judged_hits
+from pytest_rankcheck.evaluation.measured import Measured
+from pytest_rankcheck.evaluation.planning import POWERS, plan_of, spread_of
 from pytest_rankcheck.evaluation.pointless import warn_if_pointless
 from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -190,6 +192,39 @@ class Evaluation:
             return self.mean(metric), self.mean(metric)
         one, other = (self.with_ties(order).mean(metric) for order in ("best", "worst"))
         return min(one, other), max(one, other)
+
+    def plan(
+        self,
+        metric: MetricLike,
+        margin: float | Sequence[float],
+        other: Measured | None = None,
+        *,
+        powers: Sequence[float] = POWERS,
+        alpha: float = 0.05,
+    ) -> pd.DataFrame:
+        """Return how many queries would show a fall: a row a margin, a column a power.
+
+        One-sided paired t-test, by the noncentral t distribution (Cohen 1988; Sakai 2018).
+
+        Args:
+            metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+            margin: the fall that would matter, or several.
+            other: another evaluation or a baseline record, from which it is learnt how much the
+                differences of queries vary. Without one, they are taken to vary as much as the
+                values do; ``attrs["source"]`` says what was done.
+            powers: how often the fall is to be seen.
+            alpha: how often an innocent change may be blocked.
+
+        Raises:
+            ConfigurationError: a margin, a power or the level is not possible.
+            MetricError: no such metric, or its values do not vary.
+        """
+        from pytest_rankcheck.evaluation.comparison import compare
+
+        parsed = Metric.parse(metric)
+        gains = None if other is None else compare(self, other).paired(parsed).gains
+        spread = spread_of(self.values(parsed), gains)
+        return plan_of(parsed, spread, margin, powers, alpha).to_frame()
 
     def _alike(self, run: Run) -> Evaluation:
         """Return the evaluation of another run, measured by the same conventions."""

@@ -111,3 +111,17 @@ def test_a_wrong_configuration_is_a_usage_error(recorded: Project, line: str, me
     result = recorded.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert message in text_of(result)
+
+
+def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None:
+    text = text_of(recorded.run("--rankcheck-plan"))
+    assert "queries needed to see a fall (paired t-test, one-sided" in text
+    assert "golden set 'web' (80 queries), RR: standard deviation 0.0000, a guess" in text
+    recorded.rank({1: 9, 50: 9})
+    text = text_of(recorded.run("--rankcheck-plan"))
+    assert "RR: standard deviation 0.1397, the differences of the two rankers" in text
+    assert "RR: a fall of 0.01: 920 for 70%, 1,208 for 80%, " in text
+    configure(recorded, 'rankcheck_gate = ["noninferior(margin=0.04)"]')
+    text = text_of(recorded.run("--rankcheck-plan"))
+    for margin in ("0.02", "0.04", "0.08"):
+        assert f"a fall of {margin}: " in text

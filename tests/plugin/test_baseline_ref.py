@@ -1,0 +1,207 @@
+"""Baselines of another commit: what a pull request cannot talk its way past."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from project import Project, text_of
+
+from pytest_rankcheck import read_record
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+MAIN = ("--rankcheck-baseline-ref", "main")
+HEADING = "baselines that this branch changes, against main:"
+WORSE = {1: 2, 2: 2, 3: 2, 4: 2}
+"""A fall of 4 / 2 / 80 = 0.025, more than the 0.01 that the test allows."""
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def branched(project: Project) -> Project:
+    """A project on a branch, whose main has a baseline of 1.0."""
+    project.test()
+    project.update()
+    git(project.path, "init", "-q", "-b", "main")
+    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
+    git(project.path, "commit", "-q", "-m", "main")
+    git(project.path, "checkout", "-q", "-b", "feature")
+    return project
+
+
+def recorded_anew(project: Project) -> None:
+    """Lower the baseline without a reason: delete it, and record another."""
+    project.baseline_file().unlink()
+    project.update()
+
+
+def test_a_branch_that_changes_no_record_says_so(branched: Project) -> None:
+    result = branched.run(*MAIN)
+    result.assert_outcomes(passed=1)
+    text = text_of(result)
+    assert f"{HEADING}\n  none" in text
+    branched.rank(WORSE)
+    result = branched.run(*MAIN)
+    result.assert_outcomes(failed=1)
+    assert "baseline: tests/baselines/test_ranking/test_mrr.json at main (unchanged)" in text_of(
+        result
+    )
+
+
+def test_a_record_that_the_branch_lowered_does_not_count(branched: Project) -> None:
+    branched.rank(WORSE)
+    recorded_anew(branched)
+    branched.run().assert_outcomes(passed=1)
+    result = branched.run(*MAIN)
+    result.assert_outcomes(failed=1)
+    text = text_of(result)
+    assert "RR regressed on golden set 'web' (80 queries): 1.0000 -> 0.9750" in text
+    assert "tests/baselines/test_ranking/test_mrr.json: RR 1.0000 -> 0.9750" in text
+
+
+def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
+    branched: Project,
+) -> None:
+    branched.rank(WORSE)
+    branched.update("--rankcheck-approve", "half the latency")
+    for commit in (False, True):
+        if commit:
+            git(branched.path, "commit", "-qam", "approve")
+        result = branched.run(*MAIN)
+        result.assert_outcomes(passed=1)
+        assert 'test_mrr.json: RR 1.0000 -> 0.9750; approved "half the latency"' in text_of(result)
+    branched.rank({**WORSE, 5: 2, 6: 2})  # more than was approved
+    branched.run(*MAIN).assert_outcomes(failed=1)
+
+
+def test_an_approval_of_something_else_is_none(branched: Project) -> None:
+    branched.rank(WORSE)
+    branched.update("--rankcheck-approve", "half the latency")
+    path = branched.baseline_file()
+    record = read_record(path)
+    assert record is not None
+    [approval] = record.approvals
+    other = replace(approval, fall={"nDCG@10": {"from": 1.0, "to": 0.5}})
+    path.write_text(replace(record, approvals=(other,)).to_text(), "utf-8")
+    branched.run(*MAIN).assert_outcomes(failed=1)
+
+
+def test_approvals_of_the_target_branch_cannot_be_dropped(branched: Project) -> None:
+    branched.rank({1: 2})
+    branched.update("--rankcheck-approve", "the first")
+    git(branched.path, "commit", "-qam", "first")
+    git(branched.path, "branch", "-f", "main")
+    branched.rank({1: 2, **WORSE, 7: 2})
+    branched.baseline_file().unlink()
+    branched.rank({})
+    branched.update()
+    branched.rank({1: 2, **WORSE, 7: 2})
+    branched.update("--rankcheck-approve", "the second")
+    result = branched.run(*MAIN)
+    result.assert_outcomes(failed=1)
+    assert "earlier approvals are not those of that commit any more" in text_of(result)
+
+
+def test_a_golden_set_that_the_branch_changed_counts_once_it_is_recorded(
+    branched: Project,
+) -> None:
+    branched.golden(branched.queries(90))
+    result = branched.run(*MAIN)
+    result.assert_outcomes(failed=1)
+    assert "RR: golden set 'web' changed, its baseline is stale" in text_of(result)
+    branched.update()
+    branched.run(*MAIN).assert_outcomes(passed=1)
+    branched.rank({0: 9, 1: 9, 2: 9})
+    recorded_anew(branched)
+    branched.run(*MAIN).assert_outcomes(failed=1)
+
+
+def test_a_record_that_main_does_not_have_is_compared_and_listed(branched: Project) -> None:
+    branched.test(path="tests/test_new.py")
+    result = branched.run(*MAIN, "tests/test_new.py")
+    result.assert_outcomes(failed=1)
+    assert "RR has no baseline" in text_of(result)
+    assert branched.run("--snapshot-update").ret == 0
+    result = branched.run(*MAIN)
+    result.assert_outcomes(passed=2)
+    assert "tests/baselines/test_new/test_mrr.json: added: RR 1.0000" in text_of(result)
+
+
+def test_a_record_that_the_branch_removed_still_gates_and_is_listed(branched: Project) -> None:
+    branched.baseline_file().unlink()
+    result = branched.run(*MAIN)
+    result.assert_outcomes(passed=1)
+    assert "tests/baselines/test_ranking/test_mrr.json: removed (RR 1.0000)" in text_of(result)
+    branched.rank(WORSE)
+    branched.run(*MAIN).assert_outcomes(failed=1)
+
+
+def test_a_record_that_the_branch_broke_is_listed_as_such(branched: Project) -> None:
+    text = branched.baseline_file().read_text("utf-8")
+    branched.baseline_file().write_text(text.replace('"depth": 100', '"depth": 10'), "utf-8")
+    result = branched.run(*MAIN)
+    result.assert_outcomes(passed=1)
+    assert (
+        "test_mrr.json: changed, and cannot be read: test_mrr.json: this baseline was edited"
+        in (text_of(result))
+    )
+
+
+def test_workers_compare_with_the_commit_too(branched: Project) -> None:
+    pytest.importorskip("xdist")
+    branched.rank(WORSE)
+    recorded_anew(branched)
+    result = branched.run_apart(*MAIN, "-n", "2")
+    result.assert_outcomes(failed=1)
+    assert HEADING in text_of(result)
+
+
+@pytest.mark.parametrize("ref", ["origin/nowhere", "--output=x", "main:tests", ""])
+def test_an_unknown_commit_is_a_usage_error(branched: Project, ref: str) -> None:
+    result = branched.run(f"--rankcheck-baseline-ref={ref}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    text = text_of(result)
+    assert f"--rankcheck-baseline-ref {ref}: git does not know it" in text
+    assert not (branched.path / "x").exists()
+    if "/" in ref:
+        assert "fetch it first, with git fetch origin nowhere" in text
+
+
+def test_a_shallow_clone_says_so(branched: Project, tmp_path: Path) -> None:
+    git(branched.path, "commit", "-qam", "more", "--allow-empty")
+    clone = tmp_path / "clone"
+    git(branched.path, "clone", "-q", "--depth=1", f"file://{branched.path}", str(clone))
+    result = branched.pytester.runpytest_inprocess(
+        "--rootdir", str(clone), str(clone), "--rankcheck-baseline-ref", "origin/main"
+    )
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "this is a shallow clone, which has few commits" in text_of(result)
+    assert "actions/checkout: fetch-depth: 0" in text_of(result)
+
+
+def test_without_a_repository_or_git_it_is_said(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.test()
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.path.parent))
+    text = text_of(project.run(*MAIN))
+    assert "is in no git repository; run pytest in a clone" in text
+    monkeypatch.setenv("PATH", "")
+    text = text_of(project.run(*MAIN))
+    assert "git cannot be asked: git is not installed; install git" in text
+
+
+def test_it_does_not_go_with_an_update(branched: Project) -> None:
+    result = branched.run(*MAIN, "--snapshot-update")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--rankcheck-baseline-ref compares with what another commit has approved" in text_of(
+        result
+    )
