@@ -28,3 +28,11 @@ def test_the_calibration_makes_its_tables() -> None:
     assert "| **significant**, symmetric, 30% changed |" in done.stdout
     assert "| significant blocks the smallest detectable fall |" in done.stdout
     assert "5 draws a cell" in done.stdout
+
+
+def test_the_benchmark_of_verdicts_makes_its_table() -> None:
+    script = SCRIPT.with_name("verdicts.py")
+    command = [sys.executable, str(script), "--queries", "640", "--rounds", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "| 210 verdicts | time | of the evaluation's" in done.stdout
+    assert done.stdout.count("| `") == 4

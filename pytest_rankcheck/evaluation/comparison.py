@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,9 +74,11 @@ class Comparison:
     def __init__(self, evaluation: Evaluation, other: Measured) -> None:
         self.evaluation = evaluation
         self.other = other
+        self._paired: dict[Metric, Paired] = {}
+        self._slice_places: dict[str, Mapping[str, Sequence[int]]] = {}
 
     @cached_property
-    def query_ids(self) -> Sequence[str]:
+    def query_ids(self) -> tuple[str, ...]:
         """The queries that are compared, in the evaluation's order."""
         now, then = self.evaluation.query_fingerprints, self.other.query_fingerprints
         return tuple(
@@ -112,13 +115,14 @@ class Comparison:
             BaselineError: the other side is a record that does not have it.
         """
         parsed = Metric.parse(metric)
-        before = as_recorded(self.other.values(parsed)[self._other_places])
-        after = as_recorded(self.evaluation.values(parsed)[self._places])
-        both = ~(np.isnan(before) | np.isnan(after))
-        ids = tuple(
-            query_id for query_id, counts in zip(self.query_ids, both, strict=True) if counts
-        )
-        return Paired(parsed, ids, before[both], after[both], self._noise(parsed))
+        if parsed not in self._paired:
+            before = as_recorded(self.other.values(parsed)[self._other_places])
+            after = as_recorded(self.evaluation.values(parsed)[self._places])
+            both = ~(np.isnan(before) | np.isnan(after))
+            ids = tuple(compress(self.query_ids, both)) if not both.all() else self.query_ids
+            pairs = Paired(parsed, ids, before[both], after[both], self._noise(parsed))
+            self._paired[parsed] = pairs
+        return self._paired[parsed]
 
     def _noise(self, metric: Metric) -> float:
         """Return the larger of what is known of the noise of both sides; NaN if nothing is."""
@@ -207,10 +211,20 @@ class Comparison:
             GoldenSetError: no query has this attribute.
         """
         pairs = self.paired(metric)
-        place = {query_id: index for index, query_id in enumerate(pairs.query_ids)}
+        if pairs.query_ids is not self.query_ids:  # some queries do not count
+            places = self._places_of(attribute, pairs.query_ids)
+        else:
+            if attribute not in self._slice_places:
+                self._slice_places[attribute] = self._places_of(attribute, self.query_ids)
+            places = self._slice_places[attribute]
+        return {value: pairs.at(found) for value, found in places.items()}
+
+    def _places_of(self, attribute: str, query_ids: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """Return where the queries of each slice stand among some."""
+        place = {query_id: index for index, query_id in enumerate(query_ids)}
         return {
-            value: pairs.at([place[query_id] for query_id in query_ids if query_id in place])
-            for value, query_ids in self.evaluation.golden.slices(attribute).items()
+            value: [place[query_id] for query_id in of_slice if query_id in place]
+            for value, of_slice in self.evaluation.golden.slices(attribute).items()
         }
 
     def moved(self, query_id: str, k: int = 10) -> Sequence[Move]:

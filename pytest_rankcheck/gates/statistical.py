@@ -53,7 +53,10 @@ class _StatisticalGate(Gate):
                 f"{metric} has a geometric mean, and {self} compares means of differences; gate "
                 "it with a tolerance, or gate AP"
             )
-        falls = holm([p_of_fall(pairs.gains, self.test) for pairs in sets])
+        # What did not fall has p of at least 1/2 in every test, and moves no other p of its family.
+        falls = holm(
+            [p_of_fall(pairs.gains, self.test) if pairs.gain < 0 else 1.0 for pairs in sets]
+        )
         return [
             Judged(outcome, self.allowed(pairs), p)
             for pairs, p, outcome in zip(sets, falls, self._outcomes(sets, falls), strict=True)

@@ -32,6 +32,7 @@ class JudgedQueries:
         self._contents = contents
         self._grades: Mapping[str, Mapping[str, float]] = contents.grades
         self._queries = contents.complete_queries()
+        self._slices: dict[str, Mapping[str, Sequence[str]]] = {}
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -92,7 +93,9 @@ class JudgedQueries:
                 f"golden set '{quoted(self.name)}' has no attribute '{quoted(attribute)}'"
                 f"{suggestion(attribute, self.attributes)}; its attributes: {known}"
             )
-        return slices_of(self, attribute)
+        if attribute not in self._slices:
+            self._slices[attribute] = slices_of(self, attribute)
+        return self._slices[attribute]
 
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:

@@ -23,6 +23,8 @@ _MOST_EXACT = 16
 """So many differences, at most, have all their assignments tried: 65,536."""
 _GROUP = 8
 """Differences whose signs are one byte."""
+_SIGNS = 1 - 2 * ((np.arange(256) >> np.arange(_GROUP)[:, np.newaxis]) & 1)
+"""``[8, 256]`` the signs of eight values that each byte draws; the lowest bit is the first's."""
 _UNIT = 1e-6
 _LARGEST_SUM = 2.0**62
 
@@ -99,10 +101,11 @@ def _drawn_sums(values: IntArray) -> IntArray:
     """
     groups = -(-len(values) // _GROUP)
     raw = np.random.PCG64(seed_of(values)).random_raw(-(-DRAWS * groups // 8))
-    signs = raw.astype("<u8").view(np.uint8)[: DRAWS * groups].reshape(groups, DRAWS)
-    totals = np.zeros(DRAWS, dtype=np.int64)
-    for group, drawn in enumerate(signs):
-        part = values[group * _GROUP : (group + 1) * _GROUP]
-        table = _all_sums(np.pad(part, (0, _GROUP - len(part))))
-        totals += table[drawn]
+    drawn = raw.astype("<u8").view(np.uint8)[: DRAWS * groups].reshape(groups, DRAWS)
+    padded = np.pad(values, (0, groups * _GROUP - len(values)))
+    tables = padded.reshape(groups, _GROUP) @ _SIGNS
+    totals, part = np.zeros(DRAWS, dtype=np.int64), np.empty(DRAWS, dtype=np.int64)
+    for table, signs in zip(tables, drawn, strict=True):
+        # "clip" only because the default mode copies; a byte is never outside the table.
+        totals += np.take(table, signs, out=part, mode="clip")
     return totals
