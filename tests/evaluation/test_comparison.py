@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -65,6 +66,12 @@ def test_p_and_the_interval_of_the_difference() -> None:
     differences = [0, 0.5, -0.75, -0.5, 0.2]
     expected = stats.t.interval(0.95, 4, np.mean(differences), stats.sem(differences))
     assert (low, high) == pytest.approx(expected)
+
+
+def test_the_mean_of_a_quarter_of_the_queries_is_twice_as_noisy() -> None:
+    pairs = replace(compare(AFTER, BEFORE).paired("RR"), noise=0.01).at([0, 1, 2, 3])
+    assert pairs.at([0]).noise == pytest.approx(2 * pairs.noise)
+    assert math.isnan(pairs.at([]).noise)
 
 
 def test_the_paired_values_tell_which_queries_are_worst() -> None:
