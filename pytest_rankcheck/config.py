@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.options import CONCURRENCY, DEFAULT_DEPTH, INCONCLUSIVE, SUSPICIOUS
+from pytest_rankcheck.options import CONCURRENCY, DEFAULT_DEPTH, INCONCLUSIVE, REPORTS, SUSPICIOUS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
 
-__all__ = ["CONFIG", "Config", "conventions_of"]
+__all__ = ["CONFIG", "Config", "ReportPaths", "conventions_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPaths:
+    """Where reports are written; None for those that are not."""
+
+    html: Path | None = None
+    markdown: Path | None = None
+    json: Path | None = None
+    unjudged: Path | None = None
+    step_summary: Path | None = None
+    """The summary of a step of GitHub Actions, to which Markdown is appended."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any report is written."""
+        return any(getattr(self, field.name) is not None for field in fields(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +56,7 @@ class Config:
     """The format of `save_run`; None for TREC where that can hold the ids, else JSON lines."""
     repeat: int = 1
     plan: bool = False
+    reports: ReportPaths = ReportPaths()
     baseline_ref: str | None = None
     concurrency: int = CONCURRENCY
     timeout: float | None = None
@@ -78,6 +98,7 @@ class Config:
             save_run_format=option.rankcheck_save_run_format,
             repeat=_at_least(1, "--rankcheck-repeat", option.rankcheck_repeat),
             baseline_ref=_reference(option),
+            reports=_reports(option, here),
             plan=option.rankcheck_plan,
             concurrency=_whole("rankcheck_concurrency", 1, config),
             timeout=_timeout(config.getini("rankcheck_timeout")),
@@ -152,6 +173,22 @@ def _one_of(name: str, words: Sequence[str], config: pytest.Config) -> str:
     if text not in words:
         raise ConfigurationError(f"{name}: '{quoted(text)}' is not one of {', '.join(words)}")
     return str(text)
+
+
+def _reports(option: argparse.Namespace, here: Path) -> ReportPaths:
+    given = {name: getattr(option, f"rankcheck_{name}") for name in REPORTS}
+    paths = {name: here / path for name, path in given.items() if path}
+    for name, path in paths.items():
+        if path.is_dir():
+            raise ConfigurationError(f"--rankcheck-{name} {path}: it is a folder; name a file")
+    absent = [name for name in ("jinja2", "altair", "vl_convert") if find_spec(name) is None]
+    if "html" in paths and absent:
+        raise ConfigurationError(
+            f"--rankcheck-html needs {', '.join(absent)}, which is not installed: "
+            "pip install 'pytest-rankcheck[report]'"
+        )
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    return ReportPaths(**paths, step_summary=Path(summary) if summary else None)
 
 
 def _reference(option: argparse.Namespace) -> str | None:

@@ -8,6 +8,7 @@ __all__ = [
     "CONCURRENCY",
     "DEFAULT_DEPTH",
     "INCONCLUSIVE",
+    "REPORTS",
     "RUN_ENDINGS",
     "SUSPICIOUS",
     "add_options",
@@ -18,6 +19,14 @@ DEFAULT_DEPTH = 100
 CONCURRENCY = 8
 INCONCLUSIVE = ("pass", "warn", "fail")
 SUSPICIOUS = ("ignore", "warn", "fail")
+REPORTS = {
+    "html": "the report as one HTML file, to look at (needs pytest-rankcheck[report])",
+    "markdown": "the report as Markdown, such as for a comment on a pull request",
+    "json": "the report as JSON, with all queries, for machines",
+    "unjudged": "the unjudged documents at the top, most influential first, to be judged: CSV, or "
+    "Quepid's form where the name ends with .quepid.csv",
+}
+"""The reports that can be written, by the ends of their options."""
 RUN_ENDINGS = {"trec": ".run", "parquet": ".parquet", "csv": ".csv", "jsonl": ".jsonl"}
 """The endings of the files that --rankcheck-save-run writes."""
 
@@ -80,6 +89,8 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="say in the summary how many queries would be needed to see falls of some sizes",
     )
+    for name, what in REPORTS.items():
+        group.addoption(f"--rankcheck-{name}", metavar="PATH", help=f"write {what}")
     group.addoption(
         "--rankcheck-approve",
         metavar="REASON",

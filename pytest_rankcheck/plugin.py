@@ -7,7 +7,7 @@ it, is imported where it is used.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,19 +16,19 @@ from pytest_rankcheck import fixtures
 from pytest_rankcheck.config import CONFIG, Config, conventions_of
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError
 from pytest_rankcheck.fixtures import BASELINE, RANKER_ORIGINS
+from pytest_rankcheck.item_findings import SHOWN, findings_beside, settle
 from pytest_rankcheck.options import add_options
 from pytest_rankcheck.reports.ledger import Entry, collecting
+from pytest_rankcheck.session_findings import CARRIED, SessionFindings, properties_of
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.baseline import Baseline
+    pass
 
-_PROPERTY = "rankcheck"
-"""The user property of a test's report that carries its ledger."""
+_LEDGER = pytest.StashKey[list[Entry]]()
+"""What the assertions of a test found."""
 
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
-_SHOWN = pytest.StashKey[dict[int, object]]()
-"""The evaluations that are in a ledger already, kept so that their ids stay theirs."""
 
 
 # --- configuration ---------------------------------------------------------------------------
@@ -49,10 +49,10 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.stash[CONFIG] = chosen
     config.stash[RANKER_ORIGINS] = {}
-    config.stash[_SHOWN] = {}
+    config.stash[SHOWN] = {}
     config.pluginmanager.register(fixtures.configured_fixtures(chosen), "rankcheck-fixtures")
     if not _is_worker(config):
-        config.pluginmanager.register(_Summary(), "rankcheck-summary")
+        config.pluginmanager.register(SessionFindings(), "rankcheck-summary")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -154,69 +154,40 @@ def pytest_fixture_setup(
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Collect what the test's assertions find; settle its baseline once they have all passed."""
     __tracebackhide__ = True
-    with collecting() as ledger:
+    chosen = item.config.stash[CONFIG]
+    with collecting(detail=chosen.reports.wanted) as ledger:
         try:
             result = yield
             if BASELINE in item.stash:
-                _settle(item.stash[BASELINE], ledger)
+                settle(item.stash[BASELINE], ledger)
             # A failure that the test itself caught, with pytest.raises, is none.
             ledger[:] = [entry for entry in ledger if not entry.get("failed")]
             return result
         finally:
-            ledger.extend(_watched(item, ledger))
-            if ledger:
-                item.user_properties.append((_PROPERTY, ledger))
+            ledger.extend(findings_beside(item, ledger))
+            item.stash[_LEDGER] = ledger
+            item.user_properties.extend(properties_of(ledger))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_makereport(call: pytest.CallInfo[object]) -> None:
-    """Leave our own frames out of the traceback of an error that we raise on purpose."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[object]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send the ledger along with the report of a test.
+
+    Our own frames are left out of the traceback of an error that we raise on purpose.
+    """
     if call.excinfo is not None and isinstance(call.excinfo.value, RankcheckError):
         for name, module in list(sys.modules.items()):
             if name.partition(".")[0] == __package__:
                 vars(module).setdefault("__tracebackhide__", _is_ours)
-
-
-class _Summary:
-    """Collects the ledgers of all tests, also from workers, and prints them at the end."""
-
-    def __init__(self) -> None:
-        self.entries: list[Entry] = []
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the ledger out of a test's report."""
-        if report.when == "call":
-            for name, ledger in report.user_properties:
-                if name == _PROPERTY and isinstance(ledger, list):
-                    self.entries.extend(ledger)
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table and the notes; nothing where nothing was measured."""
-        if not self.entries:
-            return
-        from pytest_rankcheck.reports.summary import summary_lines
-
-        terminalreporter.section("rankcheck")
-        branch = _branch_entries(terminalreporter.config)
-        for line in summary_lines([*self.entries, *branch]):
-            terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
+    report = yield
+    if call.when == "call" and item.stash.get(_LEDGER, None):
+        setattr(report, CARRIED, item.stash[_LEDGER])
+    return report
 
 
 # --- how it is done --------------------------------------------------------------------------
-
-
-def _branch_entries(config: pytest.Config) -> Iterator[Entry]:
-    """Yield the baselines that this branch changes, where they are compared with a commit."""
-    if config.stash[CONFIG].baseline_ref is None:
-        return
-    from pytest_rankcheck.reports.branch import branch_entries
-
-    try:
-        reference = fixtures.configured_reference(config)
-    except ConfigurationError:
-        return  # it has failed the tests that needed it
-    if reference is not None:
-        yield from branch_entries(reference, config.rootpath)
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -246,62 +217,3 @@ def _is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:
 def _has_param(item: pytest.Item) -> bool:
     callspec = getattr(item, "callspec", None)
     return callspec is not None and "golden_set" in callspec.params
-
-
-def _settle(baseline: Baseline, ledger: list[Entry]) -> None:
-    """Write or keep the baseline of a test that has passed so far."""
-    __tracebackhide__ = True
-    from pytest_rankcheck.baselines.policy import Action
-    from pytest_rankcheck.reports.failure import refused_text
-    from pytest_rankcheck.reports.notes import baseline_notes
-
-    settlement = baseline.settle()
-    if settlement is None:
-        return
-    ledger.extend(baseline_notes(baseline, settlement))
-    if settlement.action is Action.REFUSE:
-        raise AssertionError(refused_text(settlement, baseline.test_id, baseline.shown_path))
-
-
-def _watched(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield, once an evaluation, the configured metrics and what a reader must know of it.
-
-    How much a metric varies from run to run is said of every metric that a test has measured.
-    """
-    if BASELINE in item.stash:
-        from pytest_rankcheck.reports.notes import watched_entries
-
-        yield from watched_entries(item.stash[BASELINE])
-        if item.config.stash[CONFIG].plan:
-            from pytest_rankcheck.reports.plan import plan_entries
-
-            yield from plan_entries(item.stash[BASELINE])
-    evaluation: Any = getattr(item, "funcargs", {}).get("evaluation")
-    shown = item.config.stash[_SHOWN]
-    # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy for.
-    is_ours = type(evaluation).__module__.partition(".")[0] == __package__
-    if not is_ours:
-        return
-    if evaluation.run.repeats:
-        from pytest_rankcheck.reports.notes import noise_notes
-
-        measured = dict.fromkeys(entry["metric"] for entry in ledger if "metric" in entry)
-        yield from noise_notes(evaluation, [*measured, *item.config.stash[CONFIG].metrics])
-    if id(evaluation) in shown:
-        return
-    shown[id(evaluation)] = evaluation
-    from pytest_rankcheck.metrics.names import Metric
-    from pytest_rankcheck.reports.notes import evaluation_notes, timing_notes
-
-    for name in item.config.stash[CONFIG].metrics:
-        yield Entry(
-            golden=evaluation.golden.name,
-            queries=len(evaluation.query_ids),
-            metric=str(Metric.parse(name)),
-            baseline=None,
-            now=evaluation.mean(name),
-            verdict="",
-            failed=False,
-        )
-    yield from evaluation_notes(evaluation)
-    yield from timing_notes(evaluation)

@@ -19,8 +19,12 @@ NAME = "pytest_rankcheck"
 HOUSE = [
     "__init__",
     "plugin",
+    "session_findings",
+    "item_findings",
     "lint_items",
     "fixtures",
+    "session_reports",
+    "annotations",
     "session_runs",
     "progress",
     "config",
@@ -43,7 +47,11 @@ HOUSE = [
 
 MAY_KNOW_PYTEST = {
     "plugin",
+    "session_findings",
+    "item_findings",
     "lint_items",
+    "session_reports",
+    "annotations",
     "session_runs",
     "progress",
     "fixtures",

@@ -14,7 +14,8 @@ from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
 from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 from pytest_rankcheck.reports.bounds import Bound, Bounded, bound_text
-from pytest_rankcheck.reports.ledger import Entry, enter
+from pytest_rankcheck.reports.detail import bound_detail, measurement_detail
+from pytest_rankcheck.reports.ledger import Entry, enter, measured, wants_detail
 
 __all__ = ["By", "assert_at_least", "assert_at_most"]
 
@@ -81,19 +82,24 @@ def _hold(
         )
     found = list(_bounded(evaluation, parsed, bound, by, min_queries))
     failed = any(bounded.gated and not bounded.holds for bounded in found)
-    enter(
-        Entry(
-            golden=evaluation.golden.name,
-            queries=len(evaluation.query_ids),
-            metric=str(parsed),
-            baseline=None,
-            now=found[0].mean,
-            verdict=f"not {bound.words}" if failed else bound.words,
-            failed=failed,
-        )
+    text = bound_text(evaluation, parsed, bound, found) if failed else None
+    entry = Entry(
+        golden=evaluation.golden.name,
+        queries=len(evaluation.query_ids),
+        metric=str(parsed),
+        baseline=None,
+        now=found[0].mean,
+        verdict=f"not {bound.words}" if failed else bound.words,
+        failed=failed,
     )
-    if failed:
-        raise AssertionError(bound_text(evaluation, parsed, bound, found))
+    if wants_detail():
+        measurement = measurement_detail(evaluation, None, [parsed])
+        measured(measurement)
+        detail = bound_detail(parsed, bound, found)
+        entry["detail"] = {**detail, "measurement": measurement["key"], "text": text}
+    enter(entry)
+    if text is not None:
+        raise AssertionError(text)
 
 
 def _bounded(

@@ -7,14 +7,21 @@ from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.policy import Block, Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.evaluation.comparison import compare
+from pytest_rankcheck.evaluation.comparison import Comparison, compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.measured import Measured
 from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.reports.detail import (
+    Detail,
+    measurement_detail,
+    new_detail,
+    verdict_detail,
+)
 from pytest_rankcheck.reports.failure import blocked_text, regression_text
-from pytest_rankcheck.reports.ledger import Entry, enter
+from pytest_rankcheck.reports.ledger import Entry, enter, measured, wants_detail
 
 __all__ = ["assert_not_regressed"]
 
@@ -64,11 +71,12 @@ def assert_not_regressed(
     chosen = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
     if isinstance(baseline, Baseline):
         check, block = baseline.check(evaluation, parsed, chosen, by)
-        _enter_check(evaluation, check, block)
+        text = None
         if block is not None:
-            raise AssertionError(
-                blocked_text(check, block, evaluation, baseline.test_id, baseline.shown_path)
-            )
+            text = blocked_text(check, block, evaluation, baseline.test_id, baseline.shown_path)
+        _enter_check(evaluation, check, block, text, baseline)
+        if text is not None:
+            raise AssertionError(text)
         return
     comparison = compare(evaluation, baseline)
     if not comparison.query_ids:
@@ -77,12 +85,15 @@ def assert_not_regressed(
             "measurements on the same golden set"
         )
     verdict = chosen.decide(comparison, parsed, by)
-    _enter_verdict(evaluation, verdict)
-    if verdict.regressed:
-        raise AssertionError(regression_text(verdict, comparison))
+    text = regression_text(verdict, comparison) if verdict.regressed else None
+    _enter_verdict(evaluation, verdict, comparison, text)
+    if text is not None:
+        raise AssertionError(text)
 
 
-def _enter_check(evaluation: Evaluation, check: Check, block: Block | None) -> None:
+def _enter_check(
+    evaluation: Evaluation, check: Check, block: Block | None, text: str | None, baseline: Baseline
+) -> None:
     """Enter a check against a baseline file into the ledger."""
     if block is not None:
         verdict = str(block)
@@ -91,16 +102,49 @@ def _enter_check(evaluation: Evaluation, check: Check, block: Block | None) -> N
     else:
         verdict = "new" if check.state in (State.NO_RECORD, State.METRIC_ADDED) else "recorded anew"
     pairs = check.verdict.overall.pairs if check.verdict else None
-    _enter_pairs(
-        evaluation, check.metric, pairs, verdict, failed=block is not None, best=check.best
+    entry = _entry(evaluation, check.metric, pairs, verdict, failed=block is not None)
+    entry["best"] = check.best
+    if wants_detail():
+        entry["detail"] = _check_detail(check, evaluation)
+        entry["detail"] |= {"test": baseline.test_id, "baseline_file": baseline.shown_path}
+        _enter_detailed(entry, evaluation, check.record, text)
+    enter(entry)
+
+
+def _check_detail(check: Check, evaluation: Evaluation) -> Detail:
+    if check.verdict is None or check.comparison is None:
+        return new_detail(check.metric, evaluation)
+    return verdict_detail(
+        check.verdict,
+        check.comparison,
+        approvals=check.record.approvals if check.record else (),
+        suspicions=check.suspicions,
+        best=check.best,
     )
 
 
-def _enter_verdict(evaluation: Evaluation, verdict: Verdict) -> None:
+def _enter_verdict(
+    evaluation: Evaluation, verdict: Verdict, comparison: Comparison, text: str | None
+) -> None:
     """Enter a verdict on two evaluations into the ledger."""
     word = str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict)
-    pairs = verdict.overall.pairs
-    _enter_pairs(evaluation, verdict.metric, pairs, word, failed=verdict.regressed)
+    entry = _entry(
+        evaluation, verdict.metric, verdict.overall.pairs, word, failed=verdict.regressed
+    )
+    if wants_detail():
+        entry["detail"] = verdict_detail(verdict, comparison)
+        _enter_detailed(entry, evaluation, comparison.other, text)
+    enter(entry)
+
+
+def _enter_detailed(
+    entry: Entry, evaluation: Evaluation, other: Measured | None, text: str | None
+) -> None:
+    """Add to the detail of an entry what all have, and enter the queries that it is about."""
+    metric = Metric.parse(entry["metric"])
+    measurement = measurement_detail(evaluation, other, [metric])
+    measured(measurement)
+    entry["detail"] |= {"measurement": measurement["key"], "text": text}
 
 
 def _passed_word(verdict: Verdict | None) -> str:
@@ -113,24 +157,15 @@ def _passed_word(verdict: Verdict | None) -> str:
     }.get(outcome, "passed")
 
 
-def _enter_pairs(
-    evaluation: Evaluation,
-    metric: Metric,
-    pairs: Paired | None,
-    verdict: str,
-    *,
-    failed: bool,
-    best: float | None = None,
-) -> None:
-    enter(
-        Entry(
-            golden=evaluation.golden.name,
-            queries=len(evaluation.query_ids),
-            metric=str(metric),
-            baseline=pairs.mean_before if pairs else None,
-            now=pairs.mean_after if pairs else evaluation.mean(metric),
-            best=best,
-            verdict=verdict,
-            failed=failed,
-        )
+def _entry(
+    evaluation: Evaluation, metric: Metric, pairs: Paired | None, verdict: str, *, failed: bool
+) -> Entry:
+    return Entry(
+        golden=evaluation.golden.name,
+        queries=len(evaluation.query_ids),
+        metric=str(metric),
+        baseline=pairs.mean_before if pairs else None,
+        now=pairs.mean_after if pairs else evaluation.mean(metric),
+        verdict=verdict,
+        failed=failed,
     )

@@ -121,6 +121,11 @@ class Baseline:
         return self._reference.text(self.path) if self._reference else None
 
     @property
+    def comparable_record(self) -> Record | None:
+        """The record that the test was compared with; None where that was not possible."""
+        return next((check.record for check in self._checks if check.verdict), None)
+
+    @property
     def checks(self) -> Sequence[Check]:
         """What the test has asked so far."""
         return tuple(self._checks)

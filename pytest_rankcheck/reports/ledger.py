@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypedDict
+from typing import Any, TypedDict
 
-__all__ = ["Entry", "Ledger", "collecting", "enter"]
+__all__ = ["Entry", "Ledger", "collecting", "enter", "measured", "wants_detail"]
 
 
 class Entry(TypedDict, total=False):
@@ -32,22 +32,46 @@ class Entry(TypedDict, total=False):
     """A sentence for the summary; an entry has a metric or a note."""
     heading: str
     """What the note stands under."""
+    detail: dict[str, Any]
+    """What a report shows of the gate; only where one is written."""
+    unjudged: list[dict[str, Any]]
+    """Documents to be judged, for a report; an entry of its own."""
+    measurement: dict[str, Any]
+    """The queries that were measured, for a report; an entry of its own."""
 
 
 Ledger = list[Entry]
 
 _current: ContextVar[Ledger | None] = ContextVar("rankcheck_ledger", default=None)
+_detailed: ContextVar[bool] = ContextVar("rankcheck_detailed", default=False)
 
 
 @contextmanager
-def collecting() -> Iterator[Ledger]:
-    """Collect what is entered until the block ends."""
+def collecting(*, detail: bool = False) -> Iterator[Ledger]:
+    """Collect what is entered until the block ends; for a report, in all detail."""
     ledger: Ledger = []
-    token = _current.set(ledger)
+    tokens = _current.set(ledger), _detailed.set(detail)
     try:
         yield ledger
     finally:
-        _current.reset(token)
+        _current.reset(tokens[0])
+        _detailed.reset(tokens[1])
+
+
+def wants_detail() -> bool:
+    """Return whether a report is written, so that details are wanted."""
+    return _current.get() is not None and _detailed.get()
+
+
+def measured(measurement: dict[str, Any]) -> None:
+    """Enter the queries of a measurement, once for the same rankings and metrics."""
+    for entry in _current.get() or ():
+        before = entry.get("measurement")
+        if before and before["key"] == measurement["key"]:
+            missing = measurement["metrics"].keys() - before["metrics"].keys()
+            if not missing:
+                return
+    enter(Entry(measurement=measurement))
 
 
 def enter(entry: Entry) -> None:

@@ -219,12 +219,16 @@ import json
 def pytest_runtest_logreport(report):
     if report.when == "call":
         with open("properties.json", "w") as file:
-            json.dump(report.user_properties, file)
+            json.dump([report.rankcheck, report.user_properties], file)
 """,
     )
     project.run().assert_outcomes(passed=1)
     text = (project.path / "properties.json").read_text("utf-8")
-    assert '"metric": "RR", "baseline": 1.0, "now": 1.0, "best": 1.0, "verdict": "passed"' in text
+    assert (
+        '"metric": "RR", "baseline": 1.0, "now": 1.0, "verdict": "passed", "failed": false, "best": 1.0'
+        in text
+    )
+    assert '["rankcheck.web.RR", "1.000000"], ["rankcheck.web.RR.baseline", "1.000000"]' in text
 
 
 def test_a_failure_that_a_test_expects_is_not_in_the_summary(project: Project) -> None:

@@ -1,0 +1,122 @@
+"""What is found at the end of a test, beside what its assertions found; and its baseline settled.
+
+pytest imports this at every start: what is heavy is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rankcheck.config import CONFIG
+from pytest_rankcheck.fixtures import BASELINE
+from pytest_rankcheck.reports.ledger import Entry
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+
+__all__ = ["SHOWN", "findings_beside", "settle"]
+
+SHOWN = pytest.StashKey[dict[int, object]]()
+"""The evaluations that are in a ledger already, kept so that their ids stay theirs."""
+
+
+def settle(baseline: Baseline, ledger: list[Entry]) -> None:
+    """Write or keep the baseline of a test that has passed so far.
+
+    Raises:
+        AssertionError: the update is refused.
+    """
+    __tracebackhide__ = True
+    from pytest_rankcheck.baselines.policy import Action
+    from pytest_rankcheck.reports.failure import refused_text
+    from pytest_rankcheck.reports.notes import baseline_notes
+
+    settlement = baseline.settle()
+    if settlement is None:
+        return
+    ledger.extend(baseline_notes(baseline, settlement))
+    if settlement.action is Action.REFUSE:
+        raise AssertionError(refused_text(settlement, baseline.test_id, baseline.shown_path))
+
+
+def findings_beside(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield what the summary and the reports say beside what assertions found.
+
+    Args:
+        item: the test, which has ended.
+        ledger: what its assertions found.
+    """
+    yield from _of_baseline(item)
+    evaluation: Any = getattr(item, "funcargs", {}).get("evaluation")
+    # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy for.
+    if type(evaluation).__module__.partition(".")[0] != __package__:
+        return
+    yield from _of_evaluation(item, evaluation, ledger)
+    if item.config.stash[CONFIG].reports.wanted:
+        yield from _for_reports(item, evaluation, ledger)
+
+
+def _of_baseline(item: pytest.Item) -> Iterator[Entry]:
+    """Yield the recorded metrics that are not gated, and the plan where it is asked for."""
+    if BASELINE not in item.stash:
+        return
+    from pytest_rankcheck.reports.notes import watched_entries
+
+    yield from watched_entries(item.stash[BASELINE])
+    if item.config.stash[CONFIG].plan:
+        from pytest_rankcheck.reports.plan import plan_entries
+
+        yield from plan_entries(item.stash[BASELINE])
+
+
+def _of_evaluation(
+    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Entry]
+) -> Iterator[Entry]:
+    """Yield, once an evaluation, the configured metrics and what a reader must know of it.
+
+    How much a metric varies from run to run is said of every metric that a test has measured.
+    """
+    shown = item.config.stash[SHOWN]
+    if evaluation.run.repeats:
+        from pytest_rankcheck.reports.notes import noise_notes
+
+        measured = dict.fromkeys(entry["metric"] for entry in ledger if "metric" in entry)
+        yield from noise_notes(evaluation, [*measured, *item.config.stash[CONFIG].metrics])
+    if id(evaluation) in shown:
+        return
+    shown[id(evaluation)] = evaluation
+    from pytest_rankcheck.metrics.names import Metric
+    from pytest_rankcheck.reports.notes import evaluation_notes, timing_notes
+
+    for name in item.config.stash[CONFIG].metrics:
+        yield Entry(
+            golden=evaluation.golden.name,
+            queries=len(evaluation.query_ids),
+            metric=str(Metric.parse(name)),
+            baseline=None,
+            now=evaluation.mean(name),
+            verdict="",
+            failed=False,
+        )
+    yield from evaluation_notes(evaluation)
+    yield from timing_notes(evaluation)
+
+
+def _for_reports(
+    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Entry]
+) -> Iterator[Entry]:
+    """Yield what reports show beside the gates of a test: configured metrics, what to judge."""
+    from pytest_rankcheck.reports.detail import measurement_detail, unjudged_detail
+
+    chosen = item.config.stash[CONFIG]
+    baseline = item.stash.get(BASELINE, None)
+    other = baseline.comparable_record if baseline else None
+    if chosen.metrics:
+        yield Entry(measurement=measurement_detail(evaluation, other, chosen.metrics))
+    if chosen.reports.unjudged:
+        gated = dict.fromkeys(entry["metric"] for entry in ledger if "detail" in entry)
+        yield Entry(unjudged=unjudged_detail(evaluation, [*gated, *chosen.metrics]))

@@ -1,0 +1,163 @@
+"""Reports of small measurements, and a browser to look at them with."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_rankcheck import (
+    Gate,
+    GoldenSet,
+    Run,
+    assert_at_least,
+    assert_not_regressed,
+    evaluate,
+)
+from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.report import Report, report_of
+
+__all__ = ["HOSTILE"]
+
+HOSTILE = [
+    "<img src=x onerror=window.ran=1>",
+    "<script>window.ran=1</script>",
+    "</script><script>window.ran=1</script>",
+    "<svg/onload=window.ran=1>",
+    "<iframe src=javascript:window.ran=1>",
+    "javascript:window.ran=1",
+    '"><img src=x onerror=window.ran=1>',
+    "'-window.ran=1-'",
+    "${window.ran=1}",
+    "{{7*7}}",
+    "{% raw %}",
+    "{{ constructor.constructor('window.ran=1')() }}",
+    "<!--<script>window.ran=1",
+    "-->]]></style><script>window.ran=1</script>",
+    "&lt;script&gt;",
+    "\u2028window.ran=1",
+    "\u202egnp.exe",
+    "\x1b[2J\x1b]8;;https://evil.example\x07",
+    "a | b | c",
+    "`code` ``` fence",
+    "[link](https://evil.example)",
+    "![image](https://evil.example/x.png)",
+    "https://evil.example www.evil.example",
+    "@everyone #1 GH-2",
+    "*bold* _it_ ~~s~~ # head",
+    '=HYPERLINK("https://evil.example")',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "'quoted",
+    "line\nbreak\r\ttab",
+    '<a href="https://evil.example" onclick=window.ran=1>x</a>',
+    "datum.constructor('window.ran=1')()",
+    "\ud800 lone",
+]
+"""Texts that would do something if they were taken for more than text."""
+
+
+def made_report(
+    rankings: dict[str, list[str]], before: dict[str, list[str]], golden: GoldenSet
+) -> Report:
+    """Return the report of two gates and a bound on two runs."""
+    now = evaluate(Run.from_dict(rankings), golden)
+    then = evaluate(Run.from_dict(before), golden)
+    entries: list[Any] = []
+    for check in (
+        lambda: assert_not_regressed(now, then, "nDCG@10", abs=0.01, by="locale"),
+        lambda: assert_not_regressed(now, then, "RR", gate=Gate.noninferior(0.001)),
+        lambda: assert_at_least(now, "P@1", 0.0),
+    ):
+        with collecting(detail=True) as ledger, suppress(AssertionError):
+            check()
+        for entry in ledger:
+            entry.get("detail", {}).setdefault("test", "tests/test_it.py::test_it")
+        entries += ledger
+    entries.append({"heading": "notes", "note": "said"})
+    return report_of(entries, "pytest -q")
+
+
+@pytest.fixture
+def report() -> Report:
+    """The report of 60 queries, of which 20 got worse and 5 better."""
+    queries = [f"q{index:02}" for index in range(60)]
+    golden = GoldenSet.from_dict(
+        {query: {f"{query} good": 3, f"{query} fair": 1, f"{query} bad": 0} for query in queries},
+        queries={query: f"text of {query}" for query in queries},
+        attributes={query: {"locale": "de" if query < "q30" else "en"} for query in queries},
+    )
+    before = {query: [f"{query} good", f"{query} bad", f"{query} fair"] for query in queries}
+    now = dict(before)
+    for query in queries[:20]:
+        now[query] = [f"{query} new", f"{query} bad", f"{query} good"]
+    for query in queries[40:45]:
+        now[query] = [f"{query} good", f"{query} fair", f"{query} bad"]
+    return made_report(now, before, golden)
+
+
+@pytest.fixture
+def hostile() -> Report:
+    """A report with hostile ids, texts, attributes and documents."""
+    golden = GoldenSet.from_dict(
+        {query: {f"{query}!": 2, query: 1} for query in HOSTILE},
+        queries={query: query for query in HOSTILE},
+        attributes={query: {"locale": query} for query in HOSTILE},
+        name="<img src=x onerror=window.ran=1>",
+    )
+    before = {query: [f"{query}!", query] for query in HOSTILE}
+    now = {query: [f"new {query}", query] for query in HOSTILE}
+    return made_report(now, before, golden)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A headless Chromium, the one of the system."""
+    api = pytest.importorskip("playwright.sync_api")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("no Chromium is installed to look at the HTML report with")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """A function that opens a report and returns the page; whatever it complains of fails."""
+    from pytest_rankcheck.reports.html.page import html_of
+
+    pages, complaints = [], []
+
+    def open_(report: Report, width: int = 1200, scheme: str = "light") -> Any:
+        file = tmp_path / f"report-{len(pages)}.html"
+        file.write_text(html_of(report), "utf-8")
+        page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append("dialog"))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith(("file:", "data:"))
+                else complaints.append(f"request: {request.url}")
+            ),
+        )
+        page.goto(file.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        page.wait_for_selector("#chart-scatter svg")
+        pages.append(page)
+        return page
+
+    yield open_
+    for page in pages:
+        page.close()
+    assert complaints == []

@@ -1,0 +1,143 @@
+"""The HTML report, driven in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest import HOSTILE
+
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.reports.report import Report
+
+pytest.importorskip("altair", reason="the HTML report needs pytest-rankcheck[report]")
+pytest.importorskip("vl_convert", reason="the HTML report needs pytest-rankcheck[report]")
+
+Opened = Callable[..., Any]
+
+
+def texts(page: Any, selector: str) -> list[str]:
+    found: list[str] = page.locator(selector).all_inner_texts()
+    return found
+
+
+def test_verdicts_come_first_and_charts_are_drawn(opened: Opened, report: Report) -> None:
+    page = opened(report)
+    assert texts(page, "h1, .badge") == ["Ranking quality", "2 of 3 gates failed"]
+    rows = texts(page, "#verdicts tbody tr")
+    assert "regressed" in rows[0]
+    assert "nDCG@10" in rows[0]
+    page.wait_for_selector("#chart-gates svg")
+    page.wait_for_selector("[data-slices] svg")
+    assert "locale=de" in texts(page, "#slices tbody tr")[0]
+    assert "worst queries" in page.locator("#verdicts pre").first.inner_text()
+    for chart in ("differences", "bars", "scatter"):
+        assert page.locator(f"#chart-{chart} svg").count() == 1
+
+
+def test_queries_are_filtered_sorted_and_searched(opened: Opened, report: Report) -> None:
+    page = opened(report)
+    assert texts(page, "#count") == ["60 of 60 queries: 20 worse, 5 better, 35 equal"]
+    assert texts(page, "#rows button.open")[0] in {f"q{i:02}" for i in range(20)}
+    page.select_option("#kind", "better")
+    assert texts(page, "#count") == ["5 of 60 queries: 0 worse, 5 better, 0 equal"]
+    page.select_option("#kind", "")
+    page.select_option("#attribute", "locale=en")
+    assert texts(page, "#count") == ["30 of 60 queries: 0 worse, 5 better, 25 equal"]
+    page.select_option("#attribute", "")
+    page.fill("#search", "TEXT q07")
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('1 of 60')")
+    assert texts(page, "#rows button.open") == ["q07"]
+    page.fill("#search", "")
+    page.wait_for_function("document.getElementById('count').textContent.startsWith('60 of')")
+    page.get_by_role("button", name="query", exact=True).click()
+    assert texts(page, "#rows button.open")[:2] == ["q00", "q01"]
+    page.get_by_role("button", name="query", exact=True).click()
+    assert texts(page, "#rows button.open")[:2] == ["q59", "q58"]
+    assert page.locator("th[aria-sort=descending]").inner_text().startswith("query")
+    page.click("#more")
+    assert page.locator("#rows button.open").count() == 60
+
+
+def test_a_query_opens_to_its_two_rankings(opened: Opened, report: Report) -> None:
+    page = opened(report)
+    page.fill("#search", "q03")
+    page.wait_for_function("document.querySelectorAll('#rows tr').length === 1")
+    button = page.locator("#rows button.open")
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    before, now = (
+        page.locator(".rankings ol").nth(place).locator("li").all_inner_texts() for place in (0, 1)
+    )
+    assert before[0].replace("\n", " ") == "1. q03 good grade 3"
+    assert before[2].replace("\n", " ") == "3. q03 fair grade 1 · left"
+    assert now[0].replace("\n", " ") == "1. q03 new unjudged · entered"
+    assert now[2].replace("\n", " ") == "3. q03 good grade 3 · moved 1 → 3"
+    page.wait_for_function("document.querySelectorAll('.rankings line').length === 2")
+    assert page.locator(".rankings line.down").count() == 1
+    page.keyboard.press("Enter")
+    assert page.locator(".rankings").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 390])
+def test_it_fits_a_phone_and_is_accessible(
+    opened: Opened, report: Report, width: int, scheme: str
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = opened(report, width, scheme)
+    page.locator("#rows button.open").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = axe.Axe().run(page)
+    violations = [
+        f"{one['id']}: {[node['html'][:150] for node in one['nodes'][:3]]}"
+        for one in found.response["violations"]
+    ]
+    assert violations == []
+
+
+def test_foreign_text_is_shown_and_runs_nothing(opened: Opened, hostile: Report) -> None:
+    page = opened(hostile)
+    for button in page.locator("#rows button.open").all():
+        button.click()
+    page.hover("#chart-scatter path")
+    assert page.evaluate("window.ran") is None
+    assert page.locator("main img, main iframe, main script, main a[href*=evil]").count() == 0
+    shown = set(texts(page, "#rows button.open"))
+    assert quoted(HOSTILE[0], 500) in shown
+    assert len(shown) == len(HOSTILE)
+    assert "49" not in " ".join(texts(page, "#verdicts, #slices"))
+
+
+def test_without_a_baseline_there_is_still_something_to_see(opened: Opened, report: Report) -> None:
+    for gate in report["gates"]:
+        gate["overall"] = {"label": "", "queries": 60, "now": 0.5}
+        gate["slices"] = []
+    for query in report["measurements"][0]["queries"]:
+        query["before"], query["state"] = None, "new"
+        query["values"] = {name: [None, now] for name, (_, now) in query["values"].items()}
+    from pytest_rankcheck.reports.html.page import html_of
+
+    assert "No gate looks at slices" in html_of(report)
+
+
+def test_its_size_is_bounded(report: Report) -> None:
+    """A thousand queries with ten documents of 40 characters on both sides: at most 5 MB."""
+    from pytest_rankcheck.reports.html.page import html_of
+
+    measurement = report["measurements"][0]
+    line = measurement["queries"][0]
+    docs = [f"a document with an id of some length {i:04}" for i in range(20)]
+    measurement["queries"] = [
+        {
+            **line,
+            "id": f"q{i}",
+            "before": docs[:10],
+            "now": docs[10:],
+            "grades": dict.fromkeys(docs, 1.0),
+        }
+        for i in range(1000)
+    ]
+    assert len(html_of(report).encode()) < 5_000_000

@@ -1,0 +1,41 @@
+"""The JSON report: its schema, and that it merges what tests found apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+import pytest_rankcheck.reports.report as report_module
+from pytest_rankcheck.reports.json_report import json_of
+from pytest_rankcheck.reports.report import Report
+
+SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
+
+
+def test_it_has_its_schema_and_a_line_a_query(report: Report, hostile: Report) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for one in (report, hostile):
+        text = json_of(one)
+        text.encode("utf-8")
+        jsonschema.validate(json.loads(text), SCHEMA)
+        queries = one["measurements"][0]["queries"]
+        assert sum(line.startswith('        {"id": ') for line in text.splitlines()) == len(queries)
+
+
+def test_metrics_of_the_same_rankings_are_one_measurement(report: Report) -> None:
+    [measurement] = report["measurements"]
+    assert list(measurement["metrics"]) == ["nDCG@10", "RR", "P@1"]
+    assert {gate["measurement"] for gate in report["gates"]} == {measurement["key"]}
+    worse = next(query for query in measurement["queries"] if query["id"] == "q00")
+    assert worse["values"]["RR"] == [1.0, 0.333333]
+    assert worse["values"]["P@1"] == [None, 0.0], "a bound knows nothing of before"
+    assert worse["before"] == ["q00 good", "q00 bad", "q00 fair"]
+    assert worse["grades"] == {"q00 good": 3, "q00 fair": 1, "q00 bad": 0}
+
+
+def test_what_failed_comes_first(report: Report) -> None:
+    failed = [gate["failed"] for gate in report["gates"]]
+    assert failed == sorted(failed, reverse=True)
+    assert report["outcome"] == "failed"

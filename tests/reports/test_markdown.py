@@ -1,0 +1,63 @@
+"""The Markdown report: what it has, that it fits a comment, that foreign text is only text."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import pytest
+from conftest import HOSTILE
+from markdown_it import MarkdownIt
+
+from pytest_rankcheck.reports.markdown import LONGEST_COMMENT, escaped, markdown_of
+from pytest_rankcheck.reports.report import Report
+
+
+def test_verdicts_slices_and_worst_queries(report: Report) -> None:
+    text = markdown_of(report)
+    lines = text.splitlines()
+    assert lines[0].startswith("## ❌ Ranking quality: ")
+    assert any(line.startswith(r"| ❌ | golden set | nDCG@<!-- -->10 |") for line in lines)
+    assert any("locale=de | 30 |" in line for line in lines)
+    assert "| query | text | baseline | now | top then | top now |" in text
+    assert "_and 10 queries more that are worse_" in text
+    assert "<details><summary>All of it</summary>" in text
+    assert lines[-2].startswith("<sub>pytest \\-q · ")
+
+
+def test_what_passed_is_short(report: Report) -> None:
+    report["gates"] = [gate for gate in report["gates"] if not gate["failed"]][-1:]
+    text = markdown_of(report)
+    assert text.startswith("## ✅ Ranking quality: 1 gate passed")
+    assert "###" not in text
+
+
+def test_it_never_is_longer_than_a_comment(report: Report) -> None:
+    gate = report["gates"][0]
+    report["gates"] = [copy.deepcopy(gate) for _ in range(300)]
+    text = markdown_of(report)
+    assert len(text) < LONGEST_COMMENT
+    assert "sections left out to keep this short; the HTML and JSON reports have all" in text
+    assert "_and 200 gates more that passed_" in text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_foreign_text_is_text(text: str) -> None:
+    rendered = MarkdownIt("gfm-like", {"linkify": False}).render(
+        f"| a |\n|---|\n| {escaped(text)} |\n"
+    )
+    assert rendered.count("<td>") == 1
+    inside = rendered.partition("<td>")[2].partition("</td>")[0].replace("<!-- -->", "")
+    assert "<" not in inside
+    for linked in ("@everyone", "www.evil", "https://", "#1"):
+        assert linked not in escaped(text)
+
+
+def test_a_hostile_report_has_no_tag_and_no_link(hostile: Report) -> None:
+    text = markdown_of(hostile)
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
+    every = [child for token in tokens for child in (token, *(token.children or ()))]
+    assert not {token.type for token in every} & {"image", "link_open"}
+    html = " ".join(token.content for token in every if token.type.startswith("html_"))
+    assert not re.sub(r"</?(details|summary|sub)>|<!-- -->|[^<>]+", "", html)
+    assert "\x1b" not in text

@@ -1,0 +1,72 @@
+"""What to judge next, and reading it back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError, Metric, Run, evaluate
+from pytest_rankcheck.reports.unjudged import csv_of, quepid_of, to_judge
+
+GOLDEN = GoldenSet.from_dict(
+    {"a": {"x": 3}, "b": {"y": 1}}, queries={"a": "=HYPERLINK(1)", "b": "two"}
+)
+EVALUATION = evaluate(Run.from_dict({"a": ["-new", "x"], "b": ["y", "other"]}), GOLDEN)
+
+
+def test_the_most_influential_document_comes_first() -> None:
+    found = list(to_judge(EVALUATION, [Metric.parse("RR")]))
+    assert [(one.query_id, one.doc_id, one.rank) for one in found] == [
+        ("a", "-new", 1),
+        ("b", "other", 2),
+    ]
+    # RR of a would be 1 and not 1/2, of two queries; that of b is 1 already.
+    assert [one.influence for one in found] == [0.25, 0.0]
+
+
+def test_a_document_stands_once_with_the_metric_it_moves_most() -> None:
+    metrics = [Metric.parse("P@10"), Metric.parse("RR")]
+    first, second = to_judge(EVALUATION, metrics)
+    assert (first.metric, first.influence) == ("RR", 0.25)
+    assert (second.metric, second.influence) == ("P@10", pytest.approx(0.05))
+
+
+def test_it_is_read_back_once_grades_are_filled_in(tmp_path: Path) -> None:
+    rows = [asdict(one) for one in to_judge(EVALUATION, [Metric.parse("RR")])]
+    text = csv_of(rows)
+    assert "'=HYPERLINK(1)" in text
+    assert "'-new" in text
+    cells = list(csv.DictReader(io.StringIO(text)))
+    file = tmp_path / "judged.csv"
+    file.write_text(text, "utf-8")
+    with pytest.raises(GoldenSetError, match="no row has a grade in its column relevance yet"):
+        GoldenSet.load(file)
+    cells[0]["relevance"] = "2"
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, cells[0])
+        writer.writeheader()
+        writer.writerows(cells)
+    judged = GoldenSet.load(file)
+    assert judged.query("a").text == "=HYPERLINK(1)"
+    whole = GOLDEN.merge(judged)
+    assert whole.grades("a") == {"x": 3, "-new": 2}
+    assert not whole.has_candidates
+
+
+def test_quepids_form_is_read_back_too(tmp_path: Path) -> None:
+    rows = [asdict(one) for one in to_judge(EVALUATION, [Metric.parse("RR")])]
+    lines = quepid_of(rows).splitlines()
+    assert lines[0] == "query,docid,rating"
+    assert lines[1].startswith(" =HYPERLINK(1),")
+    file = tmp_path / "case.csv"
+    file.write_text("\n".join([lines[0], lines[2] + "3"]) + "\n", "utf-8")
+    assert GoldenSet.load(file).grades("two") == {"other": 3}
+
+
+def test_nothing_is_left_to_judge_where_all_is_judged() -> None:
+    evaluation = evaluate(Run.from_dict({"a": ["x"]}), GOLDEN)
+    assert list(to_judge(evaluation, [Metric.parse("RR")])) == []
