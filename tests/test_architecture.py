@@ -18,6 +18,8 @@ NAME = "pytest_rankcheck"
 
 HOUSE = [
     "__init__",
+    "__main__",
+    "command_line",
     "plugin",
     "session_findings",
     "item_findings",

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.label_noise import LabelSensitivity, Ruling, label_sensitivity
 from pytest_rankcheck.evaluation.measured import Measured
+from pytest_rankcheck.evaluation.notebook import PlotKind, comparison_html, comparison_plot
 from pytest_rankcheck.evaluation.paired import Paired, as_recorded
 from pytest_rankcheck.evaluation.unjudged import Unjudged, unjudged_in
 from pytest_rankcheck.metrics.names import Metric, MetricLike
@@ -297,6 +298,24 @@ class Comparison:
     def _other_places(self) -> Sequence[int]:
         place = {query_id: index for index, query_id in enumerate(self.other.query_ids)}
         return np.array([place[query_id] for query_id in self.query_ids], dtype=np.intp)  # type: ignore[return-value]
+
+    def plot(self, metric: MetricLike, kind: PlotKind = "bars") -> Any:
+        """Return an Altair chart of the change of each query, for a notebook.
+
+        Args:
+            metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+            kind: ``"bars"``, worst first; ``"scatter"``, before against now; or ``"histogram"``.
+
+        Raises:
+            ConfigurationError: Altair is not installed, or there is no such kind.
+        """
+        return comparison_plot(self, Metric.parse(metric), kind)
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows."""
+        known = getattr(self.other, "metrics", None)
+        names = self.evaluation.computed if known is None else [Metric.parse(one) for one in known]
+        return comparison_html(self, names)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"

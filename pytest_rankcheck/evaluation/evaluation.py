@@ -14,6 +14,7 @@ from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing,
 from pytest_rankcheck.evaluation.foreign import foreign_values
 from pytest_rankcheck.evaluation.joining import Joined, join, judged_hits
 from pytest_rankcheck.evaluation.measured import Measured
+from pytest_rankcheck.evaluation.notebook import evaluation_html
 from pytest_rankcheck.evaluation.planning import POWERS, plan_of, spread_of
 from pytest_rankcheck.evaluation.pointless import warn_if_pointless
 from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
@@ -329,6 +330,15 @@ class Evaluation:
     @cached_property
     def _has_relevant(self) -> FloatArray:
         return np.concatenate([(hits.ideal > 0).any(axis=1) for hits in self._hits])
+
+    @property
+    def computed(self) -> Sequence[Metric]:
+        """The metrics that were asked for so far."""
+        return tuple(self._values)
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows."""
+        return evaluation_html(self, self.computed)
 
     def __repr__(self) -> str:
         return f"Evaluation(of {self.run!r} on {self.golden!r})"

@@ -16,7 +16,7 @@ import pytest_rankcheck
 # cannot be imported twice.
 for _module in pkgutil.walk_packages(pytest_rankcheck.__path__, "pytest_rankcheck."):
     importlib.import_module(_module.name)
-for _name in ("pandas", "scipy.special", "scipy.stats"):
+for _name in ("pandas", "scipy.special", "scipy.stats", "vl_convert"):
     importlib.import_module(_name)
 
 ENGINE = '''

@@ -1,0 +1,303 @@
+"""``python -m pytest_rankcheck``: comparing, showing and linting without a test session."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from pytest_rankcheck.assertions.regression import assert_not_regressed
+from pytest_rankcheck.baselines.recorded import measured_from, record_in, recorded
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.files.writing import write_whole
+from pytest_rankcheck.gates.configured import gate_of
+from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.names import Metric
+from pytest_rankcheck.metrics.registry import Definition, definition, definitions
+from pytest_rankcheck.reports.ledger import Entry, Ledger, collecting, enter
+from pytest_rankcheck.reports.lint import lint_text
+from pytest_rankcheck.reports.summary import summary_lines
+from pytest_rankcheck.reports.wording import number
+
+__all__ = ["main"]
+
+PASSED, BLOCKED, WRONG = 0, 1, 2
+"""The exit codes: the gate passed, it blocked, or it could not be asked."""
+
+_METRICS = ("nDCG@10", "RR")
+_EPILOG = """examples:
+  python -m pytest_rankcheck compare main.run branch.run --golden golden/web.jsonl
+  python -m pytest_rankcheck compare tests/baselines/test_ranking/test_mrr.json new.run \\
+      --golden golden/web.jsonl --gate "noninferior(margin=0.02)" --by locale --html report.html
+  python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
+  python -m pytest_rankcheck lint golden/web.jsonl
+  python -m pytest_rankcheck metrics nDCG
+
+exit codes: 0 passed, 1 the gate blocks (or the linter found errors), 2 wrong usage or input"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code."""
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = chosen.run
+    try:
+        return run(chosen)
+    except RankcheckError as error:
+        print(f"{parser.prog} {chosen.command}: {error}", file=sys.stderr)
+        return WRONG
+    except BrokenPipeError:
+        # Whoever read, as `head` does, has seen enough.
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PASSED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pytest_rankcheck",
+        description="Compare, show and lint rankings and golden sets without a test session.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    compare = commands.add_parser("compare", help="hold a ranking against an earlier one")
+    compare.add_argument("old", type=Path, help="a run, a baseline, or a JSON report")
+    compare.add_argument("new", type=Path, help="a run, a baseline, or a JSON report")
+    compare.add_argument(
+        "--gate",
+        default="tolerance()",
+        help='the rule that decides, such as "noninferior(margin=0.02)"; without it nothing may '
+        "fall",
+    )
+    compare.add_argument(
+        "--inconclusive",
+        choices=("pass", "warn", "fail"),
+        default="warn",
+        help="whether a verdict that cannot tell blocks (default: warn)",
+    )
+    for name in ("html", "markdown", "json"):
+        compare.add_argument(f"--{name}", type=Path, metavar="PATH", help="write the report")
+    compare.set_defaults(run=_compare)
+    show = commands.add_parser("show", help="show the means of a run, a baseline or a report")
+    show.add_argument("file", type=Path, help="a run, a baseline, or a JSON report")
+    show.set_defaults(run=_show)
+    for command in (compare, show):
+        command.add_argument(
+            "--golden", type=Path, required=command is compare, help="the golden set"
+        )
+        command.add_argument(
+            "--metric",
+            action="append",
+            metavar="NAME",
+            help="a metric, such as nDCG@10 (may be given several times; default: those of the "
+            f"baseline, else {' and '.join(_METRICS)})",
+        )
+        command.add_argument(
+            "--by", action="append", default=[], metavar="ATTRIBUTE", help="look at its slices too"
+        )
+    lint = commands.add_parser("lint", help="look for what in golden sets would mislead a gate")
+    lint.add_argument("golden", type=Path, nargs="+", help="golden sets")
+    lint.set_defaults(run=_lint)
+    metrics = commands.add_parser("metrics", help="the catalogue of metrics, or one of them")
+    metrics.add_argument("name", nargs="?", help="a metric or an alias, such as nDCG or MRR")
+    metrics.set_defaults(run=_metrics)
+    return parser
+
+
+# --- compare ---------------------------------------------------------------------------------
+
+
+def _compare(chosen: argparse.Namespace) -> int:
+    golden = GoldenSet.load(chosen.golden)
+    gate = gate_of(chosen.gate)
+    new, old = measured_from(chosen.new, golden), measured_from(chosen.old, golden)
+    metrics = _chosen_metrics(chosen, chosen.old, golden.name)
+    for difference in _differences(old, new):
+        print(f"not measured alike: {difference}", file=sys.stderr)
+    with collecting(detail=True) as ledger:
+        for metric in metrics:
+            _hold(new, old, metric, gate, chosen.by)
+    for entry in ledger:
+        entry.get("detail", {})["test"] = f"{chosen.old.name} -> {chosen.new.name}"
+    for line in summary_lines(ledger):
+        print(line.text)
+    _write(chosen, ledger)
+    untold = any(entry.get("verdict") == "inconclusive" for entry in ledger)
+    failed = any(entry.get("failed") for entry in ledger)
+    return BLOCKED if failed or (untold and chosen.inconclusive == "fail") else PASSED
+
+
+def _differences(old: Evaluation, new: Evaluation) -> Iterator[str]:
+    """Yield the conventions, and the depth where both are known, in which two differ."""
+    then, now = old.conventions.to_dict(), new.conventions.to_dict()
+    depths = old.run.depth, new.run.depth
+    if None not in depths:
+        then["depth"], now["depth"] = map(str, depths)
+    for name, value in then.items():
+        if now[name] != value:
+            yield f"{name} is '{value}' in the old, '{now[name]}' in the new"
+
+
+def _hold(new: Evaluation, old: Evaluation, metric: Metric, gate: Gate, by: Sequence[str]) -> None:
+    """Hold one metric; print why it fails, if it does."""
+    try:
+        assert_not_regressed(new, old, metric, gate=gate, by=by)
+    except AssertionError as failure:
+        print(f"{failure}\n")
+
+
+def _chosen_metrics(chosen: argparse.Namespace, path: Path, golden_name: str) -> list[Metric]:
+    """Return the metrics that were asked for, else those of a record, else the usual ones."""
+    names: Sequence[str] = chosen.metric or ()
+    if not names:
+        record = record_in(path, golden_name)
+        names = record.gated if record else _METRICS
+    return [Metric.parse(name) for name in names]
+
+
+def _write(chosen: argparse.Namespace, ledger: Ledger) -> None:
+    """Write the reports that were asked for."""
+    from pytest_rankcheck.reports.json_report import json_of
+    from pytest_rankcheck.reports.markdown import markdown_of
+    from pytest_rankcheck.reports.report import report_of
+
+    paths = {name: getattr(chosen, name) for name in ("html", "markdown", "json")}
+    if not any(paths.values()):
+        return
+    command = f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}"
+    report = report_of(ledger, command)
+    for name, path in paths.items():
+        if path is None:
+            continue
+        try:
+            if name == "html":
+                text = _html(report)
+            else:
+                text = markdown_of(report) if name == "markdown" else json_of(report)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, text)
+        except OSError as failure:
+            why = failure.strerror or failure
+            raise ConfigurationError(
+                f"the report cannot be written to {quoted(path)}: {why}"
+            ) from None
+        print(f"report written to {quoted(path, 300)}")
+
+
+def _html(report: dict[str, object]) -> str:
+    try:
+        from pytest_rankcheck.reports.html.page import html_of
+
+        return html_of(report)
+    except ImportError as missing:
+        raise ConfigurationError(
+            f"--html needs {missing.name}, which is not installed: "
+            "pip install 'pytest-rankcheck[report]'"
+        ) from None
+
+
+# --- show ------------------------------------------------------------------------------------
+
+
+def _show(chosen: argparse.Namespace) -> int:
+    if not chosen.file.exists():
+        raise ConfigurationError(f"there is no file {quoted(chosen.file)}")
+    kind = recorded(chosen.file)
+    if chosen.golden is not None:
+        golden = GoldenSet.load(chosen.golden)
+        evaluation = measured_from(chosen.file, golden)
+        metrics = _chosen_metrics(chosen, chosen.file, golden.name)
+        with collecting() as ledger:
+            for entry in _entries(evaluation, metrics, chosen.by):
+                enter(entry)
+        for line in summary_lines(ledger):
+            print(line.text)
+        return PASSED
+    if kind is None:
+        raise ConfigurationError(f"{quoted(chosen.file)}: to measure a run, give its --golden set")
+    record = record_in(chosen.file)
+    assert record is not None
+    print(
+        f"{kind} of golden set '{quoted(record.golden_name)}': {record.golden_queries:,} queries, "
+        f"{record.golden_judgments:,} judgments, fingerprint {record.golden_fingerprint}"
+    )
+    for name, kept in record.kept.items():
+        mean = number(record.mean(Metric.parse(name)))
+        print(f"  {name}  {mean}  best {number(kept.best)}{'' if kept.gated else '  not gated'}")
+    for approval in record.approvals:
+        print(f'  approved {approval.date[:10]}: "{quoted(approval.reason)}"')
+    return PASSED
+
+
+def _entries(
+    evaluation: Evaluation, metrics: Sequence[Metric], by: Sequence[str]
+) -> Iterator[Entry]:
+    """Yield a line a metric, and a note a slice."""
+    for metric in metrics:
+        yield Entry(
+            golden=evaluation.golden.name,
+            queries=len(evaluation.query_ids),
+            metric=str(metric),
+            baseline=None,
+            now=evaluation.mean(metric),
+            verdict="",
+            failed=False,
+        )
+        for attribute in by:
+            values = evaluation.values(metric)
+            for value, places in evaluation.slices(attribute).items():
+                mean = number(metric.mean(values[list(places)]))
+                yield Entry(
+                    heading=f"{metric} by {quoted(attribute)}",
+                    note=f"{quoted(value)}  {mean} ({len(places):,})",
+                )
+
+
+# --- lint and metrics ------------------------------------------------------------------------
+
+
+def _lint(chosen: argparse.Namespace) -> int:
+    worst = PASSED
+    for path in chosen.golden:
+        # A set that contradicts itself is one to be looked at, not one that cannot be read.
+        golden = GoldenSet.load(path, contradictions="first")
+        findings = golden.lint()
+        print(lint_text(golden.name, len(golden), findings))
+        if any(finding.level == "error" for finding in findings):
+            worst = BLOCKED
+    return worst
+
+
+def _metrics(chosen: argparse.Namespace) -> int:
+    if chosen.name is None:
+        for name, found in definitions().items():
+            aliases = f" ({', '.join(found.aliases)})" if found.aliases else ""
+            print(f"{name}{aliases}\n    {found.summary}")
+        return PASSED
+    name = chosen.name.partition("@")[0].partition("(")[0]
+    print("\n".join(_card(definition(name))))
+    return PASSED
+
+
+def _card(found: Definition) -> Iterator[str]:
+    """Yield what there is to know of a metric."""
+    low, high = found.range
+    yield found.name
+    yield f"  {found.summary}"
+    if found.aliases:
+        yield f"  also called     {', '.join(found.aliases)}"
+    yield f"  better          {'higher' if found.higher_is_better else 'lower'}"
+    yield f"  range           {low:g} to {high:g}"
+    yield f"  after the @     {found.at or 'nothing'}"
+    yield f"  an unjudged document is {found.unjudged}"
+    yield f"  source          {found.reference}"
+    for parameter in found.parameters.values():
+        yield f"  {parameter.name}={parameter.default}"
+        yield f"      {parameter.description}; takes {parameter.allowed}"

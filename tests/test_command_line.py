@@ -1,0 +1,181 @@
+"""``python -m pytest_rankcheck``: what it prints, what it writes, how it exits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import pytest_rankcheck.reports.report as report_module
+from pytest_rankcheck import GoldenSet, Metric, Record, Run, evaluate
+from pytest_rankcheck.command_line import main
+from pytest_rankcheck.metrics.registry import definitions
+
+SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a golden set, a run, a worse one, and the baseline of the first."""
+    monkeypatch.chdir(tmp_path)
+    queries = [f"q{index:02}" for index in range(40)]
+    golden = GoldenSet.from_dict(
+        {query: {"good": 2, "bad": 0} for query in queries},
+        attributes={query: {"locale": "de" if query < "q20" else "en"} for query in queries},
+        name="web",
+    )
+    golden.save(tmp_path / "web.jsonl")
+    good = {query: ["good", "bad"] for query in queries}
+    worse = {**good, **dict.fromkeys(queries[:6], ["bad", "good"])}
+    Run.from_dict(good).save(tmp_path / "good.run")
+    Run.from_dict(worse).save(tmp_path / "worse.run")
+    record = Record.of(
+        evaluate(Run.from_dict(good), GoldenSet.load(tmp_path / "web.jsonl")),
+        [Metric.parse("RR"), Metric.parse("P@1")],
+    )
+    (tmp_path / "base.json").write_text(record.to_text(), "utf-8")
+    return tmp_path
+
+
+GOLDEN = ("--golden", "web.jsonl")
+
+
+def test_two_runs_are_compared_and_the_exit_code_is_that_of_the_gate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["compare", "good.run", "worse.run", *GOLDEN, "--by", "locale"]) == 1
+    out = capsys.readouterr().out
+    assert "nDCG@10 regressed on golden set 'web' (40 queries)" in out
+    assert "RR regressed on golden set 'web' (40 queries): 1.0000 -> 0.9250, -0.0750" in out
+    assert "locale=de  1.0000 -> 0.8500" in out
+    assert main(["compare", "worse.run", "good.run", *GOLDEN]) == 0
+    assert "passed, better" in capsys.readouterr().out
+    gate = ["--gate", "tolerance(abs=0.1)", "--metric", "RR"]
+    assert main(["compare", "good.run", "worse.run", *GOLDEN, *gate]) == 0
+    assert "passed, lower" in capsys.readouterr().out
+
+
+def test_a_baseline_brings_its_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "base.json", "worse.run", *GOLDEN]) == 1
+    out = capsys.readouterr().out
+    assert "RR regressed" in out
+    assert "P@1 regressed" in out
+    assert "nDCG" not in out
+
+
+@pytest.mark.parametrize(("inconclusive", "code"), [("pass", 0), ("warn", 0), ("fail", 1)])
+def test_a_verdict_that_cannot_tell(inconclusive: str, code: int) -> None:
+    arguments = ["--gate", "noninferior(margin=0.05, alpha=0.01)", "--metric", "RR"]
+    arguments += ["--inconclusive", inconclusive]
+    assert main(["compare", "good.run", "worse.run", *GOLDEN, *arguments]) == code
+
+
+def test_a_report_is_written_and_compared_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = ["--json", "out/r.json", "--markdown", "out/r.md"]
+    assert main(["compare", "base.json", "worse.run", *GOLDEN, *written]) == 1
+    report = json.loads((folder / "out/r.json").read_text("utf-8"))
+    jsonschema.validate(report, SCHEMA)
+    assert report["gates"][0]["test"] == "base.json -> worse.run"
+    assert (folder / "out/r.md").read_text("utf-8").startswith("## ❌")
+    capsys.readouterr()
+    for old, new, code in (
+        ("good.run", "out/r.json", 1),
+        ("out/r.json", "good.run", 0),
+        ("out/r.json", "out/r.json", 0),
+        ("out/r.json", "base.json", 0),
+    ):
+        assert main(["compare", old, new, *GOLDEN, "--metric", "RR"]) == code, (old, new)
+    out = capsys.readouterr().out
+    assert "RR regressed on golden set 'web' (40 queries): 1.0000 -> 0.9250, -0.0750" in out
+
+
+def test_html_is_written_where_the_extra_is_installed(folder: Path) -> None:
+    pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
+    assert main(["compare", "base.json", "good.run", *GOLDEN, "--html", "r.html"]) == 0
+    assert "<h1>Ranking quality</h1>" in (folder / "r.html").read_text("utf-8")
+
+
+def test_another_way_of_measuring_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    golden = GoldenSet.load(folder / "web.jsonl")
+    run = Run.from_dict({q: ["good"] for q in golden.query_ids}, ties="input")
+    record = Record.of(evaluate(run, golden), [Metric.parse("RR")])
+    Path("other.json").write_text(record.to_text(), "utf-8")
+    assert main(["compare", "base.json", "other.json", *GOLDEN, "--metric", "RR"]) == 0
+    assert "ties is 'doc_id' in the old, 'input' in the new" in capsys.readouterr().err
+
+
+def test_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "base.json"]) == 0
+    out = capsys.readouterr().out
+    assert "pytest-rankcheck baseline of golden set 'web': 40 queries, 80 judgments" in out
+    assert "  RR  1.0000  best 1.0000" in out
+    assert main(["show", "worse.run", *GOLDEN, "--metric", "RR", "--by", "locale"]) == 0
+    out = capsys.readouterr().out
+    assert "web         RR             -  0.9250" in out
+    assert "RR by locale:\n  de  0.8500 (20)\n  en  1.0000 (20)" in out
+
+
+def test_lint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lint", "web.jsonl"]) == 0
+    assert "golden set 'web' (40 queries): 0 errors" in capsys.readouterr().out
+    (folder / "two.qrels").write_text("a 0 x 1\na 0 x 2\n", "utf-8")
+    assert main(["lint", "web.jsonl", "two.qrels"]) == 1
+    assert "contradictory-judgment" in capsys.readouterr().out
+
+
+def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(not line.startswith(" ") for line in lines) == len(definitions())
+    for name in ("MRR", "rr@10", "RR(rel=2)"):
+        assert main(["metrics", name]) == 0
+        assert capsys.readouterr().out.startswith("RR\n  One over the rank")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["show", "nothere.run"], "there is no file nothere.run"),
+        (["show", "good.run"], "give its --golden set"),
+        (["compare", "nothere", "good.run", *GOLDEN], "there is no file nothere"),
+        (["compare", "good.run", "good.run", *GOLDEN, "--gate", "x()"], "'x()' is not a gate"),
+        (["compare", "good.run", "good.run", *GOLDEN, "--metric", "XX"], "unknown metric 'XX'"),
+        (["compare", "good.run", "good.run", *GOLDEN, "--by", "nothing"], "no attribute 'nothing'"),
+        (["compare", "base.json", "base.json", *GOLDEN, "--metric", "AP"], "has no AP"),
+        (
+            ["compare", "good.run", "good.run", *GOLDEN, "--json", "web.jsonl/r"],
+            "cannot be written",
+        ),
+        (["metrics", "nDGC"], "did you mean 'nDCG'"),
+        (["lint", "nothere.jsonl"], "nothere.jsonl"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_exit_code_2(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"python -m pytest_rankcheck {arguments[0]}: ")
+    assert says in error
+
+
+def test_another_golden_set_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.jsonl").write_text('{"query_id": "a", "relevance": {"x": 1}}\n', "utf-8")
+    assert main(["compare", "base.json", "base.json", "--golden", "x.jsonl"]) == 2
+    assert "golden set 'x' has none of its queries" in capsys.readouterr().err
+
+
+def test_it_runs_as_a_module_and_does_not_mind_a_closed_pipe() -> None:
+    command = [sys.executable, "-m", "pytest_rankcheck", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "exit codes: 0 passed, 1 the gate blocks" in done.stdout
+    piped = f"{sys.executable} -m pytest_rankcheck metrics | head -1"
+    done = subprocess.run(piped, shell=True, capture_output=True, text=True, check=True)
+    assert "BrokenPipe" not in done.stderr
