@@ -78,6 +78,8 @@ def comparison_plot(comparison: Comparison, metric: Metric, kind: PlotKind) -> A
         raise ConfigurationError(
             "plots need altair, which is not installed: pip install 'pytest-rankcheck[report]'"
         ) from None
+    import pandas as pd
+
     pairs = comparison.paired(metric)
     golden = comparison.evaluation.golden
     rows = [
@@ -100,13 +102,9 @@ def comparison_plot(comparison: Comparison, metric: Metric, kind: PlotKind) -> A
     rows.sort(key=lambda row: float(str(row["change"])))
     for place, row in enumerate(rows):
         row["place"] = place
-    base = alt.Chart(alt.Data(values=rows)).properties(title=str(metric))
-    colour = alt.Color(
-        "kind:N",
-        scale=alt.Scale(
-            domain=["worse", "equal", "better"], range=["#b42318", "#8a94a0", "#176f2c"]
-        ),
-    )
+    base = alt.Chart(pd.DataFrame(rows)).properties(title=str(metric))
+    scale = alt.Scale(domain=["worse", "equal", "better"], range=["#b42318", "#8a94a0", "#176f2c"])
+    colour = alt.Color("kind:N", scale=scale)
     tooltip = ["query:N", "text:N", "before:Q", "now:Q"]
     if kind == "bars":
         return base.mark_bar().encode(
