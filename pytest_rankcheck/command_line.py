@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -111,6 +112,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _print_summary(ledger: Ledger) -> None:
+    """Print the table, as wide as the terminal; in a pipe or a file, as wide as it is."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in summary_lines(ledger, width):
+        print(line.text)
+
+
 # --- compare ---------------------------------------------------------------------------------
 
 
@@ -126,8 +134,7 @@ def _compare(chosen: argparse.Namespace) -> int:
             _hold(new, old, metric, gate, chosen.by)
     for entry in ledger:
         entry.get("detail", {})["test"] = f"{chosen.old.name} -> {chosen.new.name}"
-    for line in summary_lines(ledger):
-        print(line.text)
+    _print_summary(ledger)
     _write(chosen, ledger)
     untold = any(entry.get("verdict") == "inconclusive" for entry in ledger)
     failed = any(entry.get("failed") for entry in ledger)
@@ -217,8 +224,7 @@ def _show(chosen: argparse.Namespace) -> int:
         with collecting() as ledger:
             for entry in _entries(evaluation, metrics, chosen.by):
                 enter(entry)
-        for line in summary_lines(ledger):
-            print(line.text)
+        _print_summary(ledger)
         return PASSED
     if kind is None:
         raise ConfigurationError(f"{quoted(chosen.file)}: to measure a run, give its --golden set")

@@ -56,7 +56,8 @@ class SessionFindings:
 
         terminalreporter.section("rankcheck")
         branch = _branch_entries(terminalreporter.config)
-        for line in summary_lines([*self.entries, *branch]):
+        width = terminalreporter.config.get_terminal_writer().fullwidth
+        for line in summary_lines([*self.entries, *branch], width):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
         for text in write_reports(terminalreporter.config, self.entries):
             terminalreporter.write_line(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,9 @@ __all__ = ["Line", "summary_lines"]
 
 _HEADER = ("golden set", "metric", "baseline", "now", "change", "from best", "verdict")
 _RIGHT = {2, 3, 4, 5}
+_GAP = "  "
+_NARROWEST = ((6, 12), (0, 12), (1, 16))
+"""Columns of text, in the order in which they give way, and how narrow they may become."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,16 @@ class _Row:
         )
 
 
-def summary_lines(entries: Sequence[Entry]) -> Iterator[Line]:
-    """Yield the lines of the section: the table, then the notes under their headings."""
+def summary_lines(entries: Sequence[Entry], width: int | None = None) -> Iterator[Line]:
+    """Yield the lines of the section: the table, then the notes under their headings.
+
+    Args:
+        entries: what was found.
+        width: of the terminal; the table is kept to it. None: as wide as it is.
+    """
     rows = _rows(entry for entry in entries if "metric" in entry)
     if rows:
-        yield from _table(rows)
+        yield from _table(rows, width)
     notes: dict[str, dict[str, None]] = {}
     for entry in entries:
         if "note" in entry:
@@ -94,13 +103,37 @@ def _shares(row: _Row, entry: Entry, baseline: float | None) -> bool:
     return same and (None in (row.baseline, baseline) or row.baseline == baseline)
 
 
-def _table(rows: Sequence[_Row]) -> Iterator[Line]:
+def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
+    """Yield the table; where it is too wide, names are cut and verdicts go on below."""
     table = [_HEADER, *(row.cells for row in rows)]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(_HEADER))]
+    if width is not None:
+        widths = _fitting(widths, width)
     for cells, row in zip(table, (None, *rows), strict=True):
-        padded = (
-            cell.rjust(width) if column in _RIGHT else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
         colour = "" if row is None else "red" if row.failed else "green" if row.verdicts else ""
-        yield Line("  ".join(padded).rstrip(), colour)
+        *short, verdict = cells
+        parts = textwrap.wrap(verdict, widths[-1], break_on_hyphens=False) or [""]
+        for place, part in enumerate(parts):
+            shown = short if place == 0 else [""] * len(short)
+            padded = (
+                _cut(cell, size).rjust(size) if column in _RIGHT else _cut(cell, size).ljust(size)
+                for column, (cell, size) in enumerate(zip((*shown, part), widths, strict=True))
+            )
+            yield Line(_GAP.join(padded).rstrip(), colour)
+
+
+def _fitting(widths: Sequence[int], width: int) -> list[int]:
+    """Return widths of columns that together have no more than ``width``, where that can be.
+
+    Verdicts give way first, then the names of golden sets and metrics; numbers never.
+    """
+    fitting = list(widths)
+    for column, least in _NARROWEST:
+        excess = sum(fitting) + len(_GAP) * (len(fitting) - 1) - width
+        if excess > 0:
+            fitting[column] = max(min(least, fitting[column]), fitting[column] - excess)
+    return fitting
+
+
+def _cut(cell: str, size: int) -> str:
+    return cell if len(cell) <= size else f"{cell[: size - 3]}..."

@@ -65,3 +65,25 @@ def test_nothing_is_collected_outside_a_test() -> None:
         enter(row("AP", 0.5, None, "passed"))
     assert [entry["metric"] for entry in inner] == ["RR"]
     assert [entry["metric"] for entry in outer] == ["AP"]
+
+
+def test_the_table_keeps_to_the_width_it_has() -> None:
+    entries = [
+        row("nDCG(gain=exponential)@10", 0.5, 0.6, "regressed", failed=True),
+        row("nDCG(gain=exponential)@10", 0.5, None, "at least 0.4000"),
+    ]
+    lines = [line.text for line in summary_lines(entries, 80)]
+    assert lines == [
+        "golden set  metric            baseline     now   change  from best  verdict",
+        "web         nDCG(gain=exp...    0.6000  0.5000  -0.1000          -  FAILED:",
+        "                                                                    regressed;",
+        "                                                                    at least",
+        "                                                                    0.4000",
+    ]
+    wide = [line.text for line in summary_lines(entries, 200)]
+    assert wide == [line.text for line in summary_lines(entries)]
+
+
+def test_a_terminal_too_narrow_for_numbers_still_shows_them() -> None:
+    lines = [line.text for line in summary_lines([row("RR", 0.5, 0.6, "passed")], 20)]
+    assert any("0.6000  0.5000  -0.1000" in line for line in lines)

@@ -111,8 +111,8 @@ def _scatter() -> Chart:
         _table()
         .mark_circle(opacity=0.7)
         .encode(
-            x=alt.X("before:Q", title="baseline"),
-            y=alt.Y("now:Q", title="now"),
+            x=alt.X("before:Q", title="baseline", scale=alt.Scale(zero=False)),
+            y=alt.Y("now:Q", title="now", scale=alt.Scale(zero=False)),
             size=alt.Size("queries:Q", legend=None, scale=alt.Scale(range=[30, 400])),
             color=_KIND,
             tooltip=[*_QUERY, alt.Tooltip("queries:Q", title="queries here")],
@@ -124,7 +124,7 @@ def _scatter() -> Chart:
 def _history() -> Chart:
     """The means through the approvals, by date."""
     base = _table().encode(
-        x=alt.X("date:T", title=None),
+        x=alt.X("date:T", title=None, axis=alt.Axis(format="%Y-%m-%d", tickCount=4)),
         y=alt.Y("mean:Q", title="mean", scale=alt.Scale(zero=False)),
         color=alt.Color("metric:N", title=None, scale=alt.Scale(range=_LINES)),
         tooltip=[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -34,6 +34,7 @@ def html_of(report: Report) -> str:
     shown = _harmless(report)
     return template.render(
         report=shown,
+        approvals=_approvals(shown["gates"]),
         failed=sum(gate["failed"] for gate in shown["gates"]),
         style=Markup((folder / "report.css").read_text("utf-8")),
         script=Markup((folder / "report.js").read_text("utf-8")),
@@ -41,6 +42,16 @@ def html_of(report: Report) -> str:
         data=Markup(_json(shown)),
         charts=Markup(_json(charts())),
     )
+
+
+def _approvals(gates: Sequence[Report]) -> list[tuple[Report, Report]]:
+    """Return the approvals of all baselines, each once, with a gate of its test; oldest first."""
+    found = {
+        (gate["test"], one["date"], one["reason"]): (gate, one)
+        for gate in gates
+        for one in gate.get("approvals", ())
+    }
+    return sorted(found.values(), key=lambda pair: str(pair[1]["date"]))
 
 
 def _library() -> str:

@@ -68,6 +68,7 @@
       const means = one.fall[gate.metric];
       if (!means) continue;
       const metric = `${gate.metric} · ${gate.golden_set}`;
+      steps.push({ date: one.date, metric, mean: means.from, reason: "before" });
       steps.push({ date: one.date, metric, mean: means.to, reason: one.reason });
     }
     if ((gate.approvals || []).length && gate.now !== null) {
