@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.evaluation.comparison import Comparison
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -20,6 +22,7 @@ from pytest_rankcheck.evaluation.measured import Measured
 from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.evaluation.unjudged import unjudged_in
 from pytest_rankcheck.gates.verdict import Decision, Verdict
+from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 from pytest_rankcheck.reports.bounds import Bound, Bounded
 from pytest_rankcheck.reports.unjudged import to_judge
@@ -158,6 +161,7 @@ def measurement_detail(
         "run": {"name": evaluation.run.name, "depth": evaluation.run.depth},
         "conventions": evaluation.conventions.to_dict(),
         "metrics": {str(metric): _definition(metric) for metric in chosen},
+        "means": {str(metric): lines.means(metric) for metric in chosen},
         "missing": list(evaluation.missing),
         "extra": list(evaluation.extra),
         "queries": queries,
@@ -175,6 +179,17 @@ class _Lines:
         self.known = other.query_fingerprints if other else {}
         self.after = {str(metric): _by_query(evaluation, metric) for metric in metrics}
         self.before = {str(metric): _by_query(other, metric) if other else {} for metric in metrics}
+
+    def means(self, metric: Metric) -> list[float | None]:
+        """Return the mean before, of the unchanged queries, and the mean now, of all."""
+        same = [
+            query_id
+            for query_id, fingerprint in self.golden.query_fingerprints.items()
+            if self.known.get(query_id) == fingerprint
+        ]
+        before = [self.before[str(metric)].get(query_id) for query_id in same]
+        now = self.after[str(metric)].values()
+        return [_number(metric.mean(_array(values))) for values in (before, now)]
 
     def of(self, query_id: str, now: Sequence[str], before: Sequence[str] | None) -> Detail:
         """Return the line of a query, given the top of its ranking now and before."""
@@ -263,6 +278,10 @@ def _bounded(bounded: Bounded) -> Detail:
         "tested": _number(bounded.tested),
         "outcome": "not gated" if not bounded.gated else "passed" if bounded.holds else "failed",
     }
+
+
+def _array(values: Iterable[float | None]) -> FloatArray:
+    return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def _by_query(side: Measured, metric: Metric) -> dict[str, float | None]:

@@ -92,7 +92,8 @@ def _merged(found: Sequence[Mapping[str, Any]]) -> tuple[list[Report], dict[str,
             whole[key] = {
                 **one,
                 "metrics": {},
-                "queries": [{**q, "values": {}} for q in one["queries"]],
+                "means": {},
+                "queries": [{**query, "values": {}} for query in one["queries"]],
             }
         into = whole[key]
         into["titles"] = {**one["titles"], **into["titles"]}
@@ -100,6 +101,7 @@ def _merged(found: Sequence[Mapping[str, Any]]) -> tuple[list[Report], dict[str,
             if name in into["metrics"]:
                 continue
             into["metrics"][name] = definition
+            into["means"][name] = one["means"][name]
             for target, source in zip(into["queries"], one["queries"], strict=True):
                 target["values"][name] = source["values"][name]
     return list(whole.values()), moved

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile import HOSTILE
 
 from pytest_rankcheck import (
     Gate,
@@ -20,46 +21,6 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report import Report, report_of
-
-__all__ = ["HOSTILE"]
-
-HOSTILE = [
-    "<img src=x onerror=window.ran=1>",
-    "<script>window.ran=1</script>",
-    "</script><script>window.ran=1</script>",
-    "<svg/onload=window.ran=1>",
-    "<iframe src=javascript:window.ran=1>",
-    "javascript:window.ran=1",
-    '"><img src=x onerror=window.ran=1>',
-    "'-window.ran=1-'",
-    "${window.ran=1}",
-    "{{7*7}}",
-    "{% raw %}",
-    "{{ constructor.constructor('window.ran=1')() }}",
-    "<!--<script>window.ran=1",
-    "-->]]></style><script>window.ran=1</script>",
-    "&lt;script&gt;",
-    "\u2028window.ran=1",
-    "\u202egnp.exe",
-    "\x1b[2J\x1b]8;;https://evil.example\x07",
-    "a | b | c",
-    "`code` ``` fence",
-    "[link](https://evil.example)",
-    "![image](https://evil.example/x.png)",
-    "https://evil.example www.evil.example",
-    "@everyone #1 GH-2",
-    "*bold* _it_ ~~s~~ # head",
-    '=HYPERLINK("https://evil.example")',
-    "+1+cmd|' /C calc'!A0",
-    "-2+3",
-    "@SUM(A1)",
-    "'quoted",
-    "line\nbreak\r\ttab",
-    '<a href="https://evil.example" onclick=window.ran=1>x</a>',
-    "datum.constructor('window.ran=1')()",
-    "\ud800 lone",
-]
-"""Texts that would do something if they were taken for more than text."""
 
 
 def made_report(

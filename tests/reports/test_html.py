@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import HOSTILE
+from hostile import HOSTILE
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.report import Report
@@ -30,6 +30,7 @@ def test_verdicts_come_first_and_charts_are_drawn(opened: Opened, report: Report
     assert "nDCG@10" in rows[0]
     page.wait_for_selector("#chart-gates svg")
     page.wait_for_selector("[data-slices] svg")
+    assert "golden set\t60\tRR\t1.0000\t0.7778" in texts(page, "#verdicts table")[1]
     assert "locale=de" in texts(page, "#slices tbody tr")[0]
     assert "worst queries" in page.locator("#verdicts pre").first.inner_text()
     for chart in ("differences", "bars", "scatter"):
@@ -102,7 +103,9 @@ def test_foreign_text_is_shown_and_runs_nothing(opened: Opened, hostile: Report)
     page = opened(hostile)
     for button in page.locator("#rows button.open").all():
         button.click()
-    page.hover("#chart-scatter path")
+    page.locator("#chart-bars .mark-rect path").first.hover(force=True)
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert page.locator("#vg-tooltip-element img, #vg-tooltip-element script").count() == 0
     assert page.evaluate("window.ran") is None
     assert page.locator("main img, main iframe, main script, main a[href*=evil]").count() == 0
     shown = set(texts(page, "#rows button.open"))

@@ -31,6 +31,9 @@ def test_metrics_of_the_same_rankings_are_one_measurement(report: Report) -> Non
     worse = next(query for query in measurement["queries"] if query["id"] == "q00")
     assert worse["values"]["RR"] == [1.0, 0.333333]
     assert worse["values"]["P@1"] == [None, 0.0], "a bound knows nothing of before"
+    # 20 of 60 queries at 1/3; P@1 has no baseline.
+    assert measurement["means"]["RR"] == [1.0, round((40 + 20 / 3) / 60, 6)]
+    assert measurement["means"]["P@1"] == [None, round(40 / 60, 6)]
     assert worse["before"] == ["q00 good", "q00 bad", "q00 fair"]
     assert worse["grades"] == {"q00 good": 3, "q00 fair": 1, "q00 bad": 0}
 

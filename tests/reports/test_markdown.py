@@ -6,7 +6,7 @@ import copy
 import re
 
 import pytest
-from conftest import HOSTILE
+from hostile import HOSTILE
 from markdown_it import MarkdownIt
 
 from pytest_rankcheck.reports.markdown import LONGEST_COMMENT, escaped, markdown_of

@@ -259,5 +259,6 @@
   at("measurement").addEventListener("change", chooseMeasurement);
   at("more").addEventListener("click", () => { state.shown += 4 * PAGE; rows(); });
   if (report.measurements.length) chooseMeasurement(); else at("queries").hidden = true;
+  addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
   document.documentElement.dataset.ready = "true";
 })();
