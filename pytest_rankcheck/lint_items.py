@@ -12,6 +12,7 @@ import pytest
 from pytest_rankcheck.config import CONFIG
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, RankcheckError
 from pytest_rankcheck.fixtures import loaded_golden
+from pytest_rankcheck.reports.ledger import enter
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.lint.options import LintOptions
@@ -72,7 +73,8 @@ class _LintItem(pytest.Item):
         findings = golden.lint_with(_options(self.config))
         if any(finding.level == "error" for finding in findings):
             raise _LintFailure(lint_text(golden.name, len(golden), findings))
-        self.user_properties.append(("rankcheck", list(lint_entries(golden.name, findings))))
+        for entry in lint_entries(golden.name, findings):
+            enter(entry)
 
     def repr_failure(  # type: ignore[override]
         self, excinfo: pytest.ExceptionInfo[BaseException]

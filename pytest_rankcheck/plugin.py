@@ -18,14 +18,12 @@ from pytest_rankcheck.errors import ConfigurationError, RankcheckError
 from pytest_rankcheck.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.item_findings import SHOWN, findings_beside, settle
 from pytest_rankcheck.options import add_options
-from pytest_rankcheck.reports.ledger import Entry, collecting
-from pytest_rankcheck.session_findings import CARRIED, SessionFindings, properties_of
+from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.session_findings import CARRIED, LEDGER, SessionFindings, properties_of
 
 if TYPE_CHECKING:
     pass
 
-_LEDGER = pytest.StashKey[list[Entry]]()
-"""What the assertions of a test found."""
 
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
@@ -165,7 +163,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             return result
         finally:
             ledger.extend(findings_beside(item, ledger))
-            item.stash[_LEDGER] = ledger
+            item.stash[LEDGER] = ledger
             item.user_properties.extend(properties_of(ledger))
 
 
@@ -182,8 +180,8 @@ def pytest_runtest_makereport(
             if name.partition(".")[0] == __package__:
                 vars(module).setdefault("__tracebackhide__", _is_ours)
     report = yield
-    if call.when == "call" and item.stash.get(_LEDGER, None):
-        setattr(report, CARRIED, item.stash[_LEDGER])
+    if call.when == "call" and item.stash.get(LEDGER, None):
+        setattr(report, CARRIED, item.stash[LEDGER])
     return report
 
 

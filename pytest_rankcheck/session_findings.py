@@ -14,8 +14,10 @@ from pytest_rankcheck.config import CONFIG
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.reports.ledger import Entry
 
-__all__ = ["CARRIED", "SessionFindings", "properties_of"]
+__all__ = ["CARRIED", "LEDGER", "SessionFindings", "properties_of"]
 
+LEDGER = pytest.StashKey[list[Entry]]()
+"""What a test found."""
 CARRIED = "rankcheck"
 """The attribute of a test's report that carries its ledger, from workers to the controller."""
 

@@ -21,9 +21,9 @@ HOUSE = [
     "__main__",
     "command_line",
     "plugin",
+    "lint_items",
     "session_findings",
     "item_findings",
-    "lint_items",
     "fixtures",
     "session_reports",
     "annotations",
@@ -49,9 +49,9 @@ HOUSE = [
 
 MAY_KNOW_PYTEST = {
     "plugin",
+    "lint_items",
     "session_findings",
     "item_findings",
-    "lint_items",
     "session_reports",
     "annotations",
     "session_runs",

@@ -27,6 +27,8 @@ GOLDEN = {
     '"ratings": [{"_id": "d1", "rating": 2}]}]}\n',
     "opensearch": '{"judgmentRatings": [{"query": "r\u00e9d",\n'
     '"ratings": [{"docId": "d1", "rating": "2.0"}]}]}\n',
+    "to_judge": "query_id,query,doc_id,title,relevance,rank,metric,influence\n"
+    "q1,r\u00e9d,d1,,2,1,RR,0.5\nq1,r\u00e9d,d2,,,2,RR,0.1\nq2,blue,'-d1,,1,1,RR,0.1\n",
     "letor": "2 qid:1 1:0.5 # d1 r\u00e9d\n0 qid:1 1:0.25 # d2 r\u00e9d\n1 qid:2 1:0.5 # d1 blue\n",
 }
 RUNS = {
