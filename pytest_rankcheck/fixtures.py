@@ -175,7 +175,7 @@ def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: Golde
 def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
-    from pytest_rankcheck.baselines.policy import Mode
+    from pytest_rankcheck.baselines.mode import Mode
     from pytest_rankcheck.baselines.snapshot import SnapshotStore
 
     item, chosen = request.node, request.config.stash[CONFIG]

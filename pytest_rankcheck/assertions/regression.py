@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pytest_rankcheck.assertions.bounds import By
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.policy import Block, Check, State
+from pytest_rankcheck.baselines.checks import Check, State
+from pytest_rankcheck.baselines.policy import Block
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.comparison import Comparison, compare

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.checks import Check, check_of
+from pytest_rankcheck.baselines.mode import Mode
 from pytest_rankcheck.baselines.policy import (
     Action,
     Block,
-    Check,
-    Mode,
     Settlement,
-    State,
     block_of,
-    incompatibilities,
     is_granted,
     settle,
 )
@@ -26,12 +24,10 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference import Reference
 from pytest_rankcheck.baselines.snapshot import Proposal
 from pytest_rankcheck.errors import BaselineError, quoted
-from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.configured import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate, attributes_of
-from pytest_rankcheck.gates.suspicion import suspicions
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 
 __all__ = ["Baseline", "Defaults"]
@@ -164,10 +160,10 @@ class Baseline:
         self._evaluation = evaluation
         attributes = self._attributes(evaluation, by)
         parsed = Metric.parse(metric)
-        check = _check(self.record, evaluation, parsed, gate, attributes)
+        check = check_of(self.record, evaluation, parsed, gate, attributes)
         block = block_of(check, self.mode)
         if block is not None and self._text_there is not None and self._own_record is not None:
-            own = _check(self._own_record, evaluation, parsed, gate, attributes)
+            own = check_of(self._own_record, evaluation, parsed, gate, attributes)
             if is_granted(check, block, own, self.mode):
                 check, block = own, None
         self._checks.append(check)
@@ -258,47 +254,3 @@ class Baseline:
     def _text_now(self) -> str | None:
         """The file as it stands."""
         return self.path.read_text("utf-8") if self.path.exists() else None
-
-
-def _check(
-    record: Record | None,
-    evaluation: Evaluation,
-    metric: Metric,
-    gate: Gate,
-    attributes: tuple[str, ...],
-) -> Check:
-    """Find out how the record stands to the evaluation, and let the gate decide if it can."""
-    if record is None:
-        evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
-        for attribute in attributes:
-            evaluation.slices(attribute)
-        return Check(metric, State.NO_RECORD, None, attributes=attributes)
-    differences = incompatibilities(record, evaluation)
-    if differences:
-        return Check(
-            metric, State.INCOMPARABLE, record, differences=differences, attributes=attributes
-        )
-    comparison = compare(evaluation, record)
-    if not comparison.query_ids:
-        what = (
-            f"golden set: '{record.golden_name}' ({record.golden_fingerprint}) in the baseline, "
-            f"'{evaluation.golden.name}' ({evaluation.golden.fingerprint}) now, without an "
-            "unchanged query in common"
-        )
-        return Check(metric, State.FOREIGN, record, comparison, None, (what,), attributes)
-    if str(metric) not in record.metrics:
-        evaluation.values(metric)
-        return Check(metric, State.METRIC_ADDED, record, comparison, attributes=attributes)
-    same = record.golden_fingerprint == evaluation.golden.fingerprint
-    verdict = gate.decide(comparison, metric, attributes)
-    state = State.COMPARABLE if same else State.STALE
-    suspected = suspicions(comparison, verdict.overall.pairs)
-    return Check(
-        metric,
-        state,
-        record,
-        comparison,
-        verdict,
-        attributes=attributes,
-        suspicions=suspected,
-    )

@@ -6,119 +6,25 @@ a baseline never falls without a written reason.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pytest_rankcheck.baselines.checks import Check, State
+from pytest_rankcheck.baselines.mode import Mode
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.evaluation.comparison import Comparison
-from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import SLACK
-from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
-from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.gates.verdict import Decision, Outcome
 from pytest_rankcheck.metrics.names import Metric
 
 __all__ = [
     "Action",
     "Block",
-    "Check",
-    "Mode",
     "Settlement",
-    "State",
     "block_of",
-    "incompatibilities",
     "is_granted",
     "settle",
-    "slice_changes",
 ]
-
-
-_BUDGET_SPENT = re.compile(r"\bbudget\b[^.;]*\bspent\b|\bspen[td]\b[^.;]*\bbudget\b", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class Mode:
-    """What this session may do to baselines."""
-
-    update: bool = False
-    new_only: bool = False
-    """Only baselines that do not exist yet may be written."""
-    approval: str | None = None
-    """The reason for which a baseline may fall."""
-    inconclusive: str = "warn"
-    """What a verdict is that cannot tell: ``"pass"``, ``"warn"`` or ``"fail"``."""
-    suspicious: str = "warn"
-    """What an improvement is that looks like a leak: ``"ignore"``, ``"warn"`` or ``"fail"``."""
-    leak_budget: float | None = None
-    """How far, in all, approvals may let a mean fall below the best that was ever approved."""
-
-    @property
-    def may_create(self) -> bool:
-        """Whether a baseline that does not exist may be written."""
-        return self.update or self.new_only
-
-    @property
-    def spends_budget(self) -> bool:
-        """Whether the approval says that the budget of approved falls is spent."""
-        return self.approval is not None and _BUDGET_SPENT.search(self.approval) is not None
-
-
-class State(StrEnum):
-    """How a record relates to what is measured now."""
-
-    NO_RECORD = "no record"
-    METRIC_ADDED = "metric added"
-    INCOMPARABLE = "not comparable"
-    """Measured with another convention or depth."""
-    FOREIGN = "another golden set"
-    """No query is the same as when it was recorded."""
-    STALE = "golden set changed"
-    """Some queries are."""
-    COMPARABLE = "comparable"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One metric that a test gated: how its record stands and what the gate decided."""
-
-    metric: Metric
-    state: State
-    record: Record | None
-    comparison: Comparison | None = None
-    verdict: Verdict | None = None
-    differences: tuple[str, ...] = ()
-    """What makes the two not comparable, in words."""
-    attributes: tuple[str, ...] = ()
-    """By whose slices the test gates."""
-    suspicions: tuple[str, ...] = ()
-    """What makes an improvement look like a leak of judgments, in words."""
-
-    @property
-    def fell(self) -> tuple[Decision, ...]:
-        """What is lower than in the record: all queries, or gated slices."""
-        return self.verdict.fell if self.verdict else ()
-
-    @property
-    def below_best(self) -> float:
-        """How far the mean now is below the best that was ever approved, at least 0."""
-        if self.verdict is None or self.best is None:
-            return 0.0
-        below = self.best - self.verdict.overall.pairs.mean_after
-        return max(0.0, below if self.metric.higher_is_better else -below)
-
-    @property
-    def best(self) -> float | None:
-        """The best mean that was ever approved, on the queries that are compared."""
-        if self.verdict is None or self.record is None:
-            return None
-        return self.record.best_for(self.verdict.overall.pairs)
-
-    @property
-    def blocked_by_gate(self) -> bool:
-        """Whether the gate found a regression."""
-        return self.verdict is not None and self.verdict.regressed
 
 
 class Block(StrEnum):
@@ -135,43 +41,6 @@ class Block(StrEnum):
     UNAPPLIED_APPROVAL = "approval without update"
     BUDGET = "leak budget exceeded"
     SUSPICIOUS = "suspicious"
-
-
-def slice_changes(check: Check, golden: GoldenSet) -> tuple[str, ...]:
-    """Return which slices came, went, or are not gated any more since the record, in words."""
-    then = check.record.slices if check.record else {}
-    found = []
-    for attribute in (*then, *(name for name in check.attributes if name not in then)):
-        if attribute not in check.attributes:
-            found.append(f"the slices of {quoted(attribute)} are not gated any more")
-        elif attribute in then:
-            before, now = then[attribute], golden.slices(attribute)
-            gone = [value for value in before if value not in now]
-            new = [value for value in now if value not in before]
-            found += [
-                f"the slice {quoted(f'{attribute}={value}')} has vanished "
-                f"({plural(before[value], 'query', 'queries')} in the baseline)"
-                for value in gone
-            ]
-            found += [
-                f"the slice {quoted(f'{attribute}={value}')} is new "
-                f"({plural(len(now[value]), 'query', 'queries')})"
-                for value in new
-            ]
-    return tuple(found)
-
-
-def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]:
-    """Return what differs in how the two were measured: conventions and depth, both named."""
-    then, now = record.conventions.to_dict(), evaluation.conventions.to_dict()
-    found = [
-        f"{name}: '{then[name]}' in the baseline, '{now[name]}' now"
-        for name in now
-        if then[name] != now[name]
-    ]
-    if record.depth != evaluation.run.depth:
-        found.append(f"depth: {record.depth} in the baseline, {evaluation.run.depth} now")
-    return tuple(found)
 
 
 def block_of(check: Check, mode: Mode) -> Block | None:

@@ -26,8 +26,8 @@ from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
+from pytest_rankcheck.baselines.mode import Mode
 from pytest_rankcheck.baselines.naming import baseline_path
-from pytest_rankcheck.baselines.policy import Mode
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
 from pytest_rankcheck.files.writing import write_whole
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.policy import Action, Settlement, slice_changes
+from pytest_rankcheck.baselines.checks import slice_changes
+from pytest_rankcheck.baselines.policy import Action, Settlement
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Outcome

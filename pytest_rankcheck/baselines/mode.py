@@ -1,0 +1,37 @@
+"""What a session may do to baselines: the options that policy goes by."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["Mode"]
+
+_BUDGET_SPENT = re.compile(r"\bbudget\b[^.;]*\bspent\b|\bspen[td]\b[^.;]*\bbudget\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What this session may do to baselines."""
+
+    update: bool = False
+    new_only: bool = False
+    """Only baselines that do not exist yet may be written."""
+    approval: str | None = None
+    """The reason for which a baseline may fall."""
+    inconclusive: str = "warn"
+    """What a verdict is that cannot tell: ``"pass"``, ``"warn"`` or ``"fail"``."""
+    suspicious: str = "warn"
+    """What an improvement is that looks like a leak: ``"ignore"``, ``"warn"`` or ``"fail"``."""
+    leak_budget: float | None = None
+    """How far, in all, approvals may let a mean fall below the best that was ever approved."""
+
+    @property
+    def may_create(self) -> bool:
+        """Whether a baseline that does not exist may be written."""
+        return self.update or self.new_only
+
+    @property
+    def spends_budget(self) -> bool:
+        """Whether the approval says that the budget of approved falls is spent."""
+        return self.approval is not None and _BUDGET_SPENT.search(self.approval) is not None
