@@ -142,7 +142,10 @@ def conventions_of(config: Config) -> Conventions:
     """
     from pytest_rankcheck.evaluation.conventions import Conventions
 
-    return Conventions.from_dict(config.conventions)
+    try:
+        return Conventions.from_dict(config.conventions)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"rankcheck_conventions: {error}") from None
 
 
 def _reason(given: str | None) -> str | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_rankcheck.config import CONFIG, Config, conventions_of
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
@@ -267,12 +267,15 @@ def check_metrics(config: Config) -> None:
     """Refuse ``rankcheck_metrics`` that are no metrics.
 
     Raises:
-        MetricError: naming the nearest metric.
+        ConfigurationError: naming the nearest metric.
     """
     from pytest_rankcheck.metrics.names import Metric
 
     for name in config.metrics:
-        Metric.parse(name)
+        try:
+            Metric.parse(name)
+        except MetricError as error:
+            raise ConfigurationError(f"rankcheck_metrics: {error}") from None
 
 
 def configured_ranker(config: pytest.Config) -> object:

@@ -57,11 +57,11 @@ class SessionFindings:
         from pytest_rankcheck.session_reports import write_reports
 
         terminalreporter.section("rankcheck")
-        branch = _branch_entries(terminalreporter.config)
+        branch = list(_branch_entries(terminalreporter.config))
         width = terminalreporter.config.get_terminal_writer().fullwidth
         for line in summary_lines([*self.entries, *branch], width):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
-        for text in write_reports(terminalreporter.config, self.entries):
+        for text in write_reports(terminalreporter.config, [*self.entries, *branch]):
             terminalreporter.write_line(text)
         for text in annotation_lines(self.failures, terminalreporter.config):
             terminalreporter.write_line(text)

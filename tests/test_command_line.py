@@ -116,6 +116,13 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "pytest-rankcheck baseline of golden set 'web': 40 queries, 80 judgments" in out
     assert "  RR  1.0000  best 1.0000" in out
+    assert main(["compare", "base.json", "worse.run", *GOLDEN, "--json", "r.json"]) == 1
+    report = json.loads(Path("r.json").read_text("utf-8"))
+    report["gates"][0]["best"] = 0.99
+    Path("r.json").write_text(json.dumps(report), "utf-8")
+    capsys.readouterr()
+    assert main(["show", "r.json"]) == 0
+    assert "best 0.9900" in capsys.readouterr().out
     assert main(["show", "worse.run", *GOLDEN, "--metric", "RR", "--by", "locale"]) == 0
     out = capsys.readouterr().out
     assert "web         RR             -  0.9250" in out

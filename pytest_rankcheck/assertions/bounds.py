@@ -76,6 +76,12 @@ def _hold(
         raise ConfigurationError(
             f"{parsed}: the bound is {quoted(bound.limit)}, not a finite number"
         )
+    low, high = parsed.definition.range
+    if bound.limit > high if bound.is_floor else bound.limit < low:
+        raise ConfigurationError(
+            f"{parsed} is from {low:g} to {high:g}: it is never {bound.words}; give a bound "
+            "that a ranker can hold to"
+        )
     if bound.confidence is not None and not 0.5 <= bound.confidence < 1:
         raise ConfigurationError(
             f"confidence={quoted(bound.confidence)} is not possible; it is at least 0.5 and below 1"

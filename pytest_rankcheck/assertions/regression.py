@@ -7,7 +7,7 @@ from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.checks import Check, State
 from pytest_rankcheck.baselines.policy import Block
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.comparison import Comparison, compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.measured import Measured
@@ -62,6 +62,7 @@ def assert_not_regressed(
         GoldenSetError: no query has the attribute ``by``.
     """
     __tracebackhide__ = True
+    _refuse_others(baseline, gate)
     if gate is not None and (abs is not None or rel is not None):
         raise ConfigurationError(
             "give a gate, or abs and rel, not both: Gate.tolerance(abs=..., rel=...)"
@@ -92,12 +93,32 @@ def assert_not_regressed(
         raise AssertionError(text)
 
 
+def _refuse_others(baseline: object, gate: object) -> None:
+    """Refuse what is neither a baseline nor a gate, before anything is asked of it.
+
+    Raises:
+        ConfigurationError: saying what to give instead.
+    """
+    if not isinstance(baseline, (Baseline, Evaluation, Record)):
+        raise ConfigurationError(
+            f"the baseline is {quoted(repr(baseline), 60)}; give the fixture baseline, another "
+            "evaluation or a record. To hold a metric to a number: assert_at_least"
+        )
+    if gate is not None and not isinstance(gate, Gate):
+        raise ConfigurationError(
+            f"gate={quoted(repr(gate), 60)} is no gate; write it in Python, such as "
+            "gate=Gate.noninferior(margin=0.02)"
+        )
+
+
 def _enter_check(
     evaluation: Evaluation, check: Check, block: Block | None, text: str | None, baseline: Baseline
 ) -> None:
     """Enter a check against a baseline file into the ledger."""
     if block is not None:
         verdict = str(block)
+    elif check.is_granted:
+        verdict = "passed, as recorded on this branch"
     elif check.state is State.COMPARABLE or check.state is State.STALE:
         verdict = _passed_word(check.verdict)
     else:

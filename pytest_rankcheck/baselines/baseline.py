@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -165,7 +165,7 @@ class Baseline:
         if block is not None and self._text_there is not None and self._own_record is not None:
             own = check_of(self._own_record, evaluation, parsed, gate, attributes)
             if is_granted(check, block, own, self.mode):
-                check, block = own, None
+                check, block = replace(own, is_granted=True), None
         self._checks.append(check)
         if block is not None:
             refusal = Proposal(self._text_now or "", refusal=str(block))

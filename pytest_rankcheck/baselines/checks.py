@@ -45,6 +45,8 @@ class Check:
     """What makes the two not comparable, in words."""
     attributes: tuple[str, ...] = ()
     """By whose slices the test gates."""
+    is_granted: bool = False
+    """Whether it fails at the reference commit, and a reason on this branch lets it pass."""
     suspicions: tuple[str, ...] = ()
     """What makes an improvement look like a leak of judgments, in words."""
 

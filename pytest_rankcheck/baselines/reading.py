@@ -135,7 +135,7 @@ def _kept(detail: Mapping[str, Any]) -> Kept:
     return Kept(
         bool(detail["gated"]),
         math.nan if best is None else float(best),
-        math.nan if noise is None else float(noise),
+        None if noise is None else float(noise),
     )
 
 

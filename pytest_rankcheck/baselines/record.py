@@ -52,8 +52,8 @@ class Kept:
     """Whether the test gates it, or only records it."""
     best: float
     """The best mean that was ever approved; where the golden set changed, moved along with it."""
-    noise: float = math.nan
-    """The standard deviation of the mean from run to run; NaN where it was not measured."""
+    noise: float | None = None
+    """The standard deviation of the mean from run to run; None where it was not measured."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Record:
     def noise(self, metric: Metric) -> float:
         """Return the standard deviation of the mean from run to run; NaN if it is not known."""
         kept = self.kept.get(str(metric))
-        return kept.noise if kept else math.nan
+        return math.nan if kept is None or kept.noise is None else kept.noise
 
     def below_best(self, metric: Metric) -> float:
         """Return how far the recorded mean is below the best that was approved, at least 0.
@@ -242,7 +242,7 @@ class Record:
             "mean": _decimal(self.mean(Metric.parse(name))),
             "gated": kept.gated,
             "best": _decimal(kept.best),
-            "noise": _decimal(kept.noise),
+            "noise": kept.noise,
         }
         return f"{readable_json(name)}: {readable_json(entry)}"
 
@@ -262,11 +262,11 @@ def digest_of(entry: Mapping[str, object]) -> str:
 def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None) -> Kept:
     """Return what to keep of a metric: its noise, and the best mean, which no update forgets."""
     mean = _rounded(metric.mean(as_recorded(evaluation.values(metric))))
-    noise = _rounded(evaluation.noise(metric))
+    noise = _decimal(evaluation.noise(metric))
     if before is None or str(metric) not in before.metrics:
         return Kept(gated, mean, noise)
-    if math.isnan(noise):
-        noise = before.noise(metric)
+    if noise is None:
+        noise = before.kept[str(metric)].noise
     comparison = compare(evaluation, before)
     if not comparison.query_ids:
         return Kept(gated, mean, noise)  # another golden set: nothing to be below

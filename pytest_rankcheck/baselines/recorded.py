@@ -143,6 +143,11 @@ def _record_of_report(report: Mapping[str, Any], path: str, golden_name: str | N
         for line in one["queries"]
     }
     metrics = {name: Metric.parse(name) for name in one["metrics"]}
+    best = {
+        gate["metric"]: gate["best"]
+        for gate in report["gates"]
+        if gate["measurement"] == one["key"] and gate.get("best") is not None
+    }
     columns = {
         name: np.array([_value(line.values.get(name)) for line in queries.values()])
         for name in metrics
@@ -155,7 +160,9 @@ def _record_of_report(report: Mapping[str, Any], path: str, golden_name: str | N
         golden_fingerprint=golden["fingerprint"],
         depth=one["run"]["depth"],
         conventions=Conventions.from_dict(one["conventions"]),
-        kept={name: Kept(True, metrics[name].mean(columns[name])) for name in metrics},
+        kept={
+            name: Kept(True, best.get(name, metrics[name].mean(columns[name]))) for name in metrics
+        },
         queries=dict(sorted(queries.items())),
     )
 

@@ -81,7 +81,9 @@ class Reference:
     def changes(self, folder: Path) -> Iterator[Change]:
         """Yield the baseline files under a folder that are not as they are at the commit."""
         inside = self._inside(folder) or "."
-        changed = git(self.root, "diff", "--name-only", "-z", self.commit, "--", inside)
+        changed = git(
+            self.root, "diff", "--name-only", "--no-renames", "-z", self.commit, "--", inside
+        )
         new = git(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", inside)
         for name in sorted({*changed.split("\0"), *new.split("\0")}):
             path = self.root / name

@@ -28,7 +28,7 @@ def gate_of(text: str) -> Gate:
         ConfigurationError: there is no such gate or parameter, or a value is not possible.
     """
     try:
-        parts = parts_of(text)
+        parts = parts_of(text.removeprefix("Gate."))
     except MetricError:
         raise ConfigurationError(
             f"'{quoted(text)}' is not a gate; write name(parameter=value), such as "
@@ -94,7 +94,9 @@ def _rule(line: str) -> tuple[str | None, Metric | None, Gate]:
     for word in scope.split() if colon else ():
         try:
             metric = Metric.parse(word)
-        except MetricError:
+        except MetricError as error:
+            if "@" in word or "(" in word:  # no golden set has such a name
+                raise ConfigurationError(f"'{quoted(line)}': {error}") from None
             if golden is not None:
                 raise ConfigurationError(
                     f"'{quoted(line)}': neither '{quoted(golden)}' nor '{quoted(word)}' is a "

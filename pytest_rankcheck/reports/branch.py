@@ -14,12 +14,15 @@ from pytest_rankcheck.metrics.names import Metric
 from pytest_rankcheck.reports.ledger import Entry
 from pytest_rankcheck.reports.wording import number
 
-__all__ = ["branch_entries"]
+__all__ = ["CHANGES", "branch_entries"]
+
+CHANGES = "baselines that this branch changes"
+"""How the heading of the notes begins."""
 
 
 def branch_entries(reference: Reference, folder: Path) -> Iterator[Entry]:
     """Yield the baselines under a folder that are not as they are at the reference commit."""
-    heading = f"baselines that this branch changes, against {quoted(reference.name)}"
+    heading = f"{CHANGES}, against {quoted(reference.name)}"
     none = True
     for change in reference.changes(folder):
         none = False

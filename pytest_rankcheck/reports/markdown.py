@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.reports.branch import CHANGES
 from pytest_rankcheck.reports.report import Report
 from pytest_rankcheck.reports.wording import change, number
 
@@ -39,7 +40,7 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
 
     What does not fit is left out from the end, whole sections first, and counted.
     """
-    sections = [_head(report), _verdicts(report["gates"])]
+    sections = [_head(report), _verdicts(report["gates"]), _changes(report["notes"])]
     sections += [
         _gate(gate, report)
         for gate in report["gates"]
@@ -187,7 +188,18 @@ def _documents(doc_ids: Sequence[str], query: Mapping[str, Any]) -> str:
     )
 
 
+def _changes(notes: Sequence[Mapping[str, str]]) -> str:
+    """Return what the branch does to baselines, which its reviewers must not overlook."""
+    found = [note for note in notes if note["heading"].startswith(CHANGES)]
+    if not found:
+        return ""
+    lines = [f"### {escaped(found[0]['heading'])}", ""]
+    lines += [f"- {escaped(note['text'], 400)}" for note in found]
+    return "\n".join(lines) + "\n"
+
+
 def _notes(notes: Sequence[Mapping[str, str]]) -> str:
+    notes = [note for note in notes if not note["heading"].startswith(CHANGES)]
     if not notes:
         return ""
     lines = ["<details><summary>Notes</summary>", ""]

@@ -181,4 +181,4 @@ def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> It
         f"of grade {found.grade:g}, {change(found.if_relevant)}"
     )
     if pairs.gain < -SLACK and best >= -SLACK:
-        yield "    so the whole fall could be unjudged documents: judge them before you decide"
+        yield "    so they could make up for the whole fall: judge them before you decide"

@@ -46,7 +46,8 @@ class _Row:
     @property
     def cells(self) -> tuple[str, ...]:
         difference = "-" if self.baseline is None else change(self.now - self.baseline)
-        from_best = "-" if self.best is None else change(self.now - self.best)
+        # The best is recorded with six decimals: less is rounding.
+        from_best = "-" if self.best is None else change(round(self.now - self.best, 5) + 0.0)
         ordered = sorted(self.verdicts.items(), key=lambda verdict: not verdict[1])
         words = [f"FAILED: {verdict}" if failed else verdict for verdict, failed in ordered]
         return (

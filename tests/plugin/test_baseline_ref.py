@@ -75,9 +75,13 @@ def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
     for commit in (False, True):
         if commit:
             git(branched.path, "commit", "-qam", "approve")
-        result = branched.run(*MAIN)
+        result = branched.run(*MAIN, "--rankcheck-markdown=r.md")
         result.assert_outcomes(passed=1)
         assert 'test_mrr.json: RR 1.0000 -> 0.9750; approved "half the latency"' in text_of(result)
+        assert "passed, as" in text_of(result)
+        markdown = (branched.path / "r.md").read_text("utf-8")
+        assert r"### baselines that this branch changes, against main" in markdown
+        assert r"approved \"half the latency\"" in markdown
     branched.rank({**WORSE, 5: 2, 6: 2})  # more than was approved
     branched.run(*MAIN).assert_outcomes(failed=1)
 
@@ -149,6 +153,19 @@ def test_a_record_that_the_branch_removed_still_gates_and_is_listed(branched: Pr
     assert "tests/baselines/test_ranking/test_mrr.json: removed (RR 1.0000)" in text_of(result)
     branched.rank(WORSE)
     branched.run(*MAIN).assert_outcomes(failed=1)
+
+
+def test_a_test_that_was_renamed_shows_what_it_leaves_behind(branched: Project) -> None:
+    branched.rank(WORSE)
+    branched.test(path="tests/test_renamed.py")
+    (branched.path / "tests/test_ranking.py").unlink()
+    assert branched.run("--snapshot-update").ret == 0
+    branched.baseline_file().unlink()
+    git(branched.path, "add", "-A", "tests")
+    git(branched.path, "commit", "-qm", "rename")
+    text = text_of(branched.run(*MAIN))
+    assert "tests/baselines/test_ranking/test_mrr.json: removed (RR 1.0000)" in text
+    assert "tests/baselines/test_renamed/test_mrr.json: added: RR 0.9750" in text
 
 
 def test_a_record_that_the_branch_broke_is_listed_as_such(branched: Project) -> None:

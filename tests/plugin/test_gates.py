@@ -5,6 +5,16 @@ from __future__ import annotations
 import pytest
 from project import Project, text_of
 
+from pytest_rankcheck import (
+    ConfigurationError,
+    GoldenSet,
+    Run,
+    assert_at_least,
+    assert_at_most,
+    assert_not_regressed,
+    evaluate,
+)
+
 TEST = """
 from pytest_rankcheck import assert_not_regressed
 
@@ -101,6 +111,10 @@ def test_an_update_keeps_the_record_of_an_inconclusive_fall(recorded: Project) -
         ),
         ('rankcheck_gate = ["signifcant"]', "rankcheck_gate: 'signifcant' is not a gate; did you"),
         (
+            'rankcheck_gate = ["NDGC@10: tolerance(abs=0.1)"]',
+            "rankcheck_gate: 'NDGC@10: tolerance(abs=0.1)': unknown metric 'NDGC'; did you mean",
+        ),
+        (
             'rankcheck_gate = []\nrankcheck_inconclusive = "warm"',
             "'warm' is not one of pass, warn, f",
         ),
@@ -111,6 +125,27 @@ def test_a_wrong_configuration_is_a_usage_error(recorded: Project, line: str, me
     result = recorded.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert message in text_of(result)
+
+
+def test_a_gate_may_be_written_as_in_python(recorded: Project) -> None:
+    configure(recorded, 'rankcheck_gate = ["Gate.tolerance(abs=0.5)"]')
+    recorded.rank({1: 9, 50: 9})
+    recorded.run().assert_outcomes(passed=1)
+
+
+def test_what_is_no_baseline_and_no_gate_is_refused() -> None:
+    golden = GoldenSet.from_dict({"a": {"x": 1}})
+    evaluation = evaluate(Run.from_dict({"a": ["x"]}), golden)
+    with pytest.raises(ConfigurationError, match=r"the baseline is 0.8; .* assert_at_least"):
+        assert_not_regressed(evaluation, 0.8, "RR")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="is no gate; write it in Python"):
+        assert_not_regressed(evaluation, evaluation, "RR", gate="tolerance()")  # type: ignore[arg-type]
+    with pytest.raises(
+        ConfigurationError, match=r"RR is from 0 to 1: it is never at least 80.0000"
+    ):
+        assert_at_least(evaluation, "RR", 80)
+    with pytest.raises(ConfigurationError, match=r"it is never at most -0.1000"):
+        assert_at_most(evaluation, "RR", -0.1)
 
 
 def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None:

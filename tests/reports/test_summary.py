@@ -87,3 +87,9 @@ def test_the_table_keeps_to_the_width_it_has() -> None:
 def test_a_terminal_too_narrow_for_numbers_still_shows_them() -> None:
     lines = [line.text for line in summary_lines([row("RR", 0.5, 0.6, "passed")], 20)]
     assert any("0.6000  0.5000  -0.1000" in line for line in lines)
+
+
+def test_the_rounding_of_records_is_no_distance_from_the_best() -> None:
+    entry = row("RR", 2 / 3, 0.666667, "passed")
+    entry["best"] = 0.666667
+    assert texts(entry)[1].endswith("    +0.0000  passed")

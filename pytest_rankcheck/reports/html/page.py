@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.reports.branch import CHANGES
 from pytest_rankcheck.reports.report import Report
 
 __all__ = ["html_of"]
@@ -34,6 +35,7 @@ def html_of(report: Report) -> str:
     shown = _harmless(report)
     return template.render(
         report=shown,
+        changes=any(note["heading"].startswith(CHANGES) for note in shown["notes"]),
         approvals=_approvals(shown["gates"]),
         failed=sum(gate["failed"] for gate in shown["gates"]),
         style=Markup((folder / "report.css").read_text("utf-8")),
