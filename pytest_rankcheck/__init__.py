@@ -28,6 +28,18 @@ if TYPE_CHECKING:
         assert_recall_not_regressed,
     )
     from pytest_rankcheck.assertions.regression import assert_not_regressed
+    from pytest_rankcheck.assertions.sessions import (
+        assert_abandonment_rate_at_most,
+        assert_abandonment_rate_not_regressed,
+        assert_mean_event_rank_at_most,
+        assert_mean_event_rank_not_regressed,
+        assert_session_duration_at_most,
+        assert_session_duration_not_regressed,
+        assert_session_mrr_at_least,
+        assert_session_mrr_not_regressed,
+        assert_success_rate_at_least,
+        assert_success_rate_not_regressed,
+    )
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.baselines.reading import read_record
     from pytest_rankcheck.baselines.record import Record
@@ -40,10 +52,12 @@ if TYPE_CHECKING:
         RankcheckError,
         RankerError,
         RunError,
+        SessionLogError,
     )
     from pytest_rankcheck.evaluation.comparison import Comparison, Move, compare
     from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
+    from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation, evaluate_sessions
     from pytest_rankcheck.gates.gate import Gate
     from pytest_rankcheck.gates.verdict import Outcome, Verdict
     from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -66,6 +80,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.rankers.adapters.transformer import transformer
     from pytest_rankcheck.rankers.rank import rank
     from pytest_rankcheck.rankers.run import Run
+    from pytest_rankcheck.sessions.session_log import SessionLog
 
 __version__ = "0.1.0"
 
@@ -88,6 +103,18 @@ _HOMES = {
         "assert_recall_not_regressed",
     ),
     "assertions.regression": ("assert_not_regressed",),
+    "assertions.sessions": (
+        "assert_abandonment_rate_at_most",
+        "assert_abandonment_rate_not_regressed",
+        "assert_mean_event_rank_at_most",
+        "assert_mean_event_rank_not_regressed",
+        "assert_session_duration_at_most",
+        "assert_session_duration_not_regressed",
+        "assert_session_mrr_at_least",
+        "assert_session_mrr_not_regressed",
+        "assert_success_rate_at_least",
+        "assert_success_rate_not_regressed",
+    ),
     "baselines.baseline": ("Baseline",),
     "baselines.reading": ("read_record",),
     "baselines.record": ("Record",),
@@ -100,10 +127,12 @@ _HOMES = {
         "RankcheckError",
         "RankerError",
         "RunError",
+        "SessionLogError",
     ),
     "evaluation.comparison": ("Comparison", "Move", "compare"),
     "evaluation.conventions": ("Conventions",),
     "evaluation.evaluation": ("Evaluation", "evaluate"),
+    "evaluation.session_evaluation": ("SessionEvaluation", "evaluate_sessions"),
     "gates.gate": ("Gate",),
     "gates.verdict": ("Outcome", "Verdict"),
     "golden.golden_set": ("GoldenSet",),
@@ -121,6 +150,7 @@ _HOMES = {
     "rankers.adapters.transformer": ("transformer",),
     "rankers.rank": ("rank",),
     "rankers.run": ("Run",),
+    "sessions.session_log": ("SessionLog",),
 }
 """The public names by the module that defines them."""
 
@@ -148,8 +178,13 @@ __all__ = [
     "Record",
     "Run",
     "RunError",
+    "SessionEvaluation",
+    "SessionLog",
+    "SessionLogError",
     "Verdict",
     "__version__",
+    "assert_abandonment_rate_at_most",
+    "assert_abandonment_rate_not_regressed",
     "assert_at_least",
     "assert_at_most",
     "assert_err_at_least",
@@ -158,6 +193,8 @@ __all__ = [
     "assert_hit_rate_not_regressed",
     "assert_map_at_least",
     "assert_map_not_regressed",
+    "assert_mean_event_rank_at_most",
+    "assert_mean_event_rank_not_regressed",
     "assert_mrr_at_least",
     "assert_mrr_not_regressed",
     "assert_ndcg_at_least",
@@ -167,10 +204,17 @@ __all__ = [
     "assert_precision_not_regressed",
     "assert_recall_at_least",
     "assert_recall_not_regressed",
+    "assert_session_duration_at_most",
+    "assert_session_duration_not_regressed",
+    "assert_session_mrr_at_least",
+    "assert_session_mrr_not_regressed",
+    "assert_success_rate_at_least",
+    "assert_success_rate_not_regressed",
     "batch",
     "compare",
     "embedder",
     "evaluate",
+    "evaluate_sessions",
     "http",
     "jaccard",
     "kendall_distance",

@@ -257,9 +257,8 @@ def _entries(
             failed=False,
         )
         for attribute in by:
-            values = evaluation.values(metric)
             for value, places in evaluation.slices(attribute).items():
-                mean = number(metric.mean(values[list(places)]))
+                mean = number(evaluation.mean_at(metric, places))
                 yield Entry(
                     heading=f"{metric} by {quoted(attribute)}",
                     note=f"{quoted(value)}  {mean} ({len(places):,})",

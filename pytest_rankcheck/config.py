@@ -47,6 +47,9 @@ class Config:
     columns: Mapping[str, str] = field(default_factory=dict)
     split: str | None = None
     contradictions: str = "error"
+    sessions: tuple[Path, ...] = ()
+    session_reading: Mapping[str, object] = field(default_factory=dict)
+    """How session logs are read: the keywords of `SessionLog.load`."""
     lint: bool = False
     lint_lines: tuple[str, ...] = ()
     ranker: str | None = None
@@ -90,6 +93,9 @@ class Config:
             columns=_pairs("rankcheck_columns", "query_id=keyword", config),
             split=config.getini("rankcheck_split") or None,
             contradictions=config.getini("rankcheck_contradictions") or "error",
+            sessions=tuple(here / path for path in option.rankcheck_sessions)
+            or tuple(config.getini("rankcheck_sessions")),
+            session_reading=_session_reading(config),
             lint=option.rankcheck_lint,
             lint_lines=tuple(config.getini("rankcheck_lint")),
             ranker=option.rankcheck_ranker or config.getini("rankcheck_ranker") or None,
@@ -227,6 +233,30 @@ def _timeout(text: str) -> float | None:
 
 def _pairs(name: str, example: str, config: pytest.Config) -> dict[str, str]:
     return dict(_pair(line, name, example) for line in config.getini(name))
+
+
+def _session_reading(config: pytest.Config) -> dict[str, object]:
+    """Return the keywords with which session logs are read."""
+    name = "rankcheck_session_reading"
+    found: dict[str, object] = {}
+    columns = _pairs("rankcheck_session_columns", "session=sid", config)
+    if columns:
+        found["columns"] = columns
+    for key, value in _pairs(name, "first_rank=0", config).items():
+        if key == "first_rank" and value in ("0", "1"):
+            found[key] = int(value)
+        elif key == "time_unit" and value in ("s", "ms", "us", "ns"):
+            found[key] = value
+        elif key == "attributes":
+            found[key] = tuple(part.strip() for part in value.split(",") if part.strip())
+        elif key == "lenient" and value in ("true", "false"):
+            found[key] = value == "true"
+        else:
+            raise ConfigurationError(
+                f"{name}: '{quoted(key)}={quoted(value)}' is not possible; it is first_rank=0 or "
+                "1, time_unit=s, ms, us or ns, attributes=group,locale, lenient=true or false"
+            )
+    return found
 
 
 def _grades(lines: Sequence[str]) -> dict[str, float] | None:

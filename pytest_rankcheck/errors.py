@@ -14,6 +14,7 @@ __all__ = [
     "RankcheckError",
     "RankerError",
     "RunError",
+    "SessionLogError",
     "listed",
     "plural",
     "quoted",
@@ -35,6 +36,10 @@ class GoldenSetError(RankcheckError, ValueError):
 
 class RunError(RankcheckError, ValueError):
     """A run cannot be read, or is not a ranking of documents."""
+
+
+class SessionLogError(RankcheckError, ValueError):
+    """A session log cannot be read, or contradicts itself."""
 
 
 class RankerError(RankcheckError):

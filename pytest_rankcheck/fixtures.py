@@ -1,4 +1,4 @@
-"""The five fixtures, made to fit the configuration of the session.
+"""The fixtures, made to fit the configuration of the session.
 
 What needs numpy is imported when a fixture is used, never before.
 """
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.baselines.reference import Reference
     from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
     from pytest_rankcheck.gates.configured import ConfiguredGates
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.rankers.run import Run
+    from pytest_rankcheck.sessions.session_log import SessionLog
 
 __all__ = [
     "BASELINE",
@@ -31,6 +33,7 @@ __all__ = [
     "check_golden",
     "check_metrics",
     "check_run",
+    "check_sessions",
     "configured_fixtures",
     "configured_gates",
     "configured_ranker",
@@ -67,6 +70,12 @@ def configured_fixtures(config: Config) -> ModuleType:
     )
     fixtures.ranking_run = session(name="ranking_run")(run)
     fixtures.evaluation = session(name="evaluation")(_evaluation)
+    logs = config.sessions if len(config.sessions) > 1 else ()
+    log_ids = [path.name.partition(".")[0] or path.name for path in logs]
+    fixtures.session_log = session(name="session_log", params=logs or None, ids=log_ids or None)(
+        _session_log
+    )
+    fixtures.session_evaluation = session(name="session_evaluation")(_session_evaluation)
     fixtures.baseline = pytest.fixture(name="baseline")(_baseline)
     return cast("ModuleType", fixtures)
 
@@ -172,6 +181,39 @@ def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: Golde
     )
 
 
+def _session_log(request: pytest.FixtureRequest) -> SessionLog:
+    """The session log: what users did, one session a search.
+
+    It comes from ``--rankcheck-sessions`` or ``rankcheck_sessions`` (several parametrise the tests
+    that use it), from an indirect parameter (a path or a SessionLog), or from your own fixture of
+    this name, with session scope.
+    """
+    from pytest_rankcheck.sessions.session_log import SessionLog
+
+    config = request.config.stash[CONFIG]
+    given = getattr(request, "param", None)
+    if given is None:
+        check_sessions(config)
+        given = config.sessions[0]
+    if isinstance(given, SessionLog):
+        return given
+    if not isinstance(given, (str, Path)):
+        raise ConfigurationError(
+            f"the parameter of session_log is {quoted(given)}, not a path or a SessionLog"
+        )
+    path, here = request.config.rootpath / given, Path.cwd()
+    shown = path.relative_to(here) if path.is_relative_to(here) else path
+    reading: dict[str, Any] = dict(config.session_reading)
+    return SessionLog.load(shown, **reading)
+
+
+def _session_evaluation(session_log: SessionLog) -> SessionEvaluation:
+    """The evaluation of ``session_log``: metrics whose unit is the session."""
+    from pytest_rankcheck.evaluation.session_evaluation import evaluate_sessions
+
+    return evaluate_sessions(session_log)
+
+
 def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
@@ -221,6 +263,29 @@ def check_golden(config: Config) -> None:
             raise ConfigurationError(
                 f"golden set: there is no file {path}; correct rankcheck_golden or "
                 "--rankcheck-golden"
+            )
+
+
+def check_sessions(config: Config) -> None:
+    """Refuse a configuration without a session log, or with one that is not there.
+
+    Raises:
+        ConfigurationError: naming the ways to give one.
+    """
+    if not config.sessions:
+        raise ConfigurationError(
+            "no session log: the fixture session_log needs one. Set it in the configuration,\n"
+            '    rankcheck_sessions = "logs/week.jsonl"\n'
+            "on the command line, with --rankcheck-sessions logs/week.jsonl, or as a fixture,\n"
+            '    @pytest.fixture(scope="session")\n'
+            "    def session_log():\n"
+            '        return SessionLog.load("logs/week.jsonl", first_rank=0)'
+        )
+    for path in config.sessions:
+        if not path.exists():
+            raise ConfigurationError(
+                f"session log: there is no file {path}; correct rankcheck_sessions or "
+                "--rankcheck-sessions"
             )
 
 

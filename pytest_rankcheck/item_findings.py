@@ -51,13 +51,14 @@ def findings_beside(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entr
         ledger: what its assertions found.
     """
     yield from _of_baseline(item)
-    evaluation: Any = getattr(item, "funcargs", {}).get("evaluation")
-    # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy for.
-    if type(evaluation).__module__.partition(".")[0] != __package__:
-        return
-    yield from _of_evaluation(item, evaluation, ledger)
-    if item.config.stash[CONFIG].reports.wanted:
-        yield from _for_reports(item, evaluation, ledger)
+    for name in ("evaluation", "session_evaluation"):
+        evaluation: Any = getattr(item, "funcargs", {}).get(name)
+        # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy.
+        if type(evaluation).__module__.partition(".")[0] != __package__:
+            continue
+        yield from _of_evaluation(item, evaluation, ledger)
+        if item.config.stash[CONFIG].reports.wanted:
+            yield from _for_reports(item, evaluation, ledger)
 
 
 def _of_baseline(item: pytest.Item) -> Iterator[Entry]:
@@ -92,13 +93,15 @@ def _of_evaluation(
     from pytest_rankcheck.metrics.names import Metric
     from pytest_rankcheck.reports.notes import evaluation_notes, timing_notes
 
-    for name in item.config.stash[CONFIG].metrics:
+    for metric in map(Metric.parse, item.config.stash[CONFIG].metrics):
+        if metric.unit != evaluation.unit:
+            continue
         yield Entry(
             golden=evaluation.golden.name,
             queries=len(evaluation.query_ids),
-            metric=str(Metric.parse(name)),
+            metric=str(metric),
             baseline=None,
-            now=evaluation.mean(name),
+            now=evaluation.mean(metric),
             verdict="",
             failed=False,
         )
@@ -110,13 +113,16 @@ def _for_reports(
     item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Entry]
 ) -> Iterator[Entry]:
     """Yield what reports show beside the gates of a test: configured metrics, what to judge."""
+    from pytest_rankcheck.metrics.names import Metric
     from pytest_rankcheck.reports.detail import measurement_detail, unjudged_detail
 
     chosen = item.config.stash[CONFIG]
+    metrics = [one for one in map(Metric.parse, chosen.metrics) if one.unit == evaluation.unit]
     baseline = item.stash.get(BASELINE, None)
     other = baseline.comparable_record if baseline else None
-    if chosen.metrics:
-        yield Entry(measurement=measurement_detail(evaluation, other, chosen.metrics))
-    if chosen.reports.unjudged:
-        gated = dict.fromkeys(entry["metric"] for entry in ledger if "detail" in entry)
-        yield Entry(unjudged=unjudged_detail(evaluation, [*gated, *chosen.metrics]))
+    if metrics:
+        yield Entry(measurement=measurement_detail(evaluation, other, metrics))
+    if chosen.reports.unjudged and evaluation.unit == "query":
+        named = dict.fromkeys(entry["metric"] for entry in ledger if "detail" in entry)
+        gated = [one for one in map(Metric.parse, named) if one.unit == "query"]
+        yield Entry(unjudged=unjudged_detail(evaluation, [*gated, *metrics]))

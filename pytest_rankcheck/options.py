@@ -43,6 +43,13 @@ def add_options(parser: pytest.Parser) -> None:
         "rankcheck_golden",
     )
     group.addoption(
+        "--rankcheck-sessions",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="session log to measure (may be given several times); overrides rankcheck_sessions",
+    )
+    group.addoption(
         "--rankcheck-ranker",
         metavar="MODULE:NAME",
         help="ranker under test, a callable from query text to document ids; with () at the end "
@@ -116,6 +123,18 @@ def add_options(parser: pytest.Parser) -> None:
         "rankcheck_lint",
         "for --rankcheck-lint, one a line: scale=0..3, tolerance=0.02, min_queries=30, spread=0.1, "
         "or rule=error|warning|ignore",
+        "linelist",
+    )
+    parser.addini("rankcheck_sessions", "session logs, relative to this file", "paths")
+    parser.addini(
+        "rankcheck_session_columns",
+        "columns of session logs, one meaning=name a line, such as session=sid",
+        "linelist",
+    )
+    parser.addini(
+        "rankcheck_session_reading",
+        "how session logs are read, one a line: first_rank=0|1, time_unit=s|ms|us|ns, "
+        "attributes=group,locale, lenient=true",
         "linelist",
     )
     parser.addini("rankcheck_ranker", "ranker under test, package.module:name")

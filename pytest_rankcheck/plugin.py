@@ -83,8 +83,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
             fixtures.check_golden(chosen)
             check_lint(config)
-        if any(_uses_ours(item, "golden_set") and not _has_param(item) for item in session.items):
+        if any(
+            _uses_ours(item, "golden_set") and not _has_param(item, "golden_set")
+            for item in session.items
+        ):
             fixtures.check_golden(chosen)
+        if any(
+            _uses_ours(item, "session_log") and not _has_param(item, "session_log")
+            for item in session.items
+        ):
+            fixtures.check_sessions(chosen)
         if any(_uses_ours(item, "ranking_run") for item in session.items) and chosen.run:
             fixtures.check_run(chosen)
         if any(_uses_ours(item, "evaluation") for item in session.items):
@@ -212,6 +220,6 @@ def _is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:
     return bool(definition.func.__module__ == fixtures.__name__)
 
 
-def _has_param(item: pytest.Item) -> bool:
+def _has_param(item: pytest.Item, name: str) -> bool:
     callspec = getattr(item, "callspec", None)
-    return callspec is not None and "golden_set" in callspec.params
+    return callspec is not None and name in callspec.params

@@ -25,7 +25,7 @@ from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
 from pytest_rankcheck.metrics import registry
 from pytest_rankcheck.metrics.parameters import spelled
-from pytest_rankcheck.metrics.registry import definitions
+from pytest_rankcheck.metrics.registry import definitions, judged_definitions
 from pytest_rankcheck.metrics.similarity.registry import similarities
 
 ROOT = Path(__file__).parent.parent
@@ -146,7 +146,7 @@ def table_of_metrics() -> str:
         "| metric | also | parameters | best | empty | none | unjudged | source |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for entry in definitions().values():
+    for entry in judged_definitions().values():
         at = {"cutoff": "@5", "recall": "@0.5", None: ""}[entry.at]
         metric = Metric.parse(f"{entry.name}{at}")
         stems = [f"{stem}_k" if entry.at == "cutoff" else f"{stem}_r" for stem in entry.trec_eval]
@@ -165,6 +165,23 @@ def table_of_metrics() -> str:
     return "\n".join(rows) + "\n"
 
 
+def table_of_session_metrics() -> str:
+    """Return the manual's table of metrics of sessions."""
+    rows = ["| metric | also | parameters | best | source |", "|---|---|---|---|---|"]
+    for entry in definitions().values():
+        if entry.unit == "session":
+            low, high = entry.range
+            cells = (
+                f"`{entry.name}`<br>{entry.summary}",
+                ", ".join(f"`{name}`" for name in entry.aliases),
+                ", ".join(f"`{name}`" for name in entry.parameters),
+                f"{'higher' if entry.higher_is_better else 'lower'}, {low:g} to {high:g}",
+                entry.reference,
+            )
+            rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
 def table_of_parameters() -> str:
     """Return the manual's table of what stands between the brackets."""
     found: dict[tuple[str, str, str], list[str]] = {}
@@ -175,7 +192,7 @@ def table_of_parameters() -> str:
             found.setdefault((parameter.name, default, meaning), []).append(entry.name)
     rows = ["| parameter | default | takes; means | metrics |", "|---|---|---|---|"]
     for (name, default, meaning), metrics in sorted(found.items()):
-        of = "all" if len(metrics) == len(definitions()) else ", ".join(metrics)
+        of = "all of queries" if len(metrics) == len(judged_definitions()) else ", ".join(metrics)
         rows.append(f"| `{name}` | {default} | {meaning} | {of} |")
     return "\n".join(rows) + "\n"
 
@@ -203,6 +220,7 @@ TABLES = {
     "metrics": ("metrics.md", table_of_metrics),
     "parameters": ("metrics.md", table_of_parameters),
     "similarities": ("metrics.md", table_of_similarities),
+    "session metrics": ("sessions.md", table_of_session_metrics),
     "rules": ("golden-sets.md", table_of_rules),
 }
 

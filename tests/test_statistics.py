@@ -16,9 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from pytest_rankcheck.statistics.clusters import contributions, linearised
 from pytest_rankcheck.statistics.differences import Differences
 from pytest_rankcheck.statistics.paired_tests import holm, p_of_fall
 from pytest_rankcheck.statistics.sign_flip import DRAWS, sign_flip_test
+from pytest_rankcheck.statistics.two_samples import TwoSamples
 
 values = st.lists(st.integers(-1000, 1000).map(lambda n: n / 1000), min_size=1, max_size=10)
 
@@ -243,3 +245,60 @@ def test_what_cannot_be_estimated_is_nan(gains: list[float]) -> None:
         assert math.isnan(low) == (found.count < 2)
         if found.count >= 2:
             assert low == high == pytest.approx(found.mean)
+
+
+# --- queries that are not independent ------------------------------------------------------------
+
+
+def test_contributions_and_linearised_by_hand() -> None:
+    """Two clusters, {1, 3} and {8}, of equal weight: the mean is 4.
+
+    Contributions: (1 + 3) * 2 / 3 and 8 * 2 / 3. Linearised: m + (sum of (g - m)) * 2 / 3, so
+    4 + (-3 - 1) * 2 / 3 and 4 + 4 * 2 / 3.
+    """
+    gains, clusters = np.array([1.0, 3.0, 8.0]), np.array([0, 0, 1])
+    assert contributions(gains, None, clusters) == pytest.approx([8 / 3, 16 / 3])
+    assert linearised(gains, None, clusters) == pytest.approx([4 - 8 / 3, 4 + 8 / 3])
+    # Weights 1, 1, 2: the mean is (1 + 3 + 16) / 4 = 5; each is a cluster of its own.
+    weights = np.array([1.0, 1.0, 2.0])
+    assert contributions(gains, weights, None) == pytest.approx([3 / 4, 9 / 4, 48 / 4])
+    assert linearised(gains, weights, None) == pytest.approx([5 - 3, 5 - 1.5, 5 + 4.5])
+    for values in (contributions(gains, weights, clusters), linearised(gains, weights, clusters)):
+        assert values.mean() == pytest.approx(5)
+
+
+def test_without_weights_and_clusters_gains_stay_as_they_are() -> None:
+    gains = np.array([1.0, -2.0])
+    assert contributions(gains, None, None) is gains
+    assert linearised(gains, None, None) is gains
+    assert linearised(np.zeros(0), np.zeros(0), None).size == 0
+
+
+def test_intervals_of_clusters_hold_the_truth() -> None:
+    """A ratio estimator with clusters of random sizes and a common shift: 95% intervals do."""
+    rng = np.random.default_rng(7)
+    held = 0
+    for _ in range(300):
+        sizes = rng.integers(1, 9, 40)
+        shifts = rng.normal(0.1, 1, 40)
+        gains = np.concatenate(
+            [rng.normal(shift, 1, size) for shift, size in zip(shifts, sizes, strict=True)]
+        )
+        clusters = np.repeat(np.arange(40), sizes)
+        low, high = Differences(linearised(gains, None, clusters)).interval()
+        held += low <= 0.1 <= high
+    assert 270 <= held <= 298
+
+
+def test_two_samples_are_welch() -> None:
+    rng = np.random.default_rng(3)
+    before, after = rng.normal(0, 1, 40), rng.normal(-0.3, 3, 25)
+    found = TwoSamples(after, before)
+    theirs = stats.ttest_ind(after, before, equal_var=False, alternative="less")
+    assert found.p_of_fall() == pytest.approx(theirs.pvalue)
+    assert found.degrees == pytest.approx(theirs.df)
+    shifted = stats.ttest_ind(after + 0.5, before, equal_var=False, alternative="greater")
+    assert found.noninferiority_p(0.5) == pytest.approx(shifted.pvalue)
+    assert math.isnan(TwoSamples(np.array([1.0]), before).p_of_fall())
+    assert TwoSamples(np.ones(3), np.ones(2)).p_of_fall() == 1
+    assert TwoSamples(np.zeros(3), np.ones(2)).p_of_fall() == 0

@@ -11,11 +11,12 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import SLACK
 from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
-from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 from pytest_rankcheck.reports.bounds import Bound, Bounded, bound_text
 from pytest_rankcheck.reports.detail import bound_detail, measurement_detail
 from pytest_rankcheck.reports.ledger import Entry, enter, measured, wants_detail
+from pytest_rankcheck.statistics.clusters import linearised
+from pytest_rankcheck.statistics.differences import Differences
 
 __all__ = ["By", "assert_at_least", "assert_at_most"]
 
@@ -111,38 +112,49 @@ def _hold(
 def _bounded(
     evaluation: Evaluation, metric: Metric, bound: Bound, by: By, min_queries: int
 ) -> Iterator[Bounded]:
-    values = evaluation.values(metric)
-    everything: Sequence[int] = range(len(values))
+    everything: Sequence[int] = range(len(evaluation.query_ids))
     slices = [("", everything)] + [
         (f"{attribute}={value}", places)
         for attribute in attributes_of(by)
         for value, places in evaluation.slices(attribute).items()
     ]
     for label, places in slices:
-        chosen = values[np.asarray(places, dtype=np.intp)]
-        mean, tested = metric.mean(chosen), _tested(metric, chosen, bound)
+        mean = evaluation.mean_at(metric, places)
+        tested = mean if bound.confidence is None else _tested(evaluation, metric, places, bound)
         distance = tested - bound.limit if bound.is_floor else bound.limit - tested
         gated = not label or len(places) >= max(1, min_queries)
         yield Bounded(label, places, mean, tested, distance >= -SLACK, gated)
 
 
-def _tested(metric: Metric, values: FloatArray, bound: Bound) -> float:
-    """Return what is held to the bound: the mean, or its one-sided confidence bound.
+def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound: Bound) -> float:
+    """Return the one-sided confidence bound of the mean.
 
     The bound is mean -/+ t(confidence, n-1) s / sqrt(n), Student 1908; of the logarithms where
     the mean is the geometric one. With fewer than two values there is none, and NaN holds to no
-    bound.
-    """
-    counted = values[~np.isnan(values)]
-    if bound.confidence is None:
-        return metric.mean(counted)
-    if counted.size < 2:
-        return math.nan
-    from scipy.special import stdtrit
+    bound. Queries that weigh differently or belong together count as such.
 
+    Raises:
+        ConfigurationError: the metric is a median.
+    """
+    if metric.definition.aggregate == "median":
+        raise ConfigurationError(
+            f"{metric} is a median, and confidence= is of means; leave it out, or bound the mean"
+        )
+    chosen = np.asarray(places, dtype=np.intp)
+    values = evaluation.values(metric)[chosen]
+    is_counted = ~np.isnan(values)
+    weights, clusters = evaluation.weights, evaluation.clusters
     is_geometric = metric.definition.aggregate == "geometric"
-    scaled = np.log(counted) if is_geometric else counted
-    error = float(scaled.std(ddof=1)) / math.sqrt(scaled.size)
-    margin = float(stdtrit(scaled.size - 1, bound.confidence)) * error
-    tested = float(scaled.mean()) + (-margin if bound.is_floor else margin)
+    scaled = np.log(values[is_counted]) if is_geometric else values[is_counted]
+    found = Differences(
+        linearised(
+            scaled,
+            None if weights is None else weights[chosen][is_counted],
+            None if clusters is None else clusters[chosen][is_counted],
+        )
+    )
+    if found.count < 2 or bound.confidence is None:
+        return math.nan
+    low, high = found.interval(2 * bound.confidence - 1)
+    tested = low if bound.is_floor else high
     return math.exp(tested) if is_geometric else tested

@@ -195,9 +195,14 @@ class Baseline:
         gated = {check.metric for check in self._checks}
         if not comparable or comparable[0] is None or self.record is None:
             return
-        for metric in self._watched:
+        for metric in self._recorded(self._evaluation):
             if metric not in gated and str(metric) in self.record.metrics:
                 yield comparable[0].paired(metric)
+
+    def _recorded(self, evaluation: Evaluation | None) -> Sequence[Metric]:
+        """Return the metrics to record, gated or not, that the evaluation has."""
+        unit = evaluation.unit if evaluation else "query"
+        return [metric for metric in self._watched if metric.unit == unit]
 
     def settle(self) -> Settlement | None:
         """Write the record, or keep it, now that the test has passed.
@@ -244,7 +249,7 @@ class Baseline:
         return Record.of(
             evaluation,
             gated,
-            self._watched,
+            self._recorded(evaluation),
             approvals,
             attributes=attributes,
             before=self.record,

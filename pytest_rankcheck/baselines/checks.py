@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,7 +16,7 @@ from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.names import Metric
 
-__all__ = ["Check", "State", "check_of", "incompatibilities", "slice_changes"]
+__all__ = ["Check", "State", "check_of", "dropped_slices", "incompatibilities", "slice_changes"]
 
 
 class State(StrEnum):
@@ -105,7 +106,8 @@ def check_of(
     if str(metric) not in record.metrics:
         evaluation.values(metric)
         return Check(metric, State.METRIC_ADDED, record, comparison, attributes=attributes)
-    same = record.golden_fingerprint == evaluation.golden.fingerprint
+    # The next log has other sessions: that is no change of what is measured on.
+    same = not comparison.is_paired or (record.golden_fingerprint == evaluation.golden.fingerprint)
     verdict = gate.decide(comparison, metric, attributes)
     state = State.COMPARABLE if same else State.STALE
     suspected = suspicions(comparison, verdict.overall.pairs)
@@ -121,13 +123,11 @@ def check_of(
 
 
 def slice_changes(check: Check, golden: GoldenSet) -> tuple[str, ...]:
-    """Return which slices came, went, or are not gated any more since the record, in words."""
+    """Return which slices of a gated attribute came or went since the record, in words."""
     then = check.record.slices if check.record else {}
-    found = []
-    for attribute in (*then, *(name for name in check.attributes if name not in then)):
-        if attribute not in check.attributes:
-            found.append(f"the slices of {quoted(attribute)} are not gated any more")
-        elif attribute in then:
+    found: list[str] = []
+    for attribute in check.attributes:
+        if attribute in then:
             before, now = then[attribute], golden.slices(attribute)
             gone = [value for value in before if value not in now]
             new = [value for value in now if value not in before]
@@ -142,6 +142,17 @@ def slice_changes(check: Check, golden: GoldenSet) -> tuple[str, ...]:
                 for value in new
             ]
     return tuple(found)
+
+
+def dropped_slices(checks: Sequence[Check]) -> tuple[str, ...]:
+    """Return whose slices no check of a test gates any more, in words."""
+    then = checks[0].record.slices if checks and checks[0].record else {}
+    gated = {attribute for check in checks for attribute in check.attributes}
+    return tuple(
+        f"the slices of {quoted(attribute)} are not gated any more"
+        for attribute in then
+        if attribute not in gated
+    )
 
 
 def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]:

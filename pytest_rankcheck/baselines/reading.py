@@ -168,7 +168,14 @@ def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> Query
             or not math.isfinite(value)
         ):
             raise ValueError(f"{name} of query '{line['id']}' is {value!r}, not a number")
-    return QueryLine(str(line["fingerprint"]), values, tuple(map(str, line["top"])))
+    weight = line.get("weight")
+    if weight is not None and (isinstance(weight, bool) or not 0 < weight < math.inf):
+        raise ValueError(f"the weight of query '{line['id']}' is {weight!r}, not above 0")
+    slices = {
+        str(attribute): tuple(map(str, found))
+        for attribute, found in line.get("slices", {}).items()
+    }
+    return QueryLine(str(line["fingerprint"]), values, tuple(map(str, line["top"])), weight, slices)
 
 
 def _approval(entry: Mapping[str, Any]) -> Approval:

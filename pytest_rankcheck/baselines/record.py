@@ -42,6 +42,11 @@ class QueryLine:
     values: Mapping[str, float | None]
     """By metric; None where the query did not count."""
     top: tuple[str, ...]
+    weight: float | None = None
+    """How much the query counts; None where all count the same."""
+    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of a session: the slices that it belongs to, by gated attribute. The sessions of the next log
+    are others, and are compared slice by slice with these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +102,16 @@ class Record:
         gated_names = sorted({str(metric) for metric in gated})
         names = [*gated_names, *sorted({str(metric) for metric in watched} - {*gated_names})]
         columns = [_plain(evaluation.values(name)) for name in names]
+        gated_by = sorted(set(attributes))
+        members = _members(evaluation, gated_by) if evaluation.unit == "session" else {}
+        weights = evaluation.weights
         queries = {
             query_id: QueryLine(
                 fingerprint=evaluation.query_fingerprints[query_id],
                 values={name: column[place] for name, column in zip(names, columns, strict=True)},
                 top=tuple(evaluation.ranking(query_id)[:TOP]),
+                weight=None if weights is None else float(weights[place]),
+                slices=members.get(place, {}),
             )
             for place, query_id in enumerate(evaluation.query_ids)
         }
@@ -121,7 +131,7 @@ class Record:
             approvals=approvals,
             slices={
                 attribute: {value: len(ids) for value, ids in golden.slices(attribute).items()}
-                for attribute in sorted(set(attributes))
+                for attribute in gated_by
             },
         )
 
@@ -185,7 +195,23 @@ class Record:
         Raises:
             BaselineError: the record does not have this metric.
         """
-        return metric.mean(self.values(metric))
+        return metric.mean(self.values(metric), self.weights)
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts, ``[Q]``; None where all count the same."""
+        found = [line.weight for line in self.queries.values()]
+        if None in found:
+            return None
+        return np.array(found, dtype=np.float64)
+
+    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Return where the sessions of each slice stand in `query_ids`; nothing of queries."""
+        found: dict[str, list[int]] = {}
+        for place, line in enumerate(self.queries.values()):
+            for value in line.slices.get(attribute, ()):
+                found.setdefault(value, []).append(place)
+        return found
 
     def best_for(self, pairs: Paired) -> float:
         """Return the best mean that was approved, on the queries of ``pairs``.
@@ -261,7 +287,7 @@ def digest_of(entry: Mapping[str, object]) -> str:
 
 def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None) -> Kept:
     """Return what to keep of a metric: its noise, and the best mean, which no update forgets."""
-    mean = _rounded(metric.mean(as_recorded(evaluation.values(metric))))
+    mean = _rounded(metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights))
     noise = _decimal(evaluation.noise(metric))
     if before is None or str(metric) not in before.metrics:
         return Kept(gated, mean, noise)
@@ -278,13 +304,30 @@ def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | 
 
 
 def _query_line(query_id: str, line: QueryLine) -> str:
-    entry = {
+    entry: dict[str, object] = {
         "id": query_id,
         "fingerprint": line.fingerprint,
         "values": dict(line.values),
         "top": list(line.top),
     }
+    if line.weight is not None:
+        entry["weight"] = line.weight
+    if line.slices:
+        entry["slices"] = {attribute: list(values) for attribute, values in line.slices.items()}
     return readable_json(entry)
+
+
+def _members(
+    evaluation: Evaluation, attributes: Iterable[str]
+) -> Mapping[int, Mapping[str, tuple[str, ...]]]:
+    """Return the slices of each session, by its place."""
+    found: dict[int, dict[str, tuple[str, ...]]] = {}
+    for attribute in attributes:
+        for value, places in evaluation.slices(attribute).items():
+            for place in places:
+                known = found.setdefault(place, {})
+                known[attribute] = (*known.get(attribute, ()), value)
+    return found
 
 
 def _lines(key: str, brackets: tuple[str, str], lines: Sequence[str]) -> str:

@@ -17,9 +17,9 @@ from pytest_rankcheck.evaluation.measured import Measured
 from pytest_rankcheck.evaluation.notebook import PlotKind, comparison_html, comparison_plot
 from pytest_rankcheck.evaluation.paired import Paired, as_recorded
 from pytest_rankcheck.evaluation.unjudged import Unjudged, unjudged_in
+from pytest_rankcheck.evaluation.unpaired import Unpaired
 from pytest_rankcheck.metrics.names import Metric, MetricLike
-from pytest_rankcheck.statistics.differences import Differences
-from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall
+from pytest_rankcheck.statistics.paired_tests import PairedTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,8 +79,20 @@ class Comparison:
         self._slice_places: dict[str, Mapping[str, Sequence[int]]] = {}
 
     @cached_property
+    def is_paired(self) -> bool:
+        """Whether values are compared query by query.
+
+        Two logs seldom have the same sessions: then it is sample against sample.
+        """
+        if self.evaluation.unit == "query":
+            return True
+        return set(self.evaluation.query_ids) == set(self.other.query_ids)
+
+    @cached_property
     def query_ids(self) -> tuple[str, ...]:
         """The queries that are compared, in the evaluation's order."""
+        if not self.is_paired:
+            return tuple(self.evaluation.query_ids)
         now, then = self.evaluation.query_fingerprints, self.other.query_fingerprints
         return tuple(
             query_id
@@ -116,14 +128,46 @@ class Comparison:
             BaselineError: the other side is a record that does not have it.
         """
         parsed = Metric.parse(metric)
+        if parsed not in self._paired and not self.is_paired:
+            self._paired[parsed] = self._unpaired(parsed)
         if parsed not in self._paired:
             before = as_recorded(self.other.values(parsed)[self._other_places])
             after = as_recorded(self.evaluation.values(parsed)[self._places])
             both = ~(np.isnan(before) | np.isnan(after))
             ids = tuple(compress(self.query_ids, both)) if not both.all() else self.query_ids
-            pairs = Paired(parsed, ids, before[both], after[both], self._noise(parsed))
-            self._paired[parsed] = pairs
+            weights, clusters = self.evaluation.weights, self.evaluation.clusters
+            self._paired[parsed] = Paired(
+                parsed,
+                ids,
+                before[both],
+                after[both],
+                self._noise(parsed),
+                None if weights is None else weights[self._places][both],
+                None if clusters is None else clusters[self._places][both],
+            )
         return self._paired[parsed]
+
+    def _unpaired(
+        self,
+        metric: Metric,
+        then: Sequence[int] | None = None,
+        now: Sequence[int] | None = None,
+    ) -> Unpaired:
+        """Return the values of both samples, or of parts of them."""
+        ids = self.evaluation.query_ids
+        before = as_recorded(self.other.values(metric))
+        after = as_recorded(self.evaluation.values(metric))
+        if then is not None and now is not None:
+            before, after = before[np.asarray(then, np.intp)], after[np.asarray(now, np.intp)]
+            ids = [ids[place] for place in now]
+        counted = ~np.isnan(after)
+        return Unpaired(
+            metric,
+            tuple(compress(ids, counted)),
+            before[~np.isnan(before)],
+            after[counted],
+            self._noise(metric),
+        )
 
     def _noise(self, metric: Metric) -> float:
         """Return the larger of what is known of the noise of both sides; NaN if nothing is."""
@@ -151,7 +195,7 @@ class Comparison:
 
         ``test`` is ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query.
         """
-        return p_of_fall(self.paired(metric).gains, test)
+        return self.paired(metric).p_of_fall(test)
 
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the mean difference, after minus before.
@@ -159,7 +203,8 @@ class Comparison:
         Student's t; NaN of fewer than two queries.
         """
         pairs = self.paired(metric)
-        return Differences.of(pairs.after - pairs.before).interval(level)
+        low, high = pairs.differences.interval(level)
+        return (low, high) if pairs.metric.higher_is_better else (-high, -low)
 
     def deltas(self, metric: MetricLike) -> pd.Series:
         """Return after minus before of each query, indexed by ``query_id``."""
@@ -211,6 +256,12 @@ class Comparison:
         Raises:
             GoldenSetError: no query has this attribute.
         """
+        if not self.is_paired:
+            then = self.other.slice_places(attribute)
+            return {
+                value: self._unpaired(Metric.parse(metric), then.get(value, ()), now)
+                for value, now in self.evaluation.slice_places(attribute).items()
+            }
         pairs = self.paired(metric)
         if pairs.query_ids is not self.query_ids:  # some queries do not count
             places = self._places_of(attribute, pairs.query_ids)

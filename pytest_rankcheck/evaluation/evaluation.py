@@ -21,8 +21,10 @@ from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.metrics.registry import Unit, median_of
 from pytest_rankcheck.rankers.found import TOP
 from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.statistics.clusters import IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,6 +89,23 @@ class Evaluation:
         self._reordered: dict[TieOrder, Evaluation] = {}
 
     @property
+    def unit(self) -> Unit:
+        """What has a value: each query, or each session of a log."""
+        return "query"
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts, ``[Q]``; None: all the same."""
+        weights = self.golden.weights
+        return None if weights is None else np.array(weights, dtype=np.float64)
+
+    @cached_property
+    def clusters(self) -> IntArray | None:
+        """The number of the independent unit of each query, ``[Q]``; None: each is one."""
+        clusters = self.golden.clusters
+        return None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+
+    @property
     def query_ids(self) -> Sequence[str]:
         """All judged queries, in the golden set's order."""
         return self.golden.query_ids
@@ -101,6 +120,11 @@ class Evaluation:
         """The judged queries that the run lacks; they count as empty rankings."""
         found = self._joined.found
         return tuple(query_id for query_id in self.query_ids if query_id not in found)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader of the values must know of how the data was read, in words."""
+        return ()
 
     @property
     def extra(self) -> Sequence[str]:
@@ -158,13 +182,17 @@ class Evaluation:
 
         It is the metric's own: the geometric one of GMAP, the arithmetic one of the others.
         """
-        return Metric.parse(metric).mean(self.values(metric))
+        return Metric.parse(metric).mean(self.values(metric), self.weights)
+
+    def mean_at(self, metric: MetricLike, places: Sequence[int]) -> float:
+        """Return the mean over the queries at some places of `query_ids`."""
+        chosen = np.asarray(places, dtype=np.intp)
+        weights = None if self.weights is None else self.weights[chosen]
+        return Metric.parse(metric).mean(self.values(metric)[chosen], weights)
 
     def median(self, metric: MetricLike) -> float:
         """Return the median over the queries that count; NaN if none does."""
-        values = self.values(metric)
-        counted = values[~np.isnan(values)]
-        return float(np.median(counted)) if counted.size else float("nan")
+        return median_of(self.values(metric), self.weights)
 
     def tied(self, k: int | None = 10) -> Sequence[str]:
         """Return the queries where a judged document of the top k has the score of another.
@@ -282,11 +310,10 @@ class Evaluation:
         """
         import pandas as pd
 
-        values, mean = self.values(metric), Metric.parse(metric).mean
-        slices = self.slices(attribute)
+        values, mean, slices = self.values(metric), self.mean_at, self.slices(attribute)
         return pd.DataFrame(
             {
-                "mean": [mean(values[places]) for places in slices.values()],
+                "mean": [mean(metric, places) for places in slices.values()],
                 "queries": [int((~np.isnan(values[places])).sum()) for places in slices.values()],
             },
             index=pd.Index(list(slices), name=attribute),
@@ -302,6 +329,10 @@ class Evaluation:
             value: [self._place[query_id] for query_id in query_ids]
             for value, query_ids in self.golden.slices(attribute).items()
         }
+
+    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Return what `slices` does, and nothing where no query has the attribute."""
+        return self.slices(attribute) if attribute in self.golden.attributes else {}
 
     def _refuse_nothing(self) -> None:
         """Refuse a run that ranks no document for any judged query."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -109,7 +109,14 @@ def label_sensitivity(
         before, after = (as_recorded(side.values(grades)) for side in sides)
         both = ~(np.isnan(before) | np.isnan(after))
         ids = tuple(itertools.compress(pairs.query_ids, both))
-        drawn = Paired(metric, ids, before[both], after[both], pairs.noise)
+        drawn = replace(
+            pairs,
+            query_ids=ids,
+            before=before[both],
+            after=after[both],
+            weights=None if pairs.weights is None else pairs.weights[both],
+            clusters=None if pairs.clusters is None else pairs.clusters[both],
+        )
         found[judge.ruling(drawn)] += 1
         differences.append(drawn.difference)
     return LabelSensitivity(

@@ -29,6 +29,9 @@ class Measured(Protocol):
     def noise(self, metric: Metric) -> float:
         """The standard deviation of the mean from run to run; NaN where it was not measured."""
 
+    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Where the queries of each slice stand in `query_ids`; nothing where it is not known."""
+
     def values(self, metric: Metric) -> FloatArray:
         """The value of each query, ``[Q]``; NaN for a query that does not count."""
 

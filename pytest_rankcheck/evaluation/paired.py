@@ -10,6 +10,9 @@ import numpy as np
 
 from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric
+from pytest_rankcheck.statistics.clusters import IntArray, contributions, linearised
+from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall
 
 __all__ = ["SLACK", "Paired", "as_recorded"]
 
@@ -30,6 +33,10 @@ class Paired:
     after: FloatArray
     noise: float = math.nan
     """The standard deviation of the mean from run to run; NaN where it was not measured."""
+    weights: FloatArray | None = None
+    """``[n]`` how much each query counts; None: all the same."""
+    clusters: IntArray | None = None
+    """``[n]`` the number of the independent unit of each query; None: each is one."""
 
     @property
     def gains(self) -> FloatArray:
@@ -40,12 +47,12 @@ class Paired:
     @property
     def mean_before(self) -> float:
         """The mean before; NaN without queries."""
-        return self.metric.mean(self.before)
+        return self.metric.mean(self.before, self.weights)
 
     @property
     def mean_after(self) -> float:
         """The mean after; NaN without queries."""
-        return self.metric.mean(self.after)
+        return self.metric.mean(self.after, self.weights)
 
     @property
     def difference(self) -> float:
@@ -56,6 +63,35 @@ class Paired:
     def gain(self) -> float:
         """The difference of the means, positive is better."""
         return self.difference if self.metric.higher_is_better else -self.difference
+
+    @property
+    def size(self) -> int:
+        """How many queries there are; of two samples, in the smaller one."""
+        return len(self.query_ids)
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether the values before and after are of the same queries."""
+        return True
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing changed."""
+        return self.wins == self.losses == 0
+
+    @property
+    def contributions(self) -> FloatArray:
+        """What each independent unit adds to the mean gain; each query's gain where it is one."""
+        return contributions(self.gains, self.weights, self.clusters)
+
+    @property
+    def differences(self) -> Differences:
+        """What the gains say of their mean: how sure it is, how small a fall would be seen."""
+        return Differences.of(linearised(self.gains, self.weights, self.clusters))
+
+    def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
+        """Return the one-sided p of a fall: small where it is more than chance."""
+        return p_of_fall(self.contributions, test)
 
     @property
     def wins(self) -> int:
@@ -80,7 +116,15 @@ class Paired:
         chosen = np.asarray(places, dtype=np.intp)
         ids = tuple(self.query_ids[place] for place in places)
         noise = self.noise * math.sqrt(len(self.query_ids) / len(ids)) if ids else math.nan
-        return Paired(self.metric, ids, self.before[chosen], self.after[chosen], noise)
+        return Paired(
+            self.metric,
+            ids,
+            self.before[chosen],
+            self.after[chosen],
+            noise,
+            None if self.weights is None else self.weights[chosen],
+            None if self.clusters is None else self.clusters[chosen],
+        )
 
     def worst(self, limit: int | None = None) -> Sequence[int]:
         """Return the places of the queries that are worse, the largest loss first."""

@@ -48,6 +48,10 @@ class Unjudged:
     """That grade."""
 
 
+_NOTHING = Unjudged(_TOP, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""Of sessions: their selections are not judgments of what was shown."""
+
+
 def unjudged_in(comparison: Comparison, pairs: Paired) -> Unjudged:
     """Return what unjudged documents could change of a difference.
 
@@ -60,6 +64,8 @@ def unjudged_in(comparison: Comparison, pairs: Paired) -> Unjudged:
         pairs: the values of a metric, of all queries or of a slice.
     """
     evaluation, other = comparison.evaluation, comparison.other
+    if pairs.metric.unit == "session":
+        return _NOTHING
     depths = (pairs.metric.cutoff or _TOP, evaluation.known_depth, other.known_depth)
     k = min(depth for depth in depths if depth is not None)
     golden = evaluation.golden
@@ -119,4 +125,5 @@ def _difference(
         if can_rejudge(other, metric):
             before = rejudged(before, [other.ranking(query_id) for query_id in query_ids])
     both = ~(np.isnan(before) | np.isnan(after))
-    return metric.mean(after[both]) - metric.mean(before[both])
+    weights = None if pairs.weights is None else pairs.weights[both]
+    return metric.mean(after[both], weights) - metric.mean(before[both], weights)

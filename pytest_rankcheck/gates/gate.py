@@ -222,7 +222,7 @@ class Gate(ABC):
         gated = [
             pairs
             for attribute, _, pairs in sets
-            if attribute is None or len(pairs.query_ids) >= max(1, self.min_queries)
+            if attribute is None or pairs.size >= max(1, self.min_queries)
         ]
         judged = dict(zip(map(id, gated), self._judge(gated), strict=True))
         decisions = [

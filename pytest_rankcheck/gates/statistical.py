@@ -13,10 +13,16 @@ from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.gates.gate import Gate, Judged, check_allowance
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.statistics.differences import Differences
-from pytest_rankcheck.statistics.paired_tests import PairedTest, holm, p_of_fall
+from pytest_rankcheck.statistics.paired_tests import PairedTest, holm
 
 __all__ = ["NoninferiorGate", "SignificantGate"]
+
+
+_NOT_MEANS = {
+    "geometric": ("geometric mean", "AP"),
+    "median": ("median over the sessions", "SessionDuration"),
+}
+"""Metrics whose difference is not the mean of differences, and what to gate in their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +54,14 @@ class _StatisticalGate(Gate):
     def _judge(self, sets: Sequence[Paired]) -> Sequence[Judged]:
         """Return what is decided on each set, corrected by Holm for all of them."""
         metric = sets[0].metric
-        if metric.definition.aggregate == "geometric":
+        if not metric.definition.is_mean_of_values:
+            kind, other = _NOT_MEANS[metric.definition.aggregate]
             raise ConfigurationError(
-                f"{metric} has a geometric mean, and {self} compares means of differences; gate "
-                "it with a tolerance, or gate AP"
+                f"{metric} has a {kind}, and {self} compares means of differences; gate it with a "
+                f"tolerance, or gate {other}"
             )
         # What did not fall has p of at least 1/2 in every test, and moves no other p of its family.
-        falls = holm(
-            [p_of_fall(pairs.gains, self.test) if pairs.gain < 0 else 1.0 for pairs in sets]
-        )
+        falls = holm([pairs.p_of_fall(self.test) if pairs.gain < 0 else 1.0 for pairs in sets])
         return [
             Judged(outcome, self.allowed(pairs), p)
             for pairs, p, outcome in zip(sets, falls, self._outcomes(sets, falls), strict=True)
@@ -119,15 +124,14 @@ class NoninferiorGate(_StatisticalGate):
         return self.margin
 
     def _outcomes(self, sets: Sequence[Paired], falls: Sequence[float]) -> Sequence[Outcome]:
-        inside = holm([Differences.of(pairs.gains).noninferiority_p(self.margin) for pairs in sets])
+        inside = holm([pairs.differences.noninferiority_p(self.margin) for pairs in sets])
         return [
             self._told_apart(pairs, p_inside, p_fall)
             for pairs, p_inside, p_fall in zip(sets, inside, falls, strict=True)
         ]
 
     def _told_apart(self, pairs: Paired, p_inside: float, p_fall: float) -> Outcome:
-        is_same = pairs.wins == pairs.losses == 0
-        if is_same or (not math.isnan(p_inside) and p_inside <= self.alpha):
+        if pairs.is_same or (not math.isnan(p_inside) and p_inside <= self.alpha):
             return self._outcome(pairs, may_fall_further=True)
         if p_fall <= self.alpha and pairs.gain < -SLACK:
             return Outcome.REGRESSED

@@ -43,6 +43,11 @@ class Contents:
         self.titles: dict[str, str] = {}
         """The titles of documents, for messages."""
         self.candidates = Candidates()
+        self.weight_by: str | None = None
+        """The attribute that says how much a query counts; None: all count the same."""
+        self.cluster_by: str | None = None
+        """The attribute whose values are the independent units, such as sessions or users; None:
+        each query is one."""
         self.repeats: list[Repeat] = []
         """Every judgment that was given again, with the same or another grade."""
         self.places = Places(str(self.source.path or "judgments"))

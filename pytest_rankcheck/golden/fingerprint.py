@@ -14,8 +14,13 @@ _LENGTH = 16
 """Hexadecimal digits, 64 bits: among a million contents, one in 37 million pairs of sets clash."""
 
 
-def query_fingerprint(query: Query, grades: Mapping[str, float], candidates: Candidates) -> str:
-    """Return the fingerprint of one query's id, text and judgments, and of its candidates."""
+def query_fingerprint(
+    query: Query,
+    grades: Mapping[str, float],
+    candidates: Candidates,
+    weight: float | None = None,
+) -> str:
+    """Return the fingerprint of one query's id, text and judgments, candidates and weight."""
     judgments = sorted((doc_id, float(grade)) for doc_id, grade in grades.items())
     content: list[object] = [query.id, query.text or "", judgments]
     rows = candidates.rows(query.id)
@@ -26,6 +31,8 @@ def query_fingerprint(query: Query, grades: Mapping[str, float], candidates: Can
                 for row in rows
             )
         )
+    if weight is not None:
+        content.append({"weight": weight})
     return _digest(json.dumps(content))
 
 

@@ -245,6 +245,40 @@ class GoldenSet(JudgedQueries):
         chosen = sampled_ids(self.query_ids, count, seed)
         return GoldenSet(restricted(self._contents, set(chosen)), name or self.name)
 
+    def weighted(self, by: str) -> GoldenSet:
+        """Return the set with queries that count as much as an attribute of theirs says.
+
+        All means are weighted then, such as by how often a query is asked.
+
+        Args:
+            by: the attribute; a number above 0 for each query.
+
+        Raises:
+            GoldenSetError: a query does not have such a number.
+        """
+        whole = restricted(self._contents, self._contents.grades)
+        whole.weight_by = by
+        made = GoldenSet(whole, self.name)
+        _ = made.weights  # refuse now what is no weight
+        return made
+
+    def clustered(self, by: str) -> GoldenSet:
+        """Return the set with queries that belong together, such as those of one session or user.
+
+        They are not independent: intervals and tests keep them together.
+
+        Args:
+            by: the attribute whose values are the independent units.
+
+        Raises:
+            GoldenSetError: a query does not have it.
+        """
+        whole = restricted(self._contents, self._contents.grades)
+        whole.cluster_by = by
+        made = GoldenSet(whole, self.name)
+        _ = made.clusters
+        return made
+
     def merge(
         self, *others: GoldenSet, contradictions: Contradictions = "error", name: str | None = None
     ) -> GoldenSet:

@@ -13,6 +13,7 @@ from pytest_rankcheck.golden.lint.finding import Finding
 from pytest_rankcheck.golden.lint.options import LintOptions
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.slices import slices_of
+from pytest_rankcheck.golden.weighting import clusters_of, effective_size, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,9 +101,12 @@ class JudgedQueries:
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each query's text and judgments, by query id."""
-        candidates = self._contents.candidates
+        candidates, weights = self._contents.candidates, self.weights
         return {
-            query.id: query_fingerprint(query, self._grades[query.id], candidates) for query in self
+            query.id: query_fingerprint(
+                query, self._grades[query.id], candidates, weights[place] if weights else None
+            )
+            for place, query in enumerate(self)
         }
 
     @cached_property
@@ -111,9 +115,37 @@ class JudgedQueries:
 
         It follows the content alone: the order of lines, the file format and the set's name do
         not matter, and neither do attributes and titles, which slice and describe a measurement
-        but do not change it. Candidates, which a reranker sees, do.
+        but do not change it. Candidates, which a reranker sees, do, and weights.
         """
         return fingerprint_of(self.query_fingerprints.values())
+
+    @cached_property
+    def weights(self) -> Sequence[float] | None:
+        """How much each query counts in a mean, in the set's order; None: all count the same.
+
+        Raises:
+            GoldenSetError: a query has no weight above 0.
+        """
+        attribute = self._contents.weight_by
+        return None if attribute is None else weights_of(self, attribute, self.name)
+
+    @cached_property
+    def clusters(self) -> Sequence[str] | None:
+        """The independent unit that each query belongs to; None: each query is one.
+
+        Raises:
+            GoldenSetError: a query belongs to none.
+        """
+        attribute = self._contents.cluster_by
+        return None if attribute is None else clusters_of(self, attribute, self.name)
+
+    @property
+    def effective_size(self) -> float:
+        """How many queries of equal weight would tell as much (Kish, Survey Sampling, 1965).
+
+        (sum of w)^2 / sum of w^2; the number of queries where all weigh the same.
+        """
+        return float(len(self)) if self.weights is None else effective_size(self.weights)
 
     @cached_property
     def queries(self) -> pd.DataFrame:

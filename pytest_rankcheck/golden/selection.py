@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.golden.content import Contents
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source import Contradictions, Source
@@ -17,6 +17,7 @@ def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
     """Return the part of a golden set that belongs to some queries, in the set's order."""
     part = Contents(contents.source)
     part.places, part.titles = contents.places, contents.titles
+    part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
     for query_id, query in contents.complete_queries().items():
         if query_id in query_ids:
             part.queries[query_id] = query
@@ -44,9 +45,12 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     """Return all queries and judgments of several golden sets as one.
 
     Raises:
-        GoldenSetError: a query has two texts; or a document two grades, and that is an error.
+        GoldenSetError: a query has two texts; or a document two grades, and that is an error; or
+            the sets are not weighted and clustered alike.
     """
     whole = Contents(Source(contradictions=contradictions))
+    whole.weight_by = _common("weighted", [part.weight_by for part in parts])
+    whole.cluster_by = _common("clustered", [part.cluster_by for part in parts])
     for part in parts:
         for query_id, query in part.complete_queries().items():
             where = part.places.query(query_id) or f"query '{quoted(query_id)}'"
@@ -60,6 +64,16 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
         _copy_candidates(part, whole, part.candidates.query_ids)
         whole.titles.update(part.titles)
     return whole
+
+
+def _common(what: str, attributes: Sequence[str | None]) -> str | None:
+    """Return the attribute by which all parts are weighted, or clustered."""
+    if len(set(attributes)) > 1:
+        named = " and ".join("nothing" if one is None else quoted(one) for one in attributes)
+        raise GoldenSetError(
+            f"the golden sets are {what} by {named}; merge sets that are {what} alike"
+        )
+    return attributes[0]
 
 
 def _copy_candidates(contents: Contents, part: Contents, query_ids: Iterable[str]) -> None:

@@ -45,8 +45,12 @@ ROLES = (
         otherwise=("score",),
     ),
     Role("title", ("title", "doc_title", "document_title", "product_title")),
+    Role("candidate", ("is_candidate",)),
 )
-"""What the columns of a golden set mean, with the names that are met; as ``query-id`` too."""
+"""What the columns of a golden set mean, with the names that are met; as ``query-id`` too.
+
+A row that is marked as a candidate needs no grade: nobody has judged it.
+"""
 
 Row = tuple[int, Sequence[object]]
 """The number of a line or row, and its cells."""
@@ -54,7 +58,7 @@ Row = tuple[int, Sequence[object]]
 
 def has_judgments(header: Sequence[str]) -> bool:
     """Whether normalised names of columns are those of a golden set."""
-    query_id, query, doc_id, relevance, _ = (role.among(header) for role in ROLES)
+    query_id, query, doc_id, relevance, *_ = (role.among(header) for role in ROLES)
     return bool((query_id or query) and doc_id and relevance)
 
 
@@ -73,7 +77,8 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
     place = index_of_roles(header, ROLES, contents.source.columns, where, GoldenSetError)
     _require(place, header, where)
     others = [index for index in range(len(header)) if index not in place.values()]
-    extras = _Extras(contents, [header[index] for index in others])
+    mark_at = place.get("candidate")
+    extras = _Extras(contents, [header[index] for index in others], is_marked=mark_at is not None)
     query_at, text_at = place.get("query_id"), place.get("query")
     doc_at, grade_at, title_at = place["doc_id"], place["relevance"], place.get("title")
     for number, row in rows:
@@ -83,12 +88,16 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
         if text is not None or key not in contents.queries:
             contents.see_query(Query(key, None if text is None else str(text)), number)
         doc, grade = _cell(row[doc_at]), _cell(row[grade_at])
+        is_candidate = mark_at is None or _cell(row[mark_at]) is not None
         if doc is not None or grade is not None:
             doc = checked_id(doc, "doc_id", number, contents.places)
-            contents.add_judgment(key, doc, grade, number)
+            if grade is not None or mark_at is None or not is_candidate:
+                contents.add_judgment(key, doc, grade, number)
+            else:
+                contents.grades.setdefault(key, {})
             if title_at is not None and _cell(row[title_at]) is not None:
                 contents.titles[doc] = str(row[title_at])
-        extras.add(key, doc, row, others)
+        extras.add(key, doc if is_candidate else None, row, others)
     extras.settle()
 
 
@@ -126,14 +135,16 @@ def _cell(value: object) -> object:
 class _Extras:
     """The cells of the other columns, until it is known what they belong to."""
 
-    def __init__(self, contents: Contents, names: Sequence[str]) -> None:
+    def __init__(self, contents: Contents, names: Sequence[str], *, is_marked: bool) -> None:
         self._contents = contents
         self._names = names
+        self._is_marked = is_marked
+        """Whether a column says which rows are candidates."""
         self._rows: list[tuple[str, object, list[object]]] = []
 
     def add(self, query_id: str, doc_id: object, row: Sequence[object], at: Sequence[int]) -> None:
         """Keep the cells of a row."""
-        if at:
+        if at or self._is_marked:
             self._rows.append((query_id, doc_id, [_cell(row[index]) for index in at]))
 
     def settle(self) -> None:
@@ -145,7 +156,7 @@ class _Extras:
             if before != cells:
                 varying |= {index for index, cell in enumerate(cells) if cell != before[index]}
         self._set_attributes(first, varying)
-        if varying:
+        if varying or self._is_marked:
             self._set_candidates(sorted(varying))
 
     def _set_attributes(self, first: Mapping[str, list[object]], varying: set[int]) -> None:
@@ -190,9 +201,11 @@ def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[obje
     queries = contents.complete_queries()
     attributes = list({name: None for query in queries.values() for name in query.attributes})
     features = list(contents.candidates.columns)
+    has_marks = _has_unjudged(contents)
     has_text = any(query.text is not None for query in queries.values())
     own = ["query_id", *(["query"] if has_text else []), "doc_id", "relevance"]
     own += ["title"] if contents.titles else []
+    own += ["candidate"] if has_marks else []
     header = [*own, *attributes, *features]
     names = [normalised(name) for name in header]
     meant = {place for role in ROLES for place in role.among(names)}
@@ -203,12 +216,26 @@ def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[obje
             f"an attribute or feature is named {listed(sorted(set(taken)))}, which has a meaning "
             "in tables; rename it, or save as jsonl"
         )
-    return header, _rows_of(contents, has_text, attributes, features)
+    return header, _rows_of(contents, own, attributes, features)
+
+
+def _has_unjudged(contents: Contents) -> bool:
+    """Whether there are candidates without a judgment, or without columns: they need a mark."""
+    candidates = contents.candidates
+    return bool(candidates) and (
+        not candidates.columns
+        or any(
+            doc_id not in contents.grades[query_id]
+            for query_id in candidates.query_ids
+            for doc_id in candidates.of(query_id)
+        )
+    )
 
 
 def _rows_of(
-    contents: Contents, has_text: bool, attributes: Sequence[str], features: Sequence[str]
+    contents: Contents, own: Sequence[str], attributes: Sequence[str], features: Sequence[str]
 ) -> Iterator[list[object]]:
+    has_text, has_marks = "query" in own, "candidate" in own
     candidates, titles = contents.candidates, contents.titles
     for query_id, query in contents.complete_queries().items():
         grades = contents.grades[query_id]
@@ -218,5 +245,6 @@ def _rows_of(
         for doc_id in list(dict.fromkeys([*row_of, *grades])) or [""]:
             title = [titles.get(doc_id)] if titles else []
             row = row_of.get(doc_id)
+            mark = [None if row is None else 1] if has_marks else []
             cells = [None if row is None else candidates.columns[name][row] for name in features]
-            yield [*start, doc_id or None, grades.get(doc_id), *title, *told, *cells]
+            yield [*start, doc_id or None, grades.get(doc_id), *title, *mark, *told, *cells]

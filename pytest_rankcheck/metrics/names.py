@@ -18,10 +18,12 @@ from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.parameters import Value, spelled
 from pytest_rankcheck.metrics.registry import (
     Definition,
+    Unit,
     definition,
     known,
     trec_eval_definition,
 )
+from pytest_rankcheck.metrics.trails import Trails
 
 __all__ = ["Metric", "MetricLike"]
 
@@ -85,13 +87,18 @@ class Metric:
         """Whether a larger value is a better ranking."""
         return self.definition.higher_is_better
 
-    def compute(self, hits: JudgedHits) -> FloatArray:
-        """Return the value of each query of ``hits``, ``[Q]``."""
-        return self.definition(hits, self.cutoff, dict(self.parameters))
+    @property
+    def unit(self) -> Unit:
+        """What has a value of the metric: each query, or each session of a log."""
+        return self.definition.unit
 
-    def mean(self, values: FloatArray) -> float:
+    def compute(self, block: JudgedHits | Trails) -> FloatArray:
+        """Return the value of each query, or session, of ``block``, ``[Q]``."""
+        return self.definition(block, self.cutoff, dict(self.parameters))
+
+    def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
         """Return the metric's mean of the values that are not NaN; NaN if there are none."""
-        return self.definition.mean(values)
+        return self.definition.mean(values, weights)
 
     @property
     def needs_grades(self) -> bool:
@@ -168,6 +175,13 @@ def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) ->
                 f"{found.name}: {key}={quoted(value)} is not possible{refusal}; "
                 f"{key} takes {parameter.allowed}"
             ) from None
+    for key, parameter in found.parameters.items():
+        if parameter.is_required and values[key] is None:
+            raise MetricError(
+                f"{found.name} needs {key}=, for which no default would be right: "
+                f"{parameter.description}; {key} takes {parameter.allowed}, as in "
+                f"{found.name}({key}={parameter.allowed.split()[0].rstrip(',')})"
+            )
     if found.at == _RECALL and values[_RECALL] is None:
         raise MetricError(f"{found.name} needs a recall level after the @, as in {found.name}@0.1")
     if found.at is None and cutoff is not None:

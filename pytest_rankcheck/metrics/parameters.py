@@ -50,6 +50,8 @@ class Parameter:
     allowed: str
     """What the parameter takes, in words, for messages and the manual."""
     description: str = ""
+    is_required: bool = False
+    """Whether it has to be said, because no default would be right; then the default is None."""
 
     def canonical(self, value: object) -> Value:
         """Return ``value`` in canonical form.
@@ -57,7 +59,8 @@ class Parameter:
         Raises:
             ValueError: the parameter does not take this value.
         """
-        return self.default if value == self.default else self.check(value)
+        is_default = value == self.default and not self.is_required
+        return self.default if is_default else self.check(value)
 
 
 def choice(*words: str) -> Check:

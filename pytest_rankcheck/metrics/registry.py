@@ -15,14 +15,18 @@ import numpy as np
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.parameters import Parameter, Value, flag
+from pytest_rankcheck.metrics.trails import Trails
 
 __all__ = [
     "JUDGED_ONLY",
     "Compute",
     "Definition",
+    "Unit",
     "definition",
     "definitions",
+    "judged_definitions",
     "known",
+    "median_of",
     "metric",
     "trec_eval_definition",
 ]
@@ -36,8 +40,11 @@ Synonyms = Mapping[str, Mapping[str, Mapping[str, object]]]
 At = Literal["cutoff", "recall"] | None
 """What the number after @ is: the cutoff, the recall level, or nothing: there is none."""
 
-Aggregate = Literal["arithmetic", "geometric"]
+Aggregate = Literal["arithmetic", "geometric", "median"]
 """Which mean over the queries is the metric's."""
+
+Unit = Literal["query", "session"]
+"""What has a value of the metric: each query, or each session of a log."""
 
 Property = bool | Callable[[Mapping[str, Value]], bool]
 """What holds of a metric: always, or under some of its parameters."""
@@ -71,6 +78,7 @@ class Definition:
     """What an unjudged document counts as, in words."""
     trec_eval: tuple[str, ...] = ()
     aggregate: Aggregate = "arithmetic"
+    unit: Unit = "query"
     graded: Property = field(default=False, compare=False)
     monotone: Property = field(default=False, compare=False)
     foreign: str | None = None
@@ -84,26 +92,47 @@ class Definition:
         """Whether a document that moves up past one of a lower grade never makes it worse."""
         return self.monotone(parameters) if callable(self.monotone) else self.monotone
 
-    def mean(self, values: FloatArray) -> float:
+    @property
+    def is_mean_of_values(self) -> bool:
+        """Whether the difference of two means is the mean of the differences."""
+        return self.aggregate == "arithmetic"
+
+    def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
         """Return the mean of the values that are not NaN; NaN if there are none.
+
+        Args:
+            values: the value of each query, ``[Q]``.
+            weights: how much each counts, ``[Q]``; without them, all count the same.
 
         The sum is exact, so that the order of the queries changes nothing.
         """
-        counted = values[~np.isnan(values)]
+        is_counted = ~np.isnan(values)
+        counted = values[is_counted]
         if not counted.size:
             return math.nan
+        share = np.ones(counted.size) if weights is None else weights[is_counted]
+        if self.aggregate == "median":
+            return median_of(counted, share)
+        total = math.fsum(share)
         if self.aggregate == "geometric":
-            return math.exp(math.fsum(np.log(counted)) / counted.size)
-        return math.fsum(counted) / counted.size
+            return math.exp(math.fsum(share * np.log(counted)) / total)
+        return math.fsum(share * counted) / total
 
     def __call__(
-        self, hits: JudgedHits, cutoff: int | None, parameters: Mapping[str, Value]
+        self, block: JudgedHits | Trails, cutoff: int | None, parameters: Mapping[str, Value]
     ) -> FloatArray:
-        """Return the value of each query of ``hits``, ``[Q]``."""
+        """Return the value of each query, or session, of ``block``, ``[Q]``.
+
+        Raises:
+            MetricError: it is a metric of sessions and these are queries, or the other way round.
+        """
         chosen = dict(parameters)
-        if chosen.pop(JUDGED_ONLY.name):
-            hits = hits.judged_only()
-        return self.compute(hits, cutoff, **chosen) + 0.0  # no negative zero
+        found: Unit = "session" if isinstance(block, Trails) else "query"
+        if found != self.unit:
+            raise MetricError(_of_another_unit(self.name, self.unit))
+        if isinstance(block, JudgedHits) and chosen.pop(JUDGED_ONLY.name):
+            block = block.judged_only()
+        return self.compute(block, cutoff, **chosen) + 0.0  # no negative zero
 
 
 _DEFINITIONS: dict[str, Definition] = {}
@@ -124,6 +153,7 @@ def metric(
     unjudged: str = "not relevant",
     trec_eval: tuple[str, ...] = (),
     aggregate: Aggregate = "arithmetic",
+    unit: Unit = "query",
     graded: Property = False,
     monotone: Property = False,
 ) -> Callable[[Compute], Compute]:
@@ -150,6 +180,8 @@ def metric(
         trec_eval: what trec_eval calls the metric where a number follows, such as ``ndcg_cut``
             in ``ndcg_cut_10``.
         aggregate: which mean over the queries is the metric's.
+        unit: what has a value: each query, or each session of a log, whose metrics take the trails
+            of sessions in the place of judged hits.
         graded: whether it needs more than two grades to say something.
         monotone: whether a document that moves up past one of a lower grade never makes it worse;
             the tests hold a metric to it.
@@ -159,7 +191,8 @@ def metric(
     """
 
     def register(compute: Compute) -> Compute:
-        declared = {parameter.name: parameter for parameter in (*parameters, JUDGED_ONLY)}
+        of_all = (JUDGED_ONLY,) if unit == "query" else ()
+        declared = {parameter.name: parameter for parameter in (*parameters, *of_all)}
         entry = Definition(
             name=name,
             compute=compute,
@@ -175,6 +208,7 @@ def metric(
             unjudged=unjudged,
             trec_eval=trec_eval,
             aggregate=aggregate,
+            unit=unit,
             graded=graded,
             monotone=monotone,
         )
@@ -195,6 +229,11 @@ def definitions() -> Mapping[str, Definition]:
     """Return every registered metric by its canonical name."""
     _load_families()
     return _DEFINITIONS
+
+
+def judged_definitions() -> Mapping[str, Definition]:
+    """Return the metrics of rankings against judgments: those whose unit is the query."""
+    return {name: entry for name, entry in definitions().items() if entry.unit == "query"}
 
 
 def known(name: str) -> Definition | None:
@@ -222,6 +261,36 @@ def trec_eval_definition(stem: str) -> Definition | None:
     _load_families()
     found = (entry for entry in _DEFINITIONS.values() if stem in entry.trec_eval)
     return next(found, None)
+
+
+def median_of(values: FloatArray, weights: FloatArray | None = None) -> float:
+    """Return the weighted median: half of the weight is at or below it, half at or above.
+
+    NaN is left out; NaN if nothing is left.
+    """
+    is_counted = ~np.isnan(values)
+    counted = values[is_counted]
+    if weights is None or not counted.size:
+        return float(np.median(counted)) if counted.size else math.nan
+    order = np.argsort(counted, kind="stable")
+    ordered, below = counted[order], np.cumsum(weights[is_counted][order])
+    half = below[-1] / 2
+    place = int(np.searchsorted(below, half * (1 - 1e-12)))
+    if math.isclose(below[place], half, rel_tol=1e-12) and place + 1 < len(ordered):
+        return float(ordered[place] + ordered[place + 1]) / 2
+    return float(ordered[place])
+
+
+def _of_another_unit(name: str, unit: Unit) -> str:
+    if unit == "session":
+        return (
+            f"{name} is a metric of sessions: ask it of evaluate_sessions(log), or of the fixture "
+            "session_evaluation"
+        )
+    return (
+        f"{name} is a metric of queries, and these are sessions: log.to_golden_set(...) makes "
+        "queries of them"
+    )
 
 
 @cache

@@ -43,7 +43,7 @@ class OneByOne(Adapter):
     def ask(self, asking: Asking, done: Done) -> None:
         """Call the function for one query after the other."""
         __tracebackhide__ = True
-        ask = asked_with(self._ranker, asking.depth)
+        ask = asked_with(self._ranker, asking)
         for query in asking.golden:
             done(_called(ask, query, asking))
 
@@ -138,7 +138,7 @@ class AsyncCallable(Concurrently):
     @asynccontextmanager
     async def opened(self, asking: Asking) -> AsyncIterator[AskAsync]:
         """Yield the function itself; there is nothing to open."""
-        ask: Any = asked_with(self._ranker, asking.depth)
+        ask: Any = asked_with(self._ranker, asking)
         yield ask
 
 
@@ -155,29 +155,31 @@ def name_of(ranker: object) -> str:
     return str(getattr(ranker, "__qualname__", type(ranker).__qualname__))
 
 
-def asked_with(ranker: Callable[..., object], depth: int) -> Callable[[Query], object]:
+def asked_with(ranker: Callable[..., object], asking: Asking) -> Callable[[Query], object]:
     """Return a function that puts a query to the ranker in the way that the ranker takes it.
 
     A first parameter annotated ``Query`` gets the query, any other its text; a parameter named
-    ``k`` gets the depth.
+    ``k`` gets the depth, and one named ``candidates`` the documents to rerank.
     """
-    call = with_depth(ranker, depth)
-    if takes_queries(ranker):
-        return call
+    call: Callable[..., object] = with_depth(ranker, asking.depth)
+    takes_query = takes_queries(ranker)
+    takes_candidates = _has(ranker, "candidates")
 
-    def ask_with_text(query: Query) -> object:
+    def ask(query: Query) -> object:
         __tracebackhide__ = True
-        if query.text is None:
+        if query.text is None and not takes_query:
             raise no_text()
-        return call(query.text)
+        given = query if takes_query else query.text
+        if takes_candidates:
+            return call(given, candidates=list(asking.golden.candidates_of(query.id)))
+        return call(given)
 
-    return ask_with_text
+    return ask
 
 
 def with_depth(ranker: Callable[..., object], depth: int) -> Callable[[Any], object]:
     """Return the ranker as a function of one argument; its parameter ``k`` is the depth."""
-    has_k = any(parameter.name == "k" for parameter in _parameters(ranker)[1:])
-    return partial(ranker, k=depth) if has_k else ranker
+    return partial(ranker, k=depth) if _has(ranker, "k") else ranker
 
 
 def takes_queries(ranker: Callable[..., object]) -> bool:
@@ -185,6 +187,11 @@ def takes_queries(ranker: Callable[..., object]) -> bool:
     parameters = _parameters(ranker)
     annotation = str(parameters[0].annotation) if parameters else ""
     return _QUERY.search(annotation) is not None
+
+
+def _has(ranker: Callable[..., object], name: str) -> bool:
+    """Whether a parameter after the first has this name."""
+    return any(parameter.name == name for parameter in _parameters(ranker)[1:])
 
 
 def _parameters(ranker: Callable[..., object]) -> list[inspect.Parameter]:

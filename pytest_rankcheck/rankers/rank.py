@@ -41,7 +41,8 @@ def rank(
         ranker: any callable that takes a query's text and returns document ids, best first; or
             (id, score) pairs, best first; or {id: score}; or a DataFrame with a column
             ``doc_id``, best first. A parameter annotated ``Query`` gets the query with id, text
-            and attributes instead; a parameter named ``k`` gets ``depth``. It may be async. Or an
+            and attributes instead; a parameter named ``k`` gets ``depth``, one named
+            ``candidates`` the documents of the golden set to rerank. It may be async. Or an
             adapter (``batch``, ``scorer``, ``model``, ...), or a retriever of LangChain or
             LlamaIndex.
         golden: the queries.

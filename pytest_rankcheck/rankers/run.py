@@ -30,6 +30,8 @@ from pytest_rankcheck.rankers.unread import Listed, Scored, unread
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
 __all__ = ["Run"]
 
 Answer = Ranking | Scored | Listed
@@ -172,6 +174,15 @@ class Run:
                     answer, query_id, depth=depth, ties=ties, duplicates=duplicates
                 )
         return cls(read, name=name, depth=depth, ties=ties, duplicates=duplicates)
+
+    @classmethod
+    def from_candidates(cls, golden: GoldenSet, *, name: str = "candidates") -> Run:
+        """Make a run of the candidates of each query, in their order.
+
+        Of a replayed log: what users saw, as they saw it.
+        """
+        rankings = {query_id: golden.candidates_of(query_id) for query_id in golden.query_ids}
+        return cls.from_dict(rankings, name=name)
 
     @classmethod
     def from_frame(

@@ -7,10 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.names import Metric
-from pytest_rankcheck.reports.wording import document_name, golden_name, number, packed, query_name
+from pytest_rankcheck.reports.wording import (
+    counted,
+    document_name,
+    golden_name,
+    number,
+    packed,
+    query_name,
+)
 
 __all__ = ["Bound", "Bounded", "bound_text"]
 
@@ -67,7 +74,7 @@ def _lines(
 ) -> Iterator[str]:
     failing = [bounded for bounded in found if bounded.gated and not bounded.holds]
     leading = failing[0]
-    queries = plural(len(leading.places), "query", "queries")
+    queries = counted(len(leading.places), metric.unit)
     where = (
         f"{quoted(leading.label)} of {golden_name(evaluation)}"
         if leading.label
@@ -87,18 +94,19 @@ def _lines(
                 if bounded.holds
                 else ", beyond the bound"
             )
-            count = plural(len(bounded.places), "query", "queries")
+            count = counted(len(bounded.places), metric.unit)
             yield f"  {quoted(bounded.label)}  {number(bounded.mean)} ({count}{remark})"
-    yield "  worst queries"
+    yield "  worst sessions" if metric.unit == "session" else "  worst queries"
     values = evaluation.values(metric)
     direction = 1 if bound.is_floor else -1
     places = np.asarray(leading.places, dtype=np.intp)
-    counted = places[~np.isnan(values[places])]
-    for place in counted[np.argsort(direction * values[counted], kind="stable")][:_WORST_QUERIES]:
+    known = places[~np.isnan(values[places])]
+    for place in known[np.argsort(direction * values[known], kind="stable")][:_WORST_QUERIES]:
         query_id = evaluation.query_ids[int(place)]
         yield f"    {query_name(evaluation, query_id)}   {number(float(values[place]), 3)}"
         yield from packed(_documents(evaluation, query_id), indent="      ")
-    yield "  to mend: improve these queries, or set the bound to what the ranker must keep"
+    these = "sessions like these" if metric.unit == "session" else "these queries"
+    yield f"  to mend: improve {these}, or set the bound to what the ranker must keep"
 
 
 def _documents(evaluation: Evaluation, query_id: str) -> Iterator[str]:

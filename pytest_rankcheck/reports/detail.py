@@ -176,6 +176,7 @@ class _Lines:
         self, evaluation: Evaluation, other: Measured | None, metrics: Sequence[Metric]
     ) -> None:
         self.golden = evaluation.golden
+        self.evaluation, self.other = evaluation, other
         self.known = other.query_fingerprints if other else {}
         self.after = {str(metric): _by_query(evaluation, metric) for metric in metrics}
         self.before = {str(metric): _by_query(other, metric) if other else {} for metric in metrics}
@@ -187,9 +188,16 @@ class _Lines:
             for query_id, fingerprint in self.golden.query_fingerprints.items()
             if self.known.get(query_id) == fingerprint
         ]
-        before = [self.before[str(metric)].get(query_id) for query_id in same]
-        now = self.after[str(metric)].values()
-        return [_number(metric.mean(_array(values))) for values in (before, now)]
+        now = self.evaluation.mean(metric)
+        if self.evaluation.unit == "session":  # of another log: all of its sessions count
+            before = metric.mean(_array(self.before[str(metric)].values()))
+            return [_number(before), _number(now)]
+        comparable = _array([self.before[str(metric)].get(query_id) for query_id in same])
+        weights = self.evaluation.weights
+        if weights is not None:
+            place = {query_id: at for at, query_id in enumerate(self.evaluation.query_ids)}
+            weights = weights[[place[query_id] for query_id in same]]
+        return [_number(metric.mean(comparable, weights)), _number(now)]
 
     def of(self, query_id: str, now: Sequence[str], before: Sequence[str] | None) -> Detail:
         """Return the line of a query, given the top of its ranking now and before."""
@@ -241,7 +249,7 @@ def _definition(metric: Metric) -> Detail:
 
 def _decision(decision: Decision, verdict: Verdict) -> Detail:
     pairs = decision.pairs
-    found = Differences.of(pairs.gains)
+    found = pairs.differences
     return {
         "label": decision.label,
         "queries": len(pairs.query_ids),
@@ -262,7 +270,7 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
 
 def _interval(pairs: Paired, found: Differences) -> list[float] | None:
     """Return the 95% interval of the difference, after minus before; None where there is none."""
-    if pairs.metric.definition.aggregate == "geometric":
+    if not pairs.metric.definition.is_mean_of_values:
         return None
     low, high = found.interval()
     if math.isnan(low):

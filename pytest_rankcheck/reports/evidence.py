@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.paired import Paired
 from pytest_rankcheck.gates.verdict import Verdict
-from pytest_rankcheck.reports.wording import change
+from pytest_rankcheck.golden.weighting import effective_size
+from pytest_rankcheck.reports.wording import change, counted
 from pytest_rankcheck.statistics.differences import Differences
 from pytest_rankcheck.statistics.sign_flip import SignFlip, sign_flip_test
 
@@ -24,22 +25,47 @@ def evidence_lines(verdict: Verdict, pairs: Paired) -> Iterator[str]:
 
     Differences are positive where the metric rose; where lower is better, that is worse.
     """
-    if pairs.metric.definition.aggregate == "geometric":
+    if not pairs.metric.definition.is_mean_of_values or pairs.is_same:
         return
-    found, test = Differences.of(pairs.gains), sign_flip_test(pairs.gains)
-    if not test.changed:
-        return
-    yield f"  {_interval(pairs, found)}p {_p(test.p)} (paired sign-flip test){_few(test)}"
+    found = pairs.differences
+    yield f"  {_interval(pairs, found)}{_tested(pairs)}"
+    yield from _units(pairs)
     yield from _decided(verdict)
     yield from tie_lines(verdict)
     if not math.isnan(pairs.noise):
         yield f"  run to run it varies by {pairs.noise:.4f} (standard deviation of the mean)"
     detectable = found.smallest_detectable(verdict.alpha)
     if not math.isnan(detectable):
-        queries = plural(found.count, "such query detects", "such queries detect")
+        verb = "detects" if found.count == 1 else "detect"
+        of_what = "such clusters" if pairs.clusters is not None else None
+        such = (
+            f"{found.count:,} {of_what}"
+            if of_what
+            else counted(found.count, pairs.metric.unit, "such ")
+        )
         yield (
-            f"  effect {found.effect:+.2f} standard deviations; {queries} a fall of "
+            f"  effect {found.effect:+.2f} standard deviations; {such} {verb} a fall of "
             f"{detectable:.4f} four times in five{_needed(verdict, found)}"
+        )
+
+
+def _tested(pairs: Paired) -> str:
+    if not pairs.is_paired:
+        return f"p {_p(pairs.p_of_fall())} (Welch's t-test of two samples)"
+    test = sign_flip_test(pairs.contributions)
+    return f"p {_p(test.p)} (paired sign-flip test){_few(test)}"
+
+
+def _units(pairs: Paired) -> Iterator[str]:
+    """Yield how many independent units there are, where they are not the queries."""
+    if pairs.clusters is not None:
+        count = len(set(pairs.clusters.tolist()))
+        yield f"  of {count:,} clusters that are kept together (sessions, users)"
+    if pairs.weights is not None:
+        size = effective_size(pairs.weights.tolist())
+        yield (
+            f"  weighted: {counted(len(pairs.query_ids), pairs.metric.unit)} tell as much as "
+            f"{size:,.1f} of equal weight"
         )
 
 

@@ -13,6 +13,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.reports.regression import counts_text, labelled, means_text, regression_lines
 from pytest_rankcheck.reports.wording import (
+    counted,
     golden_name,
     number,
 )
@@ -87,7 +88,7 @@ def _stale(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Ite
     yield from _staleness(check)
     if check.verdict is not None:
         pairs = check.verdict.overall.pairs
-        unchanged = plural(len(pairs.query_ids), "unchanged query", "unchanged queries")
+        unchanged = counted(len(pairs.query_ids), check.metric.unit, "unchanged ")
         yield f"  on the {unchanged}: {means_text(pairs)}"
     yield f"  baseline: {path}"
     command = _command(test_id, "--snapshot-update")
@@ -136,7 +137,7 @@ def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> It
 def _suspicious(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     assert check.verdict is not None
     pairs = check.verdict.overall.pairs
-    queries = plural(len(pairs.query_ids), "query", "queries")
+    queries = counted(len(pairs.query_ids), check.metric.unit)
     where = f"{golden_name(evaluation)} ({queries})"
     yield (
         f"{check.metric} on {where} is too good: {means_text(pairs)}; "
@@ -191,6 +192,8 @@ def _staleness(check: Check) -> Iterator[str]:
     if comparison is None:
         return
     yield from (f"  {text}" for text in slice_changes(check, comparison.evaluation.golden))
+    if not comparison.is_paired:
+        return  # the next log has other sessions, as it should
     for what, query_ids in (
         ("changed", comparison.changed),
         ("added", comparison.added),

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.checks import slice_changes
+from pytest_rankcheck.baselines.checks import dropped_slices, slice_changes
 from pytest_rankcheck.baselines.policy import Action, Settlement
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.gate import MIN_QUERIES
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.evidence import evidence_lines, tie_lines
 from pytest_rankcheck.reports.failure import regression_text
@@ -33,6 +34,8 @@ _SLICES = "slices"
 _SUSPICIOUS = "suspiciously good: judgments may have leaked into the model"
 _TIES = "verdicts that depend on the order of tied scores"
 _NOISE_FLOOR = "tolerances below the noise of the ranker"
+_TINY = 0.1
+"""An effective size below this share of the queries is worth a warning."""
 _FLOORS = 3
 """So many standard deviations from run to run are a sensible tolerance."""
 _SLOWEST = 3
@@ -70,9 +73,9 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
 def _slice_notes(baseline: Baseline) -> Iterator[Entry]:
     """Yield which slices came or went, and which of the configured ones there are not."""
     golden = baseline.evaluation.golden if baseline.evaluation else None
-    for check in baseline.checks if golden else ():
-        assert golden is not None
-        for text in slice_changes(check, golden):
+    if golden is not None:
+        found = [text for check in baseline.checks for text in slice_changes(check, golden)]
+        for text in dict.fromkeys([*found, *dropped_slices(baseline.checks)]):
             yield Entry(heading=_SLICES, note=f"{quoted(baseline.test_id, 200)}: {text}")
     for attribute in baseline.absent_slices:
         yield Entry(
@@ -146,6 +149,11 @@ def watched_entries(baseline: Baseline) -> Iterator[Entry]:
 def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
     """Yield what a reader of the means must know of the golden set and the run."""
     name = quoted(evaluation.golden.name)
+    if evaluation.unit == "session":
+        for told in evaluation.notes:
+            yield Entry(heading=_MEASURED, note=f"session log '{name}': {told}")
+        return
+    yield from _weight_notes(evaluation)
     for finding in evaluation.golden.lint(rules=_HOPELESS):
         yield Entry(heading=_MEASURED, note=f"golden set '{name}': {finding.message}")
     if evaluation.missing:
@@ -162,6 +170,25 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
             note=f"golden set '{name}': {count} of the run without judgments, not measured: "
             f"{listed(evaluation.extra)}",
         )
+
+
+def _weight_notes(evaluation: Evaluation) -> Iterator[Entry]:
+    """Yield how much the queries tell, where some weigh more than others."""
+    golden = evaluation.golden
+    if golden.weights is None:
+        return
+    size = golden.effective_size
+    told = (
+        f"{plural(len(golden), 'weighted query', 'weighted queries')} tell as much as {size:,.1f}"
+    )
+    warning = ""
+    if size < MIN_QUERIES or size < _TINY * len(golden):
+        warning = (
+            ": so few that a mean says little. Few selections carry most of the weight; replay a "
+            "longer log, or clip more"
+        )
+    name = quoted(golden.name)
+    yield Entry(heading=_MEASURED, note=f"golden set '{name}': {told} of equal weight{warning}")
 
 
 def timing_notes(evaluation: Evaluation) -> Iterator[Entry]:

@@ -13,6 +13,7 @@ from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.reports.evidence import evidence_lines
 from pytest_rankcheck.reports.wording import (
     change,
+    counted,
     golden_name,
     move_text,
     number,
@@ -37,7 +38,8 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield from evidence_lines(verdict, pairs)
     if leading is not verdict.overall:
         overall = verdict.overall.pairs
-        yield f"  all {plural(len(overall.query_ids), 'query', 'queries')}: {means_text(overall)}"
+        everything = counted(len(overall.query_ids), verdict.metric.unit)
+        yield f"  all {everything}: {means_text(overall)}"
     yield from _slices(verdict)
     if verdict.query_drops:
         count = plural(len(verdict.query_drops), "query", "queries")
@@ -61,7 +63,7 @@ def _leading(verdict: Verdict) -> Decision:
 
 
 def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> str:
-    queries = plural(len(leading.pairs.query_ids), "query", "queries")
+    queries = counted(len(leading.pairs.query_ids), verdict.metric.unit)
     where = f"{golden_name(evaluation)} ({queries})"
     if leading.outcome is Outcome.REGRESSED:
         word = "regressed"
@@ -100,8 +102,11 @@ def means_text(pairs: Paired) -> str:
 
 
 def counts_text(pairs: Paired) -> str:
-    """Return ``38 queries worse, 21 better, 166 equal``."""
-    worse = plural(pairs.losses, "query", "queries")
+    """Return ``38 queries worse, 21 better, 166 equal``; of two samples, how large they are."""
+    if not pairs.is_paired:
+        before = counted(len(pairs.before), pairs.metric.unit)
+        return f"{before} in the baseline, {len(pairs.after):,} now: others, so two samples"
+    worse = counted(pairs.losses, pairs.metric.unit)
     return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"
 
 
@@ -120,7 +125,7 @@ def _slices(verdict: Verdict) -> Iterator[str]:
         verdict.slices, key=lambda d: (d.outcome is not Outcome.REGRESSED, d.pairs.gain)
     )
     for decision in worst_first:
-        queries = plural(len(decision.pairs.query_ids), "query", "queries")
+        queries = counted(len(decision.pairs.query_ids), verdict.metric.unit)
         remark = ""
         if decision.outcome is Outcome.NOT_GATED:
             remark = f", fewer than {verdict.min_queries}: not gated"
@@ -135,7 +140,7 @@ def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
     places = pairs.worst(_WORST_QUERIES)
     if not places:
         return
-    yield "  worst queries"
+    yield "  worst sessions" if pairs.metric.unit == "session" else "  worst queries"
     for place in places:
         query_id = pairs.query_ids[place]
         before, after = number(float(pairs.before[place]), 3), number(float(pairs.after[place]), 3)
@@ -146,7 +151,7 @@ def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
         )
     hidden = pairs.losses - len(places)
     if hidden > 0:
-        yield f"    and {plural(hidden, 'query', 'queries')} more that are worse"
+        yield f"    and {counted(hidden, pairs.metric.unit)} more that are worse"
 
 
 def _telling(moves: Sequence[Move]) -> list[Move]:

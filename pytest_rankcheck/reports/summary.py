@@ -5,15 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.metrics.names import Metric
 from pytest_rankcheck.reports.ledger import Entry
 from pytest_rankcheck.reports.wording import change, number
 
 __all__ = ["Line", "summary_lines"]
 
-_HEADER = ("golden set", "metric", "baseline", "now", "change", "from best", "verdict")
+_HEADER = ("metric", "baseline", "now", "change", "from best", "verdict")
 _RIGHT = {2, 3, 4, 5}
+_WRAPPED = {1, 6}
 _GAP = "  "
 _NARROWEST = ((6, 12), (0, 12), (1, 16))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
@@ -105,22 +108,32 @@ def _shares(row: _Row, entry: Entry, baseline: float | None) -> bool:
 
 
 def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
-    """Yield the table; where it is too wide, names are cut and verdicts go on below."""
-    table = [_HEADER, *(row.cells for row in rows)]
-    widths = [max(len(cells[column]) for cells in table) for column in range(len(_HEADER))]
+    """Yield the table; where it is too wide, names are cut, metrics and verdicts go on below."""
+    table = [_header(rows), *(row.cells for row in rows)]
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
     if width is not None:
         widths = _fitting(widths, width)
     for cells, row in zip(table, (None, *rows), strict=True):
         colour = "" if row is None else "red" if row.failed else "green" if row.verdicts else ""
-        *short, verdict = cells
-        parts = textwrap.wrap(verdict, widths[-1], break_on_hyphens=False) or [""]
-        for place, part in enumerate(parts):
-            shown = short if place == 0 else [""] * len(short)
+        wrapped = [
+            textwrap.wrap(cell, size, break_on_hyphens=False)
+            if column in _WRAPPED
+            else [_cut(cell, size)]
+            for column, (cell, size) in enumerate(zip(cells, widths, strict=True))
+        ]
+        for parts in zip_longest(*wrapped, fillvalue=""):
             padded = (
-                _cut(cell, size).rjust(size) if column in _RIGHT else _cut(cell, size).ljust(size)
-                for column, (cell, size) in enumerate(zip((*shown, part), widths, strict=True))
+                part.rjust(size) if column in _RIGHT else part.ljust(size)
+                for column, (part, size) in enumerate(zip(parts, widths, strict=True))
             )
             yield Line(_GAP.join(padded).rstrip(), colour)
+
+
+def _header(rows: Sequence[_Row]) -> tuple[str, ...]:
+    """Return the names of the columns; the first is what was measured on."""
+    units = {Metric.parse(row.metric).unit for row in rows}
+    names = {"query": "golden set", "session": "session log"}
+    return (names[units.pop()] if len(units) == 1 else "measured on", *_HEADER)
 
 
 def _fitting(widths: Sequence[int], width: int) -> list[int]:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.metrics.registry import Unit
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.comparison import Move
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "change",
+    "counted",
     "document_name",
     "duration",
     "golden_name",
@@ -46,8 +48,15 @@ def duration(seconds: float) -> str:
 
 
 def golden_name(evaluation: Evaluation) -> str:
-    """Return ``golden set 'web'``."""
-    return f"golden set '{quoted(evaluation.golden.name)}'"
+    """Return ``golden set 'web'``, or ``session log 'week'``."""
+    what = "session log" if evaluation.unit == "session" else "golden set"
+    return f"{what} '{quoted(evaluation.golden.name)}'"
+
+
+def counted(count: int, unit: Unit, before: str = "") -> str:
+    """Return ``225 queries``, or ``1 session``; with a word before, ``225 unchanged queries``."""
+    one, many = ("session", "sessions") if unit == "session" else ("query", "queries")
+    return plural(count, f"{before}{one}", f"{before}{many}")
 
 
 def query_name(evaluation: Evaluation, query_id: str) -> str:

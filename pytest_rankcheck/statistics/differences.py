@@ -54,6 +54,11 @@ class Differences:
         return 0.0 if are_same else float(np.std(self.gains, ddof=1))
 
     @property
+    def degrees(self) -> float:
+        """The degrees of freedom of Student's t."""
+        return self.count - 1
+
+    @property
     def error(self) -> float:
         """The standard error of the mean."""
         return self.deviation / math.sqrt(self.count) if self.count > 1 else math.nan
@@ -78,13 +83,13 @@ class Differences:
         Small where the mean is surely above. It is at most alpha exactly where `lower_bound` of
         alpha is above ``-margin``.
         """
-        if self.count < 2:
+        if self.count < 2 or math.isnan(self.error):
             return math.nan
         if self.error == 0:
             return float(self.mean <= -margin)
         from scipy.special import stdtr
 
-        return float(1 - stdtr(self.count - 1, (self.mean + margin) / self.error))
+        return float(1 - stdtr(self.degrees, (self.mean + margin) / self.error))
 
     def smallest_detectable(self, alpha: float = 0.05) -> float:
         """Return the smallest fall that a test at ``alpha`` detects four times in five.
@@ -115,4 +120,4 @@ class Differences:
     def _t(self, share: float) -> float:
         from scipy.special import stdtrit
 
-        return float(stdtrit(self.count - 1, share))
+        return float(stdtrit(self.degrees, share))

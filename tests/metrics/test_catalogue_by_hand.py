@@ -291,10 +291,10 @@ EMPTY = {
 
 
 def every_metric() -> list[str]:
-    from pytest_rankcheck.metrics.registry import definitions
+    from pytest_rankcheck.metrics.registry import judged_definitions
 
     names = []
-    for name, definition in definitions().items():
+    for name, definition in judged_definitions().items():
         at = {"cutoff": "@5", "recall": "@0.5", None: ""}[definition.at]
         names += [f"{name}{at}"] if name != "GMAP" else ["GMAP"]
     return names

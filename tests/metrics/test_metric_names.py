@@ -167,6 +167,9 @@ VALUES = {
     ),
     "beta": positive.map(repr),
     "graded": st.sampled_from(["true", "false"]),
+    "abandoned": st.sampled_from(["zero", "exclude"]),
+    "bq": positive.map(lambda base: repr(1 + base)),
+    "b": positive.map(lambda base: repr(1 + base)),
     "missing": st.sampled_from(["next", "omit"]),
     "needed": st.sampled_from(["exact", "rounded"]),
     "normalised": st.sampled_from(["none", "pairs", "graded"]),
@@ -185,7 +188,9 @@ def names(draw: st.DrawFn) -> str:
     spelling = draw(st.sampled_from([entry.name, *entry.aliases]))
     spelling = draw(st.sampled_from([spelling, spelling.lower(), spelling.upper()]))
     possible = sorted(set(entry.parameters) - {"recall"})
-    chosen = draw(st.lists(st.sampled_from(possible), unique=True))
+    required = [name for name in possible if entry.parameters[name].is_required]
+    some = draw(st.lists(st.sampled_from(possible), unique=True)) if possible else []
+    chosen = list(dict.fromkeys([*some, *required]))
     said = ", ".join(f"{name}={draw(VALUES[name])}" for name in chosen)
     cutoffs = {
         "cutoff": st.one_of(st.just(""), st.integers(1, 10**9).map(lambda k: f"@{k}")),

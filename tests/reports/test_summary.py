@@ -75,8 +75,8 @@ def test_the_table_keeps_to_the_width_it_has() -> None:
     lines = [line.text for line in summary_lines(entries, 80)]
     assert lines == [
         "golden set  metric            baseline     now   change  from best  verdict",
-        "web         nDCG(gain=exp...    0.6000  0.5000  -0.1000          -  FAILED:",
-        "                                                                    regressed;",
+        "web         nDCG(gain=expone    0.6000  0.5000  -0.1000          -  FAILED:",
+        "            ntial)@10                                               regressed;",
         "                                                                    at least",
         "                                                                    0.4000",
     ]

@@ -1,0 +1,1 @@
+"""The file formats of session logs, a module each."""

@@ -1,0 +1,276 @@
+"""The session log: what users did, one session a search, read from files or frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
+from pytest_rankcheck.files.formats import Formats
+from pytest_rankcheck.files.packed import shown_name
+from pytest_rankcheck.metrics.trails import Trails
+from pytest_rankcheck.sessions import formats
+from pytest_rankcheck.sessions.collecting import LogContents, read_log
+from pytest_rankcheck.sessions.problems import Problems, SetAside
+from pytest_rankcheck.sessions.propensity import CLIP, Propensity
+from pytest_rankcheck.sessions.reading import LogReading
+from pytest_rankcheck.sessions.replay import Choice, States, queries_of_log, state_ids
+from pytest_rankcheck.sessions.source import LogSource, NumberedRow
+from pytest_rankcheck.sessions.trails import event_places, final_events, trails_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
+__all__ = ["SessionLog", "State"]
+
+LOG_FORMATS: Formats[Iterator[NumberedRow]] = Formats(formats, "session logs", SessionLogError)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """An event of a session, as it is a query of a replay."""
+
+    id: str
+    session: int
+    """Where its session stands in the log."""
+    session_id: str
+    place: int
+    """Its place in the session, from 1."""
+    results: Sequence[str]
+    """What was shown, best first."""
+
+
+class SessionLog:
+    """The search sessions of users: their events, what was shown, what was selected.
+
+    Make one with `load` or `from_frame`. It does not change afterwards.
+    """
+
+    def __init__(self, contents: LogContents, name: str = "session log") -> None:
+        self.name = name
+        self._contents = contents
+
+    @classmethod
+    def load(
+        cls,
+        path: str | PathLike[str],
+        format: str | None = None,
+        *,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        first_rank: int | None = None,
+        time_unit: str | None = None,
+        attributes: Sequence[str] | None = None,
+        lenient: bool = False,
+    ) -> SessionLog:
+        """Read a log: a row an event, a flat event log, or an object a session.
+
+        Args:
+            path: the file; it may be packed with gzip or Zstandard.
+            format: ``"csv"``, ``"tsv"``, ``"jsonl"`` or ``"parquet"``; without it, the content
+                decides.
+            name: what messages and records call the log; without it, the file's name up to the
+                first dot.
+            columns: which columns are ``session``, ``event``, ``time``, ``query``, ``results``,
+                ``result_count``, ``selected_rank``, ``selected``, ``finished`` and ``start``, where
+                they have other names than usual.
+            first_rank: 0 or 1, the rank of the first result; it has to be said where selections
+                are given by rank.
+            time_unit: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``, what times count that are numbers;
+                times since 1970 are recognised.
+            attributes: the columns that are attributes of sessions, such as an experiment group;
+                without it, all that are the same throughout each session.
+            lenient: whether to set aside the sessions that have a row that cannot be used, instead
+                of refusing the log. `set_aside` counts them.
+
+        Raises:
+            SessionLogError: the file is absent, empty or no log; or a row cannot be used, which the
+                message names.
+            ConfigurationError: a choice is not possible.
+        """
+        file = Path(path)
+        problems = Problems(str(file), is_lenient=lenient)
+        chosen = LOG_FORMATS.named(format) if format else LOG_FORMATS.detected(file, columns)
+        reading = _reading(columns, first_rank, time_unit, attributes, lenient)
+        rows = chosen.read(LogSource(file, problems))
+        return cls(read_log(rows, reading, problems), name or shown_name(file))
+
+    @classmethod
+    def from_frame(
+        cls,
+        events: pd.DataFrame,
+        *,
+        name: str = "session log",
+        columns: Mapping[str, str] | None = None,
+        first_rank: int | None = None,
+        time_unit: str | None = None,
+        attributes: Sequence[str] | None = None,
+        lenient: bool = False,
+    ) -> SessionLog:
+        """Make a log of a DataFrame with a row an event; see `load`.
+
+        Raises:
+            SessionLogError: as in `load`; rows are named by their numbers from 0.
+        """
+        problems = Problems("events", is_lenient=lenient)
+        problems.before_number = ", row "
+        names = [str(column) for column in events.columns]
+        rows: Iterator[NumberedRow] = (
+            (number, dict(zip(names, row, strict=True)))
+            for number, row in enumerate(events.itertuples(index=False, name=None))
+        )
+        reading = _reading(columns, first_rank, time_unit, attributes, lenient)
+        return cls(read_log(rows, reading, problems), name)
+
+    @property
+    def session_ids(self) -> Sequence[str]:
+        """The sessions, in the order in which they appear."""
+        return self._contents.session_ids
+
+    def __len__(self) -> int:
+        return len(self.session_ids)
+
+    @property
+    def event_count(self) -> int:
+        """How many events all sessions have."""
+        return len(self._contents.events)
+
+    @property
+    def set_aside(self) -> SetAside:
+        """What a lenient reading could not use; empty for a strict one."""
+        return self._contents.set_aside
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was unusual when the log was read, in words: set aside, ignored, put in order."""
+        contents, found = self._contents, []
+        if contents.set_aside:
+            found.append(str(contents.set_aside))
+        found += [
+            f"{plural(count, 'event')} of the kind '{quoted(kind)}' ignored"
+            for kind, count in contents.ignored.items()
+        ]
+        if contents.reordered:
+            events = plural(contents.reordered, "event was", "events were")
+            found.append(f"{events} out of order in the file, and put in order")
+        if contents.varying:
+            found.append(
+                f"no attributes, since they change within a session: {listed(contents.varying)}"
+            )
+        return found
+
+    def attributes(self, session_id: str) -> Mapping[str, object]:
+        """Return the attributes of a session (KeyError if there is none)."""
+        return self._contents.attributes[self._place[session_id]]
+
+    @cached_property
+    def trails(self) -> Trails:
+        """What each session came to, in the order of `session_ids`."""
+        contents = self._contents
+        return trails_of(contents.events, len(self), contents.starts)
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """A row an event, in order.
+
+        Columns: ``session_id``; ``event``, the place from 1 in the session; ``time``, seconds;
+        ``query``; ``results``; ``selected``, 1-based ranks.
+        """
+        from pytest_rankcheck.sessions.frames import events_frame
+
+        return events_frame(self._contents)
+
+    def states(self) -> Iterator[State]:
+        """Yield the events one after the other, with the ids that they have as queries."""
+        contents = self._contents
+        places = event_places(contents.events, len(self)).tolist()
+        for number, state_id in enumerate(state_ids(contents)):
+            session = int(contents.events.session[number])
+            yield State(
+                state_id,
+                session,
+                self.session_ids[session],
+                places[number],
+                contents.results_at(number),
+            )
+
+    def final_query(self, session_id: str) -> str | None:
+        """Return the last query text of a session; None where there is none."""
+        return self._contents.query_at(self._last[self._place[session_id]])
+
+    def final_results(self, session_id: str) -> Sequence[str]:
+        """Return what was shown with the final selection, or last; nothing if it is not known."""
+        return self._contents.results_at(self._last[self._place[session_id]])
+
+    def to_golden_set(
+        self,
+        states: States = "last",
+        *,
+        propensity: Propensity | None = None,
+        clip: float = CLIP,
+        unselected: bool = False,
+        name: str | None = None,
+    ) -> GoldenSet:
+        """Return the states of the search as queries whose judgments are the selections.
+
+        The id of a query is ``session.event``, its candidates are the results that were shown, and
+        what was selected has grade 1; ``Run.from_candidates`` is the order in which users saw
+        them. Intervals and tests on it keep each session together.
+
+        Args:
+            states: ``"last"``: the state of each session with its final selection; ``"all"``: all
+                states with a selection; ``"prefixes"``: all states up to the one with the final
+                selection, each judged by that.
+            propensity: how likely a user looked at a rank, ``"power(1)"`` or a table: selections
+                are weighted by one over it, and so are all means. None: they all count the same,
+                and what the old ranker put on top is favoured.
+            clip: a propensity below this counts as this.
+            unselected: whether states without a selection are queries too, without a judgment
+                (not with ``"prefixes"``): every metric of relevance is 0 there.
+            name: what messages and records call the set; without it, as the log.
+
+        Raises:
+            SessionLogError: what was shown is not known, or nothing was selected.
+            ConfigurationError: a choice is not possible.
+        """
+        from pytest_rankcheck.golden.golden_set import GoldenSet
+
+        choice = Choice(states, propensity, clip, unselected)
+        contents = queries_of_log(self._contents, choice, self.name)
+        return GoldenSet(contents, name or self.name)
+
+    @cached_property
+    def _place(self) -> Mapping[str, int]:
+        return {session_id: place for place, session_id in enumerate(self.session_ids)}
+
+    @cached_property
+    def _last(self) -> Sequence[int]:
+        """The event with the final selection of each session, else its last event."""
+        contents = self._contents
+        final = final_events(contents.events, len(self))
+        return [
+            last if chosen < 0 else chosen
+            for chosen, last in zip(final.tolist(), contents.last_events.tolist(), strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        size = f"{plural(len(self), 'session')}, {plural(self.event_count, 'event')}"
+        aside = f", {self.set_aside}" if self.set_aside else ""
+        return f"SessionLog({self.name!r}, {size}{aside})"
+
+
+def _reading(
+    columns: Mapping[str, str] | None,
+    first_rank: int | None,
+    time_unit: str | None,
+    attributes: Sequence[str] | None,
+    lenient: bool,
+) -> LogReading:
+    chosen = None if attributes is None else tuple(attributes)
+    return LogReading(dict(columns or {}), first_rank, time_unit, chosen, lenient)

@@ -1,0 +1,117 @@
+"""Times of events: ISO texts, with or without zones, and numbers since an epoch or a start."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime
+from typing import Literal, get_args
+
+from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
+
+__all__ = ["Clock", "TimeUnit"]
+
+TimeUnit = Literal["s", "ms", "us", "ns"]
+"""What a number that is a time counts."""
+
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_EPOCH = {"s": (3e8, 1e10), "ms": (3e11, 1e13), "us": (3e14, 1e16), "ns": (3e17, 1e19)}
+"""Numbers that are times between 1979 and 2286, by what they count since 1970."""
+_WORDS = {
+    "zoned": "text with a time zone",
+    "local": "text without a time zone",
+    "s": "seconds since 1970",
+    "ms": "milliseconds since 1970",
+    "us": "microseconds since 1970",
+    "ns": "nanoseconds since 1970",
+    "relative": "a number that is no time since 1970",
+}
+
+
+class Clock:
+    """Turns the times of a log into seconds, and sees to it that all are of one kind."""
+
+    def __init__(self, unit: str | None) -> None:
+        if unit is not None and unit not in get_args(TimeUnit):
+            raise ConfigurationError(
+                f"time_unit='{quoted(unit)}' is not possible{suggestion(unit, _SECONDS)}; it is "
+                f"{', '.join(_SECONDS)}"
+            )
+        self._unit = unit
+        self._first: dict[str, int] = {}
+        """The row where each kind of time was seen first."""
+
+    def seconds(self, value: object, row: int) -> float:
+        """Return a time as seconds; NaN where there is none.
+
+        Raises:
+            ValueError: it is no time; the message says why.
+        """
+        if value is None or value == "":
+            return math.nan
+        if isinstance(value, str):
+            number = _number(value)
+            return self._of_text(value, row) if number is None else self._of_number(number, row)
+        if isinstance(value, datetime):
+            return self._of_moment(value, row)
+        if isinstance(value, date):
+            raise ValueError(f"'{quoted(value)}' is a day, not a time")
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            timestamp = getattr(value, "timestamp", None)  # of pandas and numpy
+            if callable(timestamp):
+                return self._of_moment(value, row)
+            raise ValueError(f"'{quoted(value, 60)}' is not a time")
+        return self._of_number(float(value), row)
+
+    def _of_number(self, number: float, row: int) -> float:
+        if not math.isfinite(number):
+            raise ValueError(f"{number} is not a time")
+        kind = next((unit for unit, (low, high) in _EPOCH.items() if low <= number < high), None)
+        if self._unit is not None:
+            is_other = kind not in (None, self._unit)
+            self._first.setdefault(kind if is_other and kind else "relative", row)
+            return number * _SECONDS[self._unit]
+        self._first.setdefault(kind or "relative", row)
+        return number * _SECONDS[kind] if kind else number
+
+    def _of_text(self, text: str, row: int) -> float:
+        try:
+            moment = datetime.fromisoformat(text.strip())
+        except ValueError:
+            raise ValueError(
+                f"'{quoted(text, 60)}' is not a time: a number, or such as 2026-11-21T14:30:05Z"
+            ) from None
+        return self._of_moment(moment, row)
+
+    def _of_moment(self, moment: object, row: int) -> float:
+        is_zoned = getattr(moment, "tzinfo", None) is not None
+        self._first.setdefault("zoned" if is_zoned else "local", row)
+        if isinstance(moment, datetime) and not is_zoned:
+            moment = moment.replace(tzinfo=UTC)  # all are, so differences are right
+        return float(moment.timestamp())  # type: ignore[attr-defined]
+
+    def refuse_mixture(self, source: str, before_number: str) -> None:
+        """Refuse times of different kinds: it cannot be known which of them is meant.
+
+        Raises:
+            SessionLogError: naming a row of each kind; or numbers that no unit was given for.
+        """
+        kinds = list(self._first.items())
+        if len(kinds) > 1:
+            (one, first), (other, second) = kinds[:2]
+            raise SessionLogError(
+                f"{source}{before_number}{first}: the time is {_WORDS[one]}, but in "
+                f"{source}{before_number}{second} it is {_WORDS[other]}; write all in one way"
+            )
+        if self._unit is None and "relative" in self._first:
+            place = f"{source}{before_number}{self._first['relative']}"
+            raise SessionLogError(
+                f"{place}: the time is a number that is no time since 1970; say what it counts: "
+                'time_unit="s", "ms", "us" or "ns"'
+            )
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,67 @@
+"""Two samples of different queries or sessions: how sure the difference of their means is.
+
+Welch's t: the standard error is sqrt(s0^2 / n0 + s1^2 / n1), with the degrees of freedom of Welch
+(The generalization of Student's problem, Biometrika 34, 1947) and Satterthwaite.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.statistics.differences import Differences
+
+__all__ = ["TwoSamples"]
+
+
+@dataclass(frozen=True)
+class TwoSamples(Differences):
+    """What is said of `Differences`, of two samples: ``gains`` are the values now, ``[n1]``."""
+
+    before: FloatArray
+    """The values before, ``[n0]``; in both samples positive is better."""
+
+    @property
+    def count(self) -> int:
+        """How many there are in both, n0 + n1."""
+        return len(self.gains) + len(self.before)
+
+    @cached_property
+    def mean(self) -> float:
+        """The difference of the means, now minus before; NaN if a sample is empty."""
+        if not len(self.gains) or not len(self.before):
+            return math.nan
+        return float(np.mean(self.gains) - np.mean(self.before))
+
+    @cached_property
+    def _variances(self) -> tuple[float, float]:
+        """The variance of the mean of each sample; NaN of fewer than two."""
+        samples = (self.before, self.gains)
+        first, second = (
+            float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else math.nan for one in samples
+        )
+        return first, second
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard error times sqrt(n0 + n1), as if the differences had been of pairs."""
+        return math.sqrt(sum(self._variances) * self.count)
+
+    @property
+    def degrees(self) -> float:
+        """The degrees of freedom of Welch and Satterthwaite."""
+        parts = zip(self._variances, (len(self.before), len(self.gains)), strict=True)
+        spread = math.fsum(variance**2 / (size - 1) for variance, size in parts)
+        return sum(self._variances) ** 2 / spread if spread > 0 else self.count - 2
+
+    def p_of_fall(self) -> float:
+        """Return the one-sided p of Welch's t-test that the mean fell; NaN if it cannot be told."""
+        if not self.error > 0:
+            return math.nan if math.isnan(self.error) else float(self.mean >= 0)
+        from scipy.special import stdtr
+
+        return float(stdtr(self.degrees, self.mean / self.error))

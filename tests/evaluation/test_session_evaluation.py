@@ -1,0 +1,192 @@
+"""Two logs: of the same sessions they are compared in pairs, of others as two samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Gate,
+    Outcome,
+    Record,
+    SessionEvaluation,
+    SessionLog,
+    assert_mean_event_rank_at_most,
+    assert_mean_event_rank_not_regressed,
+    assert_not_regressed,
+    assert_session_duration_at_most,
+    assert_session_mrr_at_least,
+    assert_session_mrr_not_regressed,
+    assert_success_rate_at_least,
+    compare,
+    evaluate_sessions,
+)
+from pytest_rankcheck.baselines.reading import record_from_text
+from pytest_rankcheck.metrics.names import Metric
+
+RR = "SessionRR(abandoned=zero)"
+
+
+def sessions(ranks: list[int | None], prefix: str = "s") -> SessionEvaluation:
+    """Return the evaluation of sessions with one event each, and these selections."""
+    rows = [
+        {
+            "session_id": f"{prefix}{number}",
+            "event": 1,
+            "time": float(number),
+            "results": ["a", "b", "c", "d"],
+            "selected_rank": rank,
+            "group": "AB"[number % 2],
+        }
+        for number, rank in enumerate(ranks)
+    ]
+    frame = pd.DataFrame(rows).astype({"selected_rank": object})
+    return evaluate_sessions(SessionLog.from_frame(frame, first_rank=1, time_unit="s"))
+
+
+def drawn(seed: int, count: int, weights: list[float]) -> list[int | None]:
+    rng = np.random.default_rng(seed)
+    return [None if pick == 0 else int(pick) for pick in rng.choice(5, count, p=weights)]
+
+
+GOOD, WORSE = [0.1, 0.5, 0.2, 0.1, 0.1], [0.3, 0.2, 0.2, 0.2, 0.1]
+
+
+def test_the_same_sessions_are_pairs() -> None:
+    then, now = sessions([1, 2, None, 1]), sessions([1, 1, None, 4])
+    comparison = compare(now, then)
+    assert comparison.is_paired
+    pairs = comparison.paired(RR)
+    assert (pairs.wins, pairs.ties, pairs.losses) == (1, 2, 1)
+    assert comparison.mean_difference(RR) == pytest.approx((0.5 - 0.75) / 4)
+
+
+def test_other_sessions_are_two_samples() -> None:
+    then = sessions(drawn(1, 200, GOOD), "old")
+    now = sessions(drawn(2, 150, WORSE), "new")
+    comparison = compare(now, then)
+    assert not comparison.is_paired
+    pairs = comparison.paired(RR)
+    assert (pairs.wins, pairs.ties, pairs.losses, pairs.size) == (0, 0, 0, 150)
+    # Welch's test of scipy says the same.
+    before, after = then.values(RR), now.values(RR)
+    theirs = stats.ttest_ind(after, before, equal_var=False, alternative="less")
+    assert comparison.p(RR) == pytest.approx(theirs.pvalue)
+    both = stats.ttest_ind(after, before, equal_var=False).confidence_interval(0.95)
+    assert comparison.interval(RR) == pytest.approx((both.low, both.high))
+    by = comparison.slices("group", RR)
+    assert {value: len(part.before) for value, part in by.items()} == {"A": 100, "B": 100}
+    assert by["A"].mean_before == pytest.approx(before[::2].mean())
+
+
+def test_lower_is_better_of_two_samples() -> None:
+    then, now = sessions(drawn(1, 90, GOOD), "old"), sessions(drawn(2, 90, WORSE), "new")
+    metric = "AbandonmentRate"
+    theirs = stats.ttest_ind(
+        now.values(metric), then.values(metric), equal_var=False, alternative="greater"
+    )
+    assert compare(now, then).p(metric) == pytest.approx(theirs.pvalue)
+
+
+@pytest.mark.parametrize(
+    ("gate", "outcome"),
+    [
+        (Gate.tolerance(abs=0.05), Outcome.REGRESSED),
+        (Gate.tolerance(abs=0.5), Outcome.LOWER),
+        (Gate.significant(), Outcome.REGRESSED),
+        (Gate.noninferior(margin=0.05), Outcome.REGRESSED),
+        (Gate.noninferior(margin=0.9), Outcome.LOWER),
+    ],
+)
+def test_every_gate_decides_on_two_samples(gate: Gate, outcome: Outcome) -> None:
+    comparison = compare(
+        sessions(drawn(2, 150, WORSE), "new"), sessions(drawn(1, 200, GOOD), "old")
+    )
+    assert gate.decide(comparison, RR, by="group").overall.outcome is outcome
+
+
+def test_two_samples_of_the_same_ranker_are_not_told_apart() -> None:
+    blocked = 0
+    for seed in range(100):
+        then = sessions(drawn(2 * seed, 60, GOOD), "old")
+        now = sessions(drawn(2 * seed + 1, 60, GOOD), "new")
+        verdict = Gate.significant().decide(compare(now, then), RR)
+        blocked += verdict.overall.outcome is Outcome.REGRESSED
+    assert blocked <= 11  # of 100 at 5%: at most 11 in 99% of such tests
+
+
+def test_samples_that_have_but_one_value_are_the_same() -> None:
+    verdict = Gate.noninferior(margin=0.01).decide(
+        compare(sessions([1] * 40, "new"), sessions([1] * 50, "old")), RR
+    )
+    assert verdict.overall.outcome is Outcome.EQUAL
+
+
+def test_a_new_group_is_not_gated() -> None:
+    then = sessions([1] * 40, "old")
+    now = sessions([1] * 40, "new")
+    record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
+    emptied = {
+        session_id: type(line)(line.fingerprint, line.values, line.top, None, {"group": ("A",)})
+        for session_id, line in record.queries.items()
+    }
+    import dataclasses
+
+    record = dataclasses.replace(record, queries=emptied)
+    verdict = Gate.noninferior(margin=0.1).decide(compare(now, record), RR, by="group")
+    assert [one.outcome for one in verdict.slices] == [Outcome.NOT_GATED, Outcome.NOT_GATED]
+
+
+def test_a_record_of_sessions_comes_back_and_knows_their_groups() -> None:
+    then, now = sessions(drawn(1, 80, GOOD), "old"), sessions(drawn(2, 70, WORSE), "new")
+    record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
+    again = record_from_text(record.to_text(), "record.json")
+    assert again == record
+    direct, recorded = compare(now, then), compare(now, again)
+    for value, part in direct.slices("group", RR).items():
+        found = recorded.slices("group", RR)[value]
+        assert found.mean_before == pytest.approx(part.mean_before, abs=1e-6)
+
+
+def test_a_median_is_gated_by_a_tolerance_only() -> None:
+    comparison = compare(sessions([1, 2, 3]), sessions([1, 1, 1]))
+    assert Gate.tolerance().decide(comparison, "MedianSessionDuration")
+    with pytest.raises(ConfigurationError, match="median over the sessions"):
+        Gate.significant().decide(comparison, "MedianSessionDuration")
+
+
+def test_the_named_assertions() -> None:
+    good, worse = sessions([1, 1, 2, None]), sessions([1, 4, 4, None])
+    assert_success_rate_at_least(good, 0.75)
+    assert_success_rate_at_least(good, 0.5, n=1)
+    with pytest.raises(AssertionError, match=r"SuccessRate@1 is 0.2500 on session log .* \(4 sess"):
+        assert_success_rate_at_least(worse, 0.5, n=1)
+    assert_session_mrr_at_least(good, 0.8, abandoned="exclude")
+    with pytest.raises(AssertionError, match=r"it must be at least 0\.8"):
+        assert_session_mrr_at_least(good, 0.8, abandoned="zero")
+    assert_mean_event_rank_at_most(good, 1, abandoned="exclude")
+    with pytest.raises(AssertionError, match=r"MeanEventRank\(abandoned=next\) is 1.2500"):
+        assert_mean_event_rank_at_most(good, 1, abandoned="next")
+    assert_mean_event_rank_not_regressed(worse, good, abandoned="exclude")
+    assert_session_duration_at_most(good, 0)
+    assert_session_duration_at_most(good, 0, median=True)
+    with pytest.raises(AssertionError) as caught:
+        assert_session_mrr_not_regressed(worse, good, abandoned="zero", abs=0.1)
+    told = str(caught.value)
+    assert "on session log 'session log' (4 sessions): 0.6250 -> 0.3750, -0.2500" in told
+    assert "2 sessions worse, 0 better, 2 equal" in told
+    assert "worst sessions" in told
+
+
+def test_the_text_of_two_samples() -> None:
+    then, now = sessions(drawn(1, 200, GOOD), "old"), sessions(drawn(2, 150, WORSE), "new")
+    with pytest.raises(AssertionError) as caught:
+        assert_not_regressed(now, then, RR, gate=Gate.significant(), by="group")
+    told = str(caught.value)
+    assert "200 sessions in the baseline, 150 now: others, so two samples" in told
+    assert "(Welch's t-test of two samples)" in told
+    assert "worst" not in told.replace("slices, worst first", "")
+    assert "such sessions detect a fall of" in told

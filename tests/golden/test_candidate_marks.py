@@ -1,0 +1,45 @@
+"""Candidates that nobody has judged, in tables: they are marked, and come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+
+TABLE = """query_id,doc_id,relevance,candidate,price
+q1,a,2,1,10
+q1,b,,1,20
+q1,c,1,,
+q2,d,,1,30
+"""
+
+
+def load(tmp_path: Path, text: str) -> GoldenSet:
+    (tmp_path / "golden.csv").write_text(text, encoding="utf-8")
+    return GoldenSet.load(tmp_path / "golden.csv")
+
+
+def test_a_marked_row_needs_no_grade(tmp_path: Path) -> None:
+    golden = load(tmp_path, TABLE)
+    assert golden.grades("q1") == {"a": 2, "c": 1}
+    assert golden.grades("q2") == {}
+    assert list(golden.candidates_of("q1")) == ["a", "b"]
+    assert list(golden.candidates["price"]) == [10, 20, 30]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_it_comes_back(tmp_path: Path, ending: str) -> None:
+    if ending == "parquet":
+        pytest.importorskip("polars")
+    golden = load(tmp_path, TABLE)
+    golden.save(tmp_path / f"again.{ending}")
+    again = GoldenSet.load(tmp_path / f"again.{ending}")
+    assert again.fingerprint == golden.fingerprint
+    assert list(again.candidates_of("q1")) == ["a", "b"]
+
+
+def test_an_unmarked_row_needs_a_grade(tmp_path: Path) -> None:
+    with pytest.raises(GoldenSetError, match=r"golden.csv:4: the grade of document 'c' is empty"):
+        load(tmp_path, TABLE.replace("q1,c,1,,", "q1,c,,,"))

@@ -1,0 +1,122 @@
+"""Queries that weigh differently, and queries that belong together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_rankcheck import (
+    Gate,
+    GoldenSet,
+    GoldenSetError,
+    Metric,
+    Record,
+    Run,
+    compare,
+    evaluate,
+)
+from pytest_rankcheck.baselines.reading import record_from_text
+
+GOLDEN = GoldenSet.from_dict(
+    {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}},
+    attributes={
+        "a": {"asked": 6, "user": "u1"},
+        "b": {"asked": 3, "user": "u1"},
+        "c": {"asked": 1, "user": "u2"},
+    },
+)
+RUN = Run.from_dict({"a": ["x"], "b": ["y", "x"], "c": ["y", "z", "x"]})
+
+
+def test_a_weighted_mean_by_hand() -> None:
+    evaluation = evaluate(RUN, GOLDEN.weighted("asked"))
+    # (6 * 1 + 3 * 1/2 + 1 * 1/3) / 10
+    assert evaluation.mean("RR") == pytest.approx((6 + 1.5 + 1 / 3) / 10)
+    assert evaluation.median("RR") == 1
+    # Without a, of the weights 3 and 1: the median is b's.
+    assert evaluate(RUN, GOLDEN.weighted("asked").subset(["b", "c"])).median("RR") == 0.5
+    by = evaluation.by("user", "RR")
+    assert by["mean"].tolist() == pytest.approx([(6 + 1.5) / 9, 1 / 3])
+    # Geometric: exp((6 ln 1 + 3 ln 1/2 + 1 ln 1/3) / 10)
+    assert evaluation.mean("GMAP") == pytest.approx((0.5**3 / 3) ** 0.1)
+
+
+def test_the_median_between_two_halves_of_the_weight() -> None:
+    golden = GoldenSet.from_dict(
+        {"a": {"x": 1}, "b": {"x": 1}}, attributes={"a": {"w": 2}, "b": {"w": 2}}
+    ).weighted("w")
+    assert evaluate(RUN, golden).median("RR") == 0.75
+
+
+def test_weights_are_a_part_of_what_is_measured_on() -> None:
+    weighted = GOLDEN.weighted("asked")
+    assert weighted.fingerprint != GOLDEN.fingerprint
+    assert GOLDEN.clustered("user").fingerprint == GOLDEN.fingerprint
+    assert weighted.effective_size == pytest.approx(100 / 46)
+    assert GOLDEN.effective_size == 3
+    both = weighted.clustered("user")
+    assert (both.weights, both.clusters) == ([6, 3, 1], ["u1", "u1", "u2"])
+    assert both.sample(2).weights is not None
+
+
+@pytest.mark.parametrize("value", [0, -1, "often", None, float("nan")])
+def test_what_is_no_weight_is_refused(value: object) -> None:
+    golden = GoldenSet.from_dict(
+        {"a": {"x": 1}, "b": {"x": 1}}, attributes={"a": {"w": 1}, "b": {"w": value}}
+    )
+    with pytest.raises(GoldenSetError, match=r"query 'b'.* number above 0|has no attribute 'w'"):
+        golden.weighted("w")
+
+
+def test_a_query_without_its_cluster_is_refused() -> None:
+    with pytest.raises(GoldenSetError, match="no attribute 'usr'; did you mean 'user'"):
+        GOLDEN.clustered("usr")
+
+
+def test_sets_are_merged_if_they_are_weighted_alike() -> None:
+    other = GoldenSet.from_dict({"d": {"x": 1}}, attributes={"d": {"asked": 2, "user": "u3"}})
+    merged = GOLDEN.weighted("asked").merge(other.weighted("asked"))
+    assert merged.weights == [6, 3, 1, 2]
+    with pytest.raises(GoldenSetError, match="weighted by asked and nothing; merge sets that"):
+        GOLDEN.weighted("asked").merge(other)
+
+
+def test_a_record_keeps_the_weights() -> None:
+    evaluation = evaluate(RUN, GOLDEN.weighted("asked"))
+    record = Record.of(evaluation, [Metric.parse("RR")])
+    again = record_from_text(record.to_text(), "record.json")
+    assert again == record
+    assert again.mean(Metric.parse("RR")) == pytest.approx(evaluation.mean("RR"), abs=1e-6)
+
+
+def clustered(users: int, per_user: int, seed: int) -> tuple[GoldenSet, Run, Run]:
+    """Return queries of users, whose queries all change alike from one run to the other."""
+    rng = np.random.default_rng(seed)
+    ids = [(f"u{user}", f"q{user}-{number}") for user in range(users) for number in range(per_user)]
+    worse = dict(zip((f"u{user}" for user in range(users)), rng.random(users) < 0.5, strict=True))
+    golden = GoldenSet.from_dict(
+        {query_id: {"x": 1} for _, query_id in ids},
+        attributes={query_id: {"user": user} for user, query_id in ids},
+    )
+    better, flat = ["x", "y"], ["y", "x"]
+    then = Run.from_dict({q: better if not worse[u] else flat for u, q in ids})
+    now = Run.from_dict({q: better if worse[u] else flat for u, q in ids})
+    return golden, then, now
+
+
+def test_queries_of_one_user_are_kept_together_in_tests() -> None:
+    """Half of the users get better and half worse, all their queries alike: nothing happened.
+
+    Taken for independent, 20 queries of each make chance look sure far too often.
+    """
+    blocked = {False: 0, True: 0}
+    for seed in range(60):
+        golden, then, now = clustered(12, 20, seed)
+        for together in blocked:
+            chosen = golden.clustered("user") if together else golden
+            verdict = Gate.significant().decide(
+                compare(evaluate(now, chosen), evaluate(then, chosen)), "RR"
+            )
+            blocked[together] += verdict.regressed
+    assert blocked[True] <= 7  # of 60 at 5%
+    assert blocked[False] >= 20

@@ -1,0 +1,215 @@
+"""Session logs in a session of pytest: fixtures, configuration, gates, baselines, reports."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from project import Project, text_of
+
+TEST = """
+from pytest_rankcheck import Gate, assert_not_regressed, assert_session_mrr_not_regressed
+from pytest_rankcheck import assert_success_rate_at_least
+
+def test_success(session_evaluation):
+    assert_success_rate_at_least(session_evaluation, 0.5, n=3, by="group")
+
+def test_mrr(session_evaluation, baseline):
+    assert_session_mrr_not_regressed(
+        session_evaluation, baseline, abandoned="zero", gate=Gate.significant(), by="group"
+    )
+"""
+
+
+def log(project: Project, week: int, ranks: list[int | None], **more: Any) -> None:
+    """Write the log of a week; its sessions are others than those of other weeks."""
+    lines = [
+        {
+            "session_id": f"week{week}-{number}",
+            "event": 0,
+            "time": 1_700_000_000 + number,
+            "query": f"query {number}",
+            "results": [f"d{place}" for place in range(5)],
+            "selected_rank": rank,
+            "group": "AB"[number % 2],
+            **more,
+        }
+        for number, rank in enumerate(ranks)
+    ]
+    project.write("logs/week.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.fixture
+def sessions(project: Project) -> Project:
+    project.write(
+        "pyproject.toml",
+        "[tool.pytest.ini_options]\n"
+        'rankcheck_sessions = "logs/week.jsonl"\n'
+        'rankcheck_session_reading = ["first_rank=0", "attributes=group"]\n'
+        'rankcheck_metrics = ["SuccessRate", "nDCG@10"]\n',
+    )
+    log(project, 1, [0, 1, 0, 0, 2, 0, 0, None] * 12)
+    project.test(TEST)
+    return project
+
+
+def test_a_baseline_of_last_week_gates_the_log_of_this_week(sessions: Project) -> None:
+    assert sessions.run("--snapshot-update").ret == 0
+    record = sessions.record()
+    assert list(record["metrics"]) == ["SessionRR(abandoned=zero)", "SuccessRate"]
+    assert record["queries"][0]["slices"] == {"group": ["A"]}
+    log(sessions, 2, [0, 1, 0, 0, 2, 0, 0, None] * 11)
+    result = sessions.run()
+    result.assert_outcomes(passed=2)
+    assert "session log  metric" in text_of(result)
+    log(sessions, 3, [3, 4, 2, None, 2, 4, 2, None] * 12)
+    result = sessions.run()
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*SuccessRate@3 is 0.3750 on session log 'week' (96 sessions); it must be at least*",
+            "*SessionRR(abandoned=zero) regressed on session log 'week' (96 sessions)*",
+            "*96 sessions in the baseline, 96 now: others, so two samples*",
+            "*group=B  *(48 sessions, regressed*",
+        ]
+    )
+    text = text_of(result)
+    assert "--rankcheck-approve" in text
+    assert "stale" not in text
+    assert "since the baseline" not in text
+
+
+def test_an_update_replaces_last_week(sessions: Project) -> None:
+    assert sessions.run("--snapshot-update").ret == 0
+    log(sessions, 2, [0] * 40)
+    assert sessions.run("--snapshot-update").ret == 0
+    assert sessions.record()["golden_set"]["queries"] == 40
+    # Worse, inside the gate's tolerance: kept.
+    log(sessions, 3, [0] * 39 + [1])
+    assert sessions.run("--snapshot-update").ret == 0
+    assert sessions.record()["queries"][0]["id"].startswith("week2")
+
+
+def test_what_was_set_aside_is_in_the_summary(sessions: Project) -> None:
+    log(sessions, 1, [0, 9, 1] * 4)
+    result = sessions.run("-k", "success")
+    result.assert_outcomes(errors=1)
+    assert "rank is 9, counted from 0, but 5 results were shown" in text_of(result)
+    ini = sessions.path / "pyproject.toml"
+    ini.write_text(ini.read_text().replace('"attributes', '"lenient=true", "attributes'))
+    result = sessions.run("-k", "success")
+    result.assert_outcomes(passed=1)
+    assert "session log 'week': 4 rows set aside, of 4 sessions: 4 x rank beyond" in text_of(result)
+
+
+def test_reports_of_sessions(sessions: Project) -> None:
+    assert sessions.run("--snapshot-update").ret == 0
+    log(sessions, 3, [3, 4, 2, None, 2, 4, 2, None] * 12)
+    paths = {kind: sessions.path / f"report.{kind}" for kind in ("json", "markdown", "html")}
+    result = sessions.run(
+        *(f"--rankcheck-{kind}={path}" for kind, path in paths.items()),
+        f"--rankcheck-unjudged={sessions.path / 'judge.csv'}",
+    )
+    result.assert_outcomes(failed=2)
+    report = json.loads(paths["json"].read_text("utf-8"))
+    gate = next(one for one in report["gates"] if one["metric"].startswith("SessionRR"))
+    assert gate["outcome"] == "regressed"
+    assert gate["overall"]["before"] == pytest.approx(0.75, abs=0.1)
+    measurement = report["measurements"][0]
+    means = measurement["means"]["SessionRR(abandoned=zero)"]
+    assert means == [gate["overall"]["before"], gate["overall"]["now"]]
+    assert "SessionRR" in paths["markdown"].read_text("utf-8")
+    assert "SessionRR" in paths["html"].read_text("utf-8")
+
+
+def test_several_logs_and_options_of_the_command_line(sessions: Project) -> None:
+    first = (sessions.path / "logs/week.jsonl").read_text()
+    sessions.write("logs/other.jsonl", first)
+    result = sessions.run(
+        "--rankcheck-sessions=logs/week.jsonl", "--rankcheck-sessions=logs/other.jsonl",
+        "-k", "success", "-v",
+    )  # fmt: skip
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*test_success?week?*", "*test_success?other?*"])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('rankcheck_session_reading = ["first_rank=2"]', "rankcheck_session_reading: 'first_rank=2'"),
+        ('rankcheck_session_reading = ["units=s"]', "'units=s' is not possible; it is first_rank=0"),
+        ('rankcheck_session_columns = ["sid"]', "rankcheck_session_columns: 'sid' is not of the form"),
+        ('rankcheck_sessions = "logs/none.jsonl"', "there is no file"),
+        ("", "no session log: the fixture session_log needs one"),
+    ],
+)  # fmt: skip
+def test_a_wrong_configuration_is_a_usage_error(project: Project, line: str, message: str) -> None:
+    project.write("pyproject.toml", f"[tool.pytest.ini_options]\n{line}\n")
+    project.test(TEST)
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert message in text_of(result)
+
+
+def test_a_log_of_your_own_fixture_and_a_parameter(project: Project) -> None:
+    project.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    log(project, 1, [0, 1, None])
+    project.test(
+        """
+import pytest
+from pytest_rankcheck import SessionLog, assert_success_rate_at_least
+
+LOG = SessionLog.load("logs/week.jsonl", first_rank=0)
+
+@pytest.mark.parametrize("session_log", [LOG], indirect=True)
+def test_given(session_evaluation):
+    assert_success_rate_at_least(session_evaluation, 0.6)
+
+class TestOwn:
+    @pytest.fixture(scope="session")
+    def session_log(self):
+        return LOG
+
+    def test_own(self, session_evaluation):
+        assert_success_rate_at_least(session_evaluation, 0.6)
+"""
+    )
+    project.run().assert_outcomes(passed=2)
+
+
+def test_a_replay_in_a_session(sessions: Project) -> None:
+    sessions.test(
+        """
+import pytest
+from pytest_rankcheck import assert_mrr_not_regressed
+
+@pytest.fixture(scope="session")
+def golden_set(session_log):
+    return session_log.to_golden_set("all", propensity="power(1)")
+
+@pytest.fixture(scope="session")
+def ranker():
+    def rerank(query: str, candidates: list[str]) -> list[str]:
+        from pathlib import Path
+        return candidates[::-1] if Path("worse").exists() else candidates
+    return rerank
+
+def test_mrr(evaluation, baseline):
+    assert_mrr_not_regressed(evaluation, baseline, abs=0.02)
+"""
+    )
+    assert sessions.run("--snapshot-update").ret == 0
+    assert sessions.record()["queries"][0]["weight"] == 1.0
+    sessions.run().assert_outcomes(passed=1)
+    for workers in ((), ("-n", "2")):
+        sessions.write("worse", "")
+        result = sessions.run(*workers) if not workers else sessions.run_apart(*workers)
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines(
+            [
+                "*RR regressed on golden set 'week' (84 queries)*",
+                "*of 84 clusters that are kept together (sessions, users)*",
+                "*weighted: 84 queries tell as much as * of equal weight*",
+            ]
+        )

@@ -1,0 +1,64 @@
+"""Simulated logs whose truth is known: a position-based model of what users look at.
+
+There are many searches with one good document each. The ranker of the log shows ten documents; the
+user looks at rank r with the probability r ** -1, and takes the good document where he looks at
+it. A new ranker puts the same good document at another rank. Its true mean RR is over all
+searches; a log shows only those where the user looked far enough down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_rankcheck import GoldenSet, Run, SessionLog
+
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A log, the new ranker's rankings of what it showed, and the new ranker's true mean RR."""
+
+    log: SessionLog
+    rankings: dict[str, list[str]]
+    truth: float
+
+    def run(self, golden: GoldenSet) -> Run:
+        """Return the new ranker's run over a replay of the log."""
+        found = {
+            query_id: self.rankings[query_id.partition(".")[0]] for query_id in golden.query_ids
+        }
+        return Run.from_dict(found, name="new ranker")
+
+
+def simulate(searches: int, seed: int, exponent: float = 1.0) -> Simulation:
+    """Return the log of some searches, and the truth.
+
+    The old ranker has the good document at rank 1 in half of the searches, else anywhere. The new
+    ranker has it at the old rank in one half of the searches, and anywhere in the other, so that it
+    is worse just where the old ranker was good.
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    old = np.where(rng.random(searches) < 0.5, 1, rng.integers(1, SHOWN + 1, searches))
+    new = np.where(rng.random(searches) < 0.5, old, rng.integers(1, SHOWN + 1, searches))
+    looked = rng.random(searches) < old.astype(float) ** -exponent
+    rows, rankings = [], {}
+    for number in range(searches):
+        documents = [f"d{place}" for place in range(1, SHOWN + 1)]
+        rows.append(
+            {
+                "session_id": f"s{number}",
+                "event": 1,
+                "query": f"query {number}",
+                "results": list(documents),
+                "selected": documents[old[number] - 1] if looked[number] else None,
+            }
+        )
+        good = documents.pop(old[number] - 1)
+        documents.insert(new[number] - 1, good)
+        rankings[f"s{number}"] = documents
+    return Simulation(SessionLog.from_frame(pd.DataFrame(rows)), rankings, float((1 / new).mean()))

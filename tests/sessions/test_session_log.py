@@ -1,0 +1,393 @@
+"""Reading session logs: the three shapes, the three formats, and all that can be wrong with one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference import data as reference_data
+
+from pytest_rankcheck import ConfigurationError, SessionLog, SessionLogError
+
+STATES: list[dict[str, Any]] = [
+    {"session_id": "s1", "event": 1, "time": 0, "query": "so", "results": ["d1", "d2"]},
+    {"session_id": "s2", "event": 1, "time": 3, "query": "x", "results": ["d5"]},
+    {"session_id": "s1", "event": 2, "time": 2, "query": "sort", "results": ["d3", "d4"],
+     "selected": "d4"},
+]  # fmt: skip
+SECONDS = {"time_unit": "s"}
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def write(tmp_path: Path, text: str, name: str = "log.jsonl") -> Path:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def load(tmp_path: Path, rows: list[dict[str, Any]], **reading: Any) -> SessionLog:
+    return SessionLog.load(write(tmp_path, lines(rows)), **(SECONDS | reading))
+
+
+def facts(log: SessionLog) -> list[tuple[object, ...]]:
+    frame = log.events
+    columns = ("session_id", "event", "time", "query", "results", "selected")
+    return [tuple(row) for row in frame[list(columns)].itertuples(index=False)]
+
+
+EXPECTED = [
+    ("s1", 1, 0.0, "so", ["d1", "d2"], []),
+    ("s1", 2, 2.0, "sort", ["d3", "d4"], [2]),
+    ("s2", 1, 3.0, "x", ["d5"], []),
+]
+
+
+# --- the formats ---------------------------------------------------------------------------------
+
+
+def test_a_row_an_event_in_json_lines(tmp_path: Path) -> None:
+    log = load(tmp_path, STATES)
+    assert facts(log) == EXPECTED
+    assert repr(log) == "SessionLog('log', 2 sessions, 3 events)"
+    assert log.final_query("s1") == "sort"
+    assert log.final_results("s2") == ["d5"]
+
+
+@pytest.mark.parametrize("separator", [" ", "|", ";"])
+def test_a_table(tmp_path: Path, separator: str) -> None:
+    text = "session_id,event,time,query,results,selected\n"
+    for row in STATES:
+        shown = separator.join(row["results"])
+        text += f"{row['session_id']},{row['event']},{row['time']},{row['query']},{shown},"
+        text += f"{row.get('selected', '')}\n"
+    assert facts(SessionLog.load(write(tmp_path, text, "log.csv"), **SECONDS)) == EXPECTED
+    tabs = write(tmp_path, text.replace(",", "\t"), "log.tsv")
+    assert facts(SessionLog.load(tabs, **SECONDS)) == EXPECTED
+
+
+def test_a_frame_and_parquet(tmp_path: Path) -> None:
+    frame = pd.DataFrame(STATES)
+    assert facts(SessionLog.from_frame(frame, **SECONDS)) == EXPECTED
+    pl = pytest.importorskip("polars")
+    pl.DataFrame(STATES, infer_schema_length=None).write_parquet(tmp_path / "log.parquet")
+    assert facts(SessionLog.load(tmp_path / "log.parquet", **SECONDS)) == EXPECTED
+
+
+def test_a_packed_file(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(lines(STATES).encode()))
+    assert facts(SessionLog.load(tmp_path / "log.jsonl.gz", **SECONDS)) == EXPECTED
+
+
+def test_columns_with_other_names(tmp_path: Path) -> None:
+    rows = [{"user": "s1", "nr": 1, "at": 5, "typed": "a", "list": ["d1"], "took": "d1"}]
+    columns = {
+        "session": "user", "event": "nr", "time": "at", "query": "typed", "results": "list",
+        "selected": "took",
+    }  # fmt: skip
+    log = load(tmp_path, rows, columns=columns)
+    assert facts(log) == [("s1", 1, 5.0, "a", ["d1"], [1])]
+    with pytest.raises(SessionLogError, match=r"has no column 'usr'; did you mean 'user'\?"):
+        load(tmp_path, rows, columns=columns | {"session": "usr"})
+
+
+FLAT = (
+    "event_id,time_epoch,event_data\n"
+    'dialogOpened,1700000000000,"{""session_id"": 7}"\n'
+    'searchRestarted,1700000000000,"{""session_id"": 7, ""eventIndex"": 0, ""queryLength"": 2, '
+    '""selectedIndexes"": null, ""experimentGroup"": 3, ""resultCount"": 9}"\n'
+    'sessionFinished,1700000002500,"{""session_id"": 7, ""eventIndex"": 1, ""queryLength"": 4, '
+    '""selectedIndexes"": [0, 2], ""experimentGroup"": 3, ""resultCount"": 9}"\n'
+)
+
+
+def test_a_flat_event_log_with_a_json_payload(tmp_path: Path) -> None:
+    log = SessionLog.load(write(tmp_path, FLAT, "flat.csv"))
+    assert log.session_ids == ("7",)
+    assert log.attributes("7") == {"experimentGroup": 3}
+    assert log.notes == ["1 event of the kind 'dialogOpened' ignored"]
+    frame = log.events
+    assert frame["selected"].tolist() == [[], [1, 3]]
+    assert np.diff(frame["time"]).tolist() == [2.5]
+    # Two rows at once: the higher one is the final selection.
+    assert log.trails.final_rank.tolist() == [1.0]
+
+
+def test_a_flat_log_in_json_lines_has_its_payload_as_it_is(tmp_path: Path) -> None:
+    payload = {"session_id": "a", "eventIndex": 0, "selectedIndexes": [1], "group": "x"}
+    row = {"event_id": "sessionFinished", "event_data": payload, "timestamp": 1700000000000}
+    log = SessionLog.load(write(tmp_path, lines([row])))
+    assert log.trails.final_rank.tolist() == [2.0]
+    assert log.attributes("a") == {"group": "x"}
+
+
+def test_a_log_without_an_event_of_a_search(tmp_path: Path) -> None:
+    with pytest.raises(SessionLogError, match=r"no event of a search; .* 1 x dialogOpened"):
+        SessionLog.load(write(tmp_path, "\n".join(FLAT.splitlines()[:2]) + "\n", "flat.csv"))
+
+
+def test_the_trec_session_track() -> None:
+    log = SessionLog.load(reference_data("trec-session-2013") / "sessions.jsonl", time_unit="s")
+    assert (len(log), log.event_count) == (133, 401)
+    selected = log.events["selected"]
+    assert sum(map(len, selected)) == 586
+    assert (selected.map(len) > 0).sum() == 249
+    assert (~np.isnan(log.trails.final_rank)).sum() == 128
+    assert log.attributes("1") == {"topic": "1"}
+
+
+# --- what it means -------------------------------------------------------------------------------
+
+
+def test_attributes_are_the_columns_that_hold_for_a_whole_session(tmp_path: Path) -> None:
+    rows = [
+        {"session_id": "s1", "event": 1, "group": "A", "tab": "all"},
+        {"session_id": "s1", "event": 2, "group": "A", "tab": "files"},
+    ]
+    log = load(tmp_path, rows)
+    assert log.attributes("s1") == {"group": "A"}
+    assert log.notes == ["no attributes, since they change within a session: tab"]
+    assert load(tmp_path, rows, attributes=["group"]).notes == []
+    with pytest.raises(SessionLogError, match="the attribute 'tab' changes"):
+        load(tmp_path, rows, attributes=["tab"])
+    with pytest.raises(SessionLogError, match="has no column 'grup'; did you mean 'group'"):
+        load(tmp_path, rows, attributes=["grup"])
+
+
+def test_ranks_count_from_where_the_reader_says(tmp_path: Path) -> None:
+    row = {"session_id": "s", "result_count": 5, "selected_rank": 1}
+    with pytest.raises(SessionLogError, match="say whether the first result has rank 0 or 1"):
+        load(tmp_path, [row])
+    assert load(tmp_path, [row], first_rank=0).trails.final_rank.tolist() == [2.0]
+    assert load(tmp_path, [row], first_rank=1).trails.final_rank.tolist() == [1.0]
+    with pytest.raises(ConfigurationError, match="first_rank=2 is not possible"):
+        load(tmp_path, [row], first_rank=2)
+
+
+@pytest.mark.parametrize(
+    ("times", "seconds"),
+    [
+        ([1700000000, 1700000002], 2.0),
+        ([1700000000000, 1700000002500], 2.5),
+        ([1700000000000000, 1700000002500000], 2.5),
+        (["2026-11-21T10:00:00Z", "2026-11-21T12:00:01+02:00"], 1.0),
+        (["2026-11-21 10:00:00", "2026-11-21 10:00:03.5"], 3.5),
+        (["1700000000000", "1700000001000"], 1.0),
+    ],
+)
+def test_times_are_read_in_the_usual_ways(
+    tmp_path: Path, times: list[object], seconds: float
+) -> None:
+    rows = [{"session_id": "s", "event": number, "time": time} for number, time in enumerate(times)]
+    log = SessionLog.load(write(tmp_path, lines(rows)))
+    assert log.trails.duration.tolist() == [pytest.approx(seconds, abs=1e-6)]
+
+
+def test_times_of_a_frame(tmp_path: Path) -> None:
+    times = pd.to_datetime(["2026-11-21T10:00:00Z", "2026-11-21T10:00:04Z"])
+    frame = pd.DataFrame({"session_id": ["s", "s"], "event": [1, 2], "time": times})
+    assert SessionLog.from_frame(frame).trails.duration.tolist() == [4.0]
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([1700000000, 1700000000001], "log.jsonl:1: the time is sec.* in .*log.jsonl:2 it is mill"),
+        (["2026-11-21T10:00:00Z", "2026-11-21T10:00:01"], "with a time zone, .* without a time"),
+        ([1, 2], "no time since 1970; say what it counts: time_unit"),
+        ([5, 1700000000000], "a number that is no time since 1970, but in .* milliseconds"),
+    ],
+)
+def test_times_of_two_kinds_are_refused(tmp_path: Path, times: list[object], message: str) -> None:
+    rows = [{"session_id": "s", "event": n, "time": time} for n, time in enumerate(times)]
+    for lenient in (False, True):  # it cannot be known which is right
+        with pytest.raises(SessionLogError, match=message):
+            SessionLog.load(write(tmp_path, lines(rows)), lenient=lenient)
+
+
+def test_a_unit_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="time_unit='sec' is not possible"):
+        load(tmp_path, STATES, time_unit="sec")
+
+
+def test_events_out_of_order_are_put_in_order_and_counted(tmp_path: Path) -> None:
+    rows = [
+        {"session_id": "s", "event": 2, "time": 5, "selected_rank": 1, "result_count": 3},
+        {"session_id": "s", "event": 1, "time": 1, "selected_rank": None, "result_count": 3},
+    ]
+    log = load(tmp_path, rows, first_rank=1)
+    assert log.events["time"].tolist() == [1.0, 5.0]
+    assert log.trails.final_event.tolist() == [2.0]
+    assert log.notes == ["1 event was out of order in the file, and put in order"]
+
+
+# --- what is wrong with a log --------------------------------------------------------------------
+
+GOOD = {"session_id": "good", "event": 1, "time": 1, "results": ["d1", "d2"], "selected_rank": 0}
+PROBLEMS: dict[str, tuple[list[dict[str, Any]], str, int]] = {
+    "no session": (
+        [GOOD | {"session_id": None}],
+        r"log.jsonl:2: the event has no session",
+        1,
+    ),
+    "second finish": (
+        [GOOD | {"session_id": "s", "event": n, "finished": True} for n in (1, 2)],
+        r"log.jsonl:3: session 's': the session finishes a second time",
+        2,
+    ),
+    "event after the finish": (
+        [GOOD | {"session_id": "s", "event": n, "finished": n == 1} for n in (1, 2, 3)],
+        r"log.jsonl:3: session 's': the event comes after the session has finished",
+        3,
+    ),
+    "rank beyond the results": (
+        [GOOD | {"session_id": "s", "selected_rank": 2}],
+        r"log.jsonl:2: .* rank is 2, counted from 0, but 2 results .*; are ranks counted from 1",
+        1,
+    ),
+    "rank too small": (
+        [GOOD | {"session_id": "s", "selected_rank": -1}],
+        r"log.jsonl:2: session 's': the selected rank is negative",
+        1,
+    ),
+    "document not shown": (
+        [GOOD | {"session_id": "s", "selected_rank": None, "selected": "d9"}],
+        r"'d9' was selected, which is none of the 2 results shown",
+        1,
+    ),
+    "rank not known": (
+        [{"session_id": "s", "event": 1, "time": 1, "selected": "d9"}],
+        r"'d9' was selected, but what was shown is not known",
+        1,
+    ),
+    "rank and document disagree": (
+        [GOOD | {"session_id": "s", "selected_rank": 1, "selected": "d1"}],
+        r"'d1' was selected, .* result 1, and the rank 1, .* result 2; are ranks counted from 1",
+        1,
+    ),
+    "time runs backwards": (
+        [GOOD | {"session_id": "s", "event": n, "time": 9 - n} for n in (1, 2)],
+        r"log.jsonl:3: session 's': the event 2 is 1 s before the one that it comes after",
+        2,
+    ),
+    "event given twice": (
+        [GOOD | {"session_id": "s", "event": 4, "time": n} for n in (1, 2)],
+        r"log.jsonl:3: session 's': the event 4 is given twice",
+        2,
+    ),
+    "no event index": (
+        [GOOD | {"session_id": "s", "event": None}],
+        r"log.jsonl:2: session 's': the event has no index, as others have",
+        1,
+    ),
+    "bad time": (
+        [GOOD | {"session_id": "s", "time": "noon"}],
+        r"log.jsonl:2: session 's': the time: 'noon' is not a time",
+        1,
+    ),
+    "bad selection": (
+        [GOOD | {"session_id": "s", "selected_rank": "first"}],
+        r"the selection: 'first' is not a number",
+        1,
+    ),
+    "bad results": (
+        [{"session_id": "s", "event": 1, "time": 1, "result_count": -3}],
+        r"-3 results cannot have been shown",
+        1,
+    ),
+    "bad finish": (
+        [GOOD | {"session_id": "s", "finished": "perhaps"}],
+        r"the mark of a finish: 'perhaps' is neither true nor false",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", PROBLEMS)
+def test_a_row_that_cannot_be_used_is_an_error_or_set_aside(tmp_path: Path, reason: str) -> None:
+    rows, message, count = PROBLEMS[reason]
+    with pytest.raises(SessionLogError, match=message) as caught:
+        load(tmp_path, [GOOD, *rows], first_rank=0)
+    assert "lenient=True" in str(caught.value)
+    log = load(tmp_path, [GOOD, *rows], first_rank=0, lenient=True)
+    assert log.session_ids == ("good",)
+    assert log.attributes("good") == {}
+    assert log.set_aside.rows == count
+    assert reason in log.set_aside.reasons
+    assert log.set_aside.sessions == (0 if reason == "no session" else 1)
+    assert f"{count} row" in repr(log)
+    assert log.notes == [str(log.set_aside)]
+
+
+def test_a_broken_payload_is_named_by_its_row(tmp_path: Path) -> None:
+    text = FLAT + 'sessionFinished,1700000000000,"{broken"\n'
+    with pytest.raises(SessionLogError, match=r"flat.csv:5: event_data is not JSON"):
+        SessionLog.load(write(tmp_path, text, "flat.csv"))
+    log = SessionLog.load(write(tmp_path, text, "flat.csv"), lenient=True)
+    assert log.set_aside.reasons == {"broken payload": 1}
+    assert len(log) == 1
+
+
+@pytest.mark.parametrize("line", ["{", "[1]", '{"session_id": NaN}'])
+def test_a_broken_line(tmp_path: Path, line: str) -> None:
+    text = lines(STATES) + line + "\n"
+    with pytest.raises(SessionLogError, match=r"log.jsonl:4: "):
+        SessionLog.load(write(tmp_path, text), **SECONDS)
+    log = SessionLog.load(write(tmp_path, text), lenient=True, **SECONDS)
+    assert (len(log), log.set_aside.rows) == (2, 1)
+
+
+def test_all_problems_are_counted_and_the_first_in_the_file_is_told(tmp_path: Path) -> None:
+    rows = [GOOD | {"session_id": f"s{n}", "selected_rank": 7} for n in range(50)]
+    rows.insert(3, GOOD | {"session_id": ""})
+    with pytest.raises(SessionLogError) as caught:
+        load(tmp_path, rows, first_rank=0)
+    told = str(caught.value)
+    assert told.startswith(f"{tmp_path}/log.jsonl:1: session 's0': the selected rank is 7")
+    assert "51 rows cannot be used: 50 x rank beyond the results, 1 x no session" in told
+
+
+def test_a_session_is_set_aside_as_a_whole(tmp_path: Path) -> None:
+    rows = [GOOD | {"session_id": "half", "event": n, "time": n} for n in range(1, 4)]
+    rows[2]["selected_rank"] = 99
+    log = load(tmp_path, [rows[0], GOOD, *rows[1:]], first_rank=0, lenient=True)
+    assert log.session_ids == ("good",)  # else it would be measured as an abandoned one
+    assert (log.set_aside.rows, log.set_aside.sessions) == (3, 1)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "session_id,event\n"])
+def test_an_empty_log(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SessionLogError, match="is empty"):
+        SessionLog.load(write(tmp_path, text, "log.csv"))
+
+
+def test_a_log_of_which_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(SessionLogError, match="no session is left; 1 row set aside, of 1 session"):
+        load(tmp_path, [GOOD | {"selected_rank": 9}], first_rank=0, lenient=True)
+
+
+def test_a_file_that_is_no_log(tmp_path: Path) -> None:
+    with pytest.raises(
+        SessionLogError, match=r"no column says to which session .* Name it session"
+    ):
+        SessionLog.load(write(tmp_path, "a,b\n1,2\n", "log.csv"))
+    with pytest.raises(SessionLogError, match="no such file"):
+        SessionLog.load(tmp_path / "absent.csv")
+
+
+def test_a_session_of_one_event_lasts_nothing(tmp_path: Path) -> None:
+    assert load(tmp_path, [GOOD], first_rank=0).trails.duration.tolist() == [0.0]
+
+
+def test_ids_with_control_characters_are_shown_harmlessly(tmp_path: Path) -> None:
+    rows = [GOOD | {"session_id": "\x1b[2J", "selected_rank": 9}]
+    with pytest.raises(SessionLogError) as caught:
+        load(tmp_path, rows, first_rank=0)
+    assert r"session '\x1b[2J'" in str(caught.value)
