@@ -14,7 +14,7 @@ OLDEST += ["rbo==0.1.3"]  # a peer that wants numpy < 2
 BETWEEN = ["pytest~=9.0.0", "syrupy~=6.0", "numpy~=2.2.0", "pandas~=2.3.0"]
 NEWEST = ["pytest>=9.1", "syrupy>=7,<8", "numpy>=2.3", "pandas>=3"]
 
-EXAMPLES = ["symbol_search", "learning_to_rank", "search_endpoint"]
+EXAMPLES = ["symbol_search", "learning_to_rank", "search_endpoint", "search_sessions"]
 
 MATRIX = [("3.11", OLDEST), ("3.12", BETWEEN), ("3.13", NEWEST), ("3.14", NEWEST)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -160,3 +161,35 @@ def test_a_wrong_token_is_said_and_not_shown(
     assert code == 1
     assert 'HTTP 401: {"error": "who are you?"}' in text
     assert "sesame-1234" not in text
+
+
+# --- search sessions ---------------------------------------------------------------------------
+
+
+def sessions_example(tmp_path: Path) -> Path:
+    """Return a copy of the example, beside a copy of the ranker that it uses."""
+    copied("symbol_search", tmp_path)
+    return copied("search_sessions", tmp_path)
+
+
+def test_the_log_is_green_and_its_replay_blocks_a_worse_ranker(tmp_path: Path) -> None:
+    folder = sessions_example(tmp_path)
+    before = contents(folder)
+    assert len(before) == 2
+    code, text = run(folder)
+    assert code == 0, text
+    code, text = run(folder, "--rankcheck-ranker", "search_sessions.shortest:rerank")
+    assert code == 1, text
+    assert "RR regressed on golden set 'week' (199 queries)" in text
+    assert "tell as much as" in text
+    assert contents(folder) == before
+
+
+def test_the_log_of_the_next_week_is_gated_against_the_approved_one(tmp_path: Path) -> None:
+    folder = sessions_example(tmp_path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((".", "../symbol_search"))}
+    command = [sys.executable, "-m", "search_sessions.simulate", "next.jsonl", "--seed", "2"]
+    subprocess.run(command, cwd=folder, env=environment, check=True)
+    code, text = run(folder, "tests/test_sessions.py", "--rankcheck-sessions=next.jsonl")
+    assert code == 0, text
+    assert "session log  metric" in text

@@ -1,0 +1,1 @@
+"""A log of searches over the Python standard library, and rankers that are replayed on it."""
