@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_rankcheck.assertions.bounds import assert_at_least, assert_at_most
+    from pytest_rankcheck.assertions.expectations import assert_expectations
     from pytest_rankcheck.assertions.named import (
         assert_err_at_least,
         assert_err_not_regressed,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation, evaluate_sessions
     from pytest_rankcheck.gates.gate import Gate
     from pytest_rankcheck.gates.verdict import Outcome, Verdict
+    from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.golden.lint.finding import Finding
     from pytest_rankcheck.golden.query import Query
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "assertions.expectations": ("assert_expectations",),
     "assertions.bounds": ("assert_at_least", "assert_at_most"),
     "assertions.named": (
         "assert_err_at_least",
@@ -135,6 +138,7 @@ _HOMES = {
     "evaluation.session_evaluation": ("SessionEvaluation", "evaluate_sessions"),
     "gates.gate": ("Gate",),
     "gates.verdict": ("Outcome", "Verdict"),
+    "golden.expectation": ("Expectation",),
     "golden.golden_set": ("GoldenSet",),
     "golden.lint.finding": ("Finding",),
     "golden.query": ("Query",),
@@ -163,6 +167,7 @@ __all__ = [
     "ConfigurationError",
     "Conventions",
     "Evaluation",
+    "Expectation",
     "Finding",
     "Gate",
     "GoldenSet",
@@ -189,6 +194,7 @@ __all__ = [
     "assert_at_most",
     "assert_err_at_least",
     "assert_err_not_regressed",
+    "assert_expectations",
     "assert_hit_rate_at_least",
     "assert_hit_rate_not_regressed",
     "assert_map_at_least",

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 
-from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.golden.candidates import Candidates
+from pytest_rankcheck.golden.expectation import Expectation
+from pytest_rankcheck.golden.expectation_conflicts import conflict_in
 from pytest_rankcheck.golden.places import Place, Places
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source import Source, checked_number
@@ -48,6 +50,8 @@ class Contents:
         self.cluster_by: str | None = None
         """The attribute whose values are the independent units, such as sessions or users; None:
         each query is one."""
+        self.expectations: dict[str, list[Expectation]] = {}
+        """What is expected of single queries, by their ids."""
         self.repeats: list[Repeat] = []
         """Every judgment that was given again, with the same or another grade."""
         self.places = Places(str(self.source.path or "judgments"))
@@ -174,6 +178,42 @@ class Contents:
             )
         if rule == "last" or (rule == "highest" and repeat.again > repeat.before):
             judged[repeat.doc_id] = repeat.again
+
+    def add_expectation(self, expectation: Expectation, where: Place) -> None:
+        """Add an expectation of a query that is there. The same one twice is one.
+
+        Raises:
+            GoldenSetError: the query is not there, or no ranking can meet this expectation
+                together with those before it.
+        """
+        query_id = expectation.query
+        if query_id not in self.grades:
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: {expectation} is expected of query "
+                f"'{quoted(query_id)}', which is not there{suggestion(query_id, self.grades)}"
+            )
+        known = self.expectations.setdefault(query_id, [])
+        if expectation in known:
+            return
+        conflict = conflict_in([*known, expectation])
+        if conflict:
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: query '{quoted(query_id)}': {conflict}; decide for "
+                "one of them"
+            )
+        known.append(expectation)
+
+    def refuse_expectations(self, format: str) -> None:
+        """Refuse a set with expectations, for a format that cannot hold them.
+
+        Raises:
+            GoldenSetError: naming the format that can.
+        """
+        if any(self.expectations.values()):
+            raise GoldenSetError(
+                f"{format} does not hold the expectations of queries, which this golden set has; "
+                "save as jsonl"
+            )
 
     def refuse_candidates(self, format: str) -> None:
         """Refuse a set with candidates, for a format that cannot hold them.

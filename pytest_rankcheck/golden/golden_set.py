@@ -12,9 +12,10 @@ from pytest_rankcheck.files.formats import Formats
 from pytest_rankcheck.files.packed import require_packer, shown_name, unpacked_suffix
 from pytest_rankcheck.golden import formats
 from pytest_rankcheck.golden.content import Contents, checked_id
+from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.selection import merged, restricted, sampled_ids
+from pytest_rankcheck.golden.selection import merged, reordered, restricted, reworded, sampled_ids
 from pytest_rankcheck.golden.slices import label_of
 from pytest_rankcheck.golden.source import (
     Contradictions,
@@ -278,6 +279,38 @@ class GoldenSet(JudgedQueries):
         made = GoldenSet(whole, self.name)
         _ = made.clusters
         return made
+
+    def expecting(self, *expectations: Expectation, name: str | None = None) -> GoldenSet:
+        """Return the set with further expectations of its queries.
+
+        Args:
+            expectations: what is expected; see ``Expectation``.
+            name: what messages and records call the result; without it, as this one.
+
+        Raises:
+            GoldenSetError: a query is not there, or no ranking can meet all that is expected of it.
+        """
+        contents = restricted(self._contents, self.query_ids)
+        for expectation in expectations:
+            contents.add_expectation(expectation, f"golden set '{quoted(self.name)}'")
+        return GoldenSet(contents, name or self.name)
+
+    def ordered(self, query_ids: Iterable[str]) -> GoldenSet:
+        """Return these queries of the set, in this order.
+
+        Raises:
+            GoldenSetError: a query is not there, or none is left.
+        """
+        chosen = tuple(dict.fromkeys(query_ids))
+        return GoldenSet(reordered(self.subset(chosen)._contents, chosen), self.name)
+
+    def reworded(self, texts: Mapping[str, str]) -> GoldenSet:
+        """Return the queries of ``texts`` with these texts, and their judgments as they are.
+
+        Raises:
+            GoldenSetError: a query is not there, or there is none.
+        """
+        return GoldenSet(reworded(self.subset(texts)._contents, texts), self.name)
 
     def merge(
         self, *others: GoldenSet, contradictions: Contradictions = "error", name: str | None = None

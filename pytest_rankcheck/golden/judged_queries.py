@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion
 from pytest_rankcheck.golden.content import Contents
+from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
 from pytest_rankcheck.golden.lint.finding import Finding
 from pytest_rankcheck.golden.lint.options import LintOptions
@@ -47,6 +48,16 @@ class JudgedQueries:
     def grades(self, query_id: str) -> Mapping[str, float]:
         """Return the grade of each judged document of a query (KeyError if there is none)."""
         return self._grades[query_id]
+
+    @property
+    def expectations(self) -> Sequence[Expectation]:
+        """What is expected of single queries, in the set's own order."""
+        expected = self._contents.expectations
+        return tuple(one for query_id in self._queries for one in expected.get(query_id, ()))
+
+    def place(self, query_id: str) -> str:
+        """Return where a query is given, as ``file:line``; nothing where that is not known."""
+        return self._contents.places.query(query_id)
 
     def __len__(self) -> int:
         return len(self._queries)
@@ -114,8 +125,8 @@ class JudgedQueries:
         """The fingerprint of all queries and judgments.
 
         It follows the content alone: the order of lines, the file format and the set's name do
-        not matter, and neither do attributes and titles, which slice and describe a measurement
-        but do not change it. Candidates, which a reranker sees, do, and weights.
+        not matter, and neither do attributes, titles and expectations, which do not change what
+        is measured. Candidates, which a reranker sees, do, and weights.
         """
         return fingerprint_of(self.query_fingerprints.values())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
@@ -10,7 +10,7 @@ from pytest_rankcheck.golden.content import Contents
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source import Contradictions, Source
 
-__all__ = ["merged", "restricted", "sampled_ids"]
+__all__ = ["merged", "reordered", "restricted", "reworded", "sampled_ids"]
 
 
 def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
@@ -22,8 +22,25 @@ def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
         if query_id in query_ids:
             part.queries[query_id] = query
             part.grades[query_id] = contents.grades[query_id]
+            part.expectations[query_id] = list(contents.expectations.get(query_id, ()))
     part.repeats = [repeat for repeat in contents.repeats if repeat.query_id in part.grades]
     _copy_candidates(contents, part, list(part.grades))
+    return part
+
+
+def reordered(contents: Contents, query_ids: Sequence[str]) -> Contents:
+    """Return the same golden set with its queries in another order."""
+    whole = restricted(contents, query_ids)
+    whole.queries = {query_id: whole.queries[query_id] for query_id in query_ids}
+    whole.grades = {query_id: whole.grades[query_id] for query_id in query_ids}
+    return whole
+
+
+def reworded(contents: Contents, texts: Mapping[str, str]) -> Contents:
+    """Return the same golden set with other texts of its queries."""
+    part = restricted(contents, texts)
+    for query_id, text in texts.items():
+        part.queries[query_id] = replace(part.queries[query_id], text=text)
     return part
 
 
@@ -61,6 +78,8 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
             for index, (doc_id, grade) in enumerate(part.grades[query_id].items()):
                 place = part.places.judgment(query_id, index) or where
                 whole.add_grade(query_id, doc_id, grade, place)
+            for expectation in part.expectations.get(query_id, ()):
+                whole.add_expectation(expectation, where)
         _copy_candidates(part, whole, part.candidates.query_ids)
         whole.titles.update(part.titles)
     return whole

@@ -39,7 +39,7 @@ _TINY = 0.1
 _FLOORS = 3
 """So many standard deviations from run to run are a sensible tolerance."""
 _SLOWEST = 3
-_HOPELESS = ("no-judgment", "no-relevant")
+_HOPELESS = ("no-judgment", "only-expectations", "no-relevant")
 """Findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import plural, quoted
@@ -12,17 +12,21 @@ from pytest_rankcheck.metrics.registry import Unit
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.golden.golden_set import GoldenSet
 
 __all__ = [
     "change",
     "counted",
+    "document_in",
     "document_name",
     "duration",
     "golden_name",
     "move_text",
     "number",
     "packed",
+    "query_in",
     "query_name",
+    "ranking_lines",
 ]
 
 _WIDTH = 96
@@ -61,8 +65,36 @@ def counted(count: int, unit: Unit, before: str = "") -> str:
 
 def query_name(evaluation: Evaluation, query_id: str) -> str:
     """Return a query's id and text: ``q117 "heat transfer in laminar flow"``."""
-    text = evaluation.golden.query(query_id).text
+    return query_in(evaluation.golden, query_id)
+
+
+def query_in(golden: GoldenSet, query_id: str) -> str:
+    """Return the id and text of a query of a golden set."""
+    text = golden.query(query_id).text
     return f'{quoted(query_id, 60)} "{quoted(text, 80)}"' if text else quoted(query_id, 60)
+
+
+def ranking_lines(
+    golden: GoldenSet, doc_ids: Sequence[str], label: str, indent: str, top: int = 10
+) -> Iterator[str]:
+    """Yield the top of a ranking with its ranks, behind a label: ``ranked  1 d3   2 d7``."""
+    items = [
+        f"{rank} {document_in(golden, doc_id)}" for rank, doc_id in enumerate(doc_ids[:top], 1)
+    ]
+    if not items:
+        items = ["nothing"]
+    elif len(doc_ids) > top:
+        items.append(f"... {plural(len(doc_ids), 'document')}")
+    start = f"{indent}{label}  "
+    for line in packed(items, indent=" " * len(start), gap="   "):
+        yield start + line[len(start) :]
+        start = " " * len(start)
+
+
+def document_in(golden: GoldenSet, doc_id: str) -> str:
+    """Return the id of a document, and its title where the golden set has one."""
+    title = golden.title(doc_id)
+    return f'{quoted(doc_id, 60)} "{quoted(title, 40)}"' if title else quoted(doc_id, 60)
 
 
 def grade_text(grade: float | None) -> str:
@@ -72,9 +104,7 @@ def grade_text(grade: float | None) -> str:
 
 def document_name(evaluation: Evaluation, doc_id: str, grade: float | None) -> str:
     """Return a document's id, title and grade: ``d184 "Heat transfer" (grade 3)``."""
-    title = evaluation.golden.title(doc_id)
-    named = f'{quoted(doc_id, 60)} "{quoted(title, 40)}"' if title else quoted(doc_id, 60)
-    return f"{named} ({grade_text(grade)})"
+    return f"{document_in(evaluation.golden, doc_id)} ({grade_text(grade)})"
 
 
 def move_text(evaluation: Evaluation, move: Move) -> str:

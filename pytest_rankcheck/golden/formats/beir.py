@@ -105,9 +105,10 @@ def write(contents: Contents, path: Path) -> None:
 
     Raises:
         GoldenSetError: a query has no judgment, which this format cannot say; or the set has
-            candidates.
+            candidates or expectations.
     """
     contents.refuse_candidates("beir")
+    contents.refuse_expectations("beir")
     unjudged = [query_id for query_id, grades in contents.grades.items() if not grades]
     if unjudged:
         raise GoldenSetError(

@@ -38,8 +38,10 @@ def write(contents: Contents, path: Path, *, delimiter: str) -> None:
     """Write a table.
 
     Raises:
-        GoldenSetError: an attribute has the name of a column, or an id cannot be encoded.
+        GoldenSetError: an attribute has the name of a column, an id cannot be encoded, or the
+            set has expectations.
     """
+    contents.refuse_expectations("tsv" if delimiter == "\t" else "csv")
     header, rows = table_of_contents(contents)
     text = table_text(header, list(rows), delimiter)
     check_encodable(text, GoldenSetError)

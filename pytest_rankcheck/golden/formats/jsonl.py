@@ -2,7 +2,8 @@
 
     {"query_id": "q1", "query": "red shoes", "relevance": {"d3": 2, "d7": 0}, "locale": "en"}
 
-``query_id`` is required, ``relevance`` maps documents to grades, every other key is an attribute.
+``query_id`` is required, ``relevance`` maps documents to grades, ``expect`` is a list of what is
+expected of this query (see ``expectation_entry``), every other key is an attribute.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from pytest_rankcheck.files.formats import Format, Sample
 from pytest_rankcheck.files.reading import json_of, lines_of
 from pytest_rankcheck.files.writing import readable_json, write_whole
 from pytest_rankcheck.golden.content import Contents, checked_id
+from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source import Source
 
 __all__ = ["FORMAT"]
 
-_KEYS = ("query_id", "query", "relevance")
+_EXPECT = "expect"
+_KEYS = ("query_id", "query", "relevance", _EXPECT)
 
 
 def read(source: Source) -> Contents:
@@ -51,9 +54,38 @@ def _add_line(contents: Contents, line: str, where: str) -> None:
             f'{where}: "relevance" is not an object of documents and grades, such as '
             '{"d3": 2, "d7": 0}'
         )
+    expected = _expected(entry, where)
     contents.add_query(Query(query_id, text, entry), where)
     for doc_id, grade in relevance.items():
         contents.add_judgment(query_id, doc_id, grade, where)
+    for number, item in enumerate(expected, start=1):
+        try:
+            expectation = expectation_of(query_id, item)
+        except GoldenSetError as failure:
+            which = f" {number}" if len(expected) > 1 else ""
+            raise GoldenSetError(f"{where}: expectation{which}: {failure}") from None
+        contents.add_expectation(expectation, where)
+
+
+def _expected(entry: dict[str, object], where: str) -> list[object]:
+    """Take what is expected of a query out of its line.
+
+    Raises:
+        GoldenSetError: it is no list, an empty one, or stands under a key that is nearly right.
+    """
+    if _EXPECT in entry:
+        expected = entry.pop(_EXPECT)
+        if not isinstance(expected, list) or not expected:
+            raise GoldenSetError(
+                f'{where}: "{_EXPECT}" is {quoted(expected, 40)}; it is a list of expectations, '
+                'such as [{"in_top": 3, "documents": ["d1"]}]'
+            )
+        return expected
+    for key, value in entry.items():
+        is_list = isinstance(value, list) and any(isinstance(item, dict) for item in value)
+        if is_list and (key.casefold().startswith(_EXPECT) or suggestion(key, [_EXPECT])):
+            raise GoldenSetError(f"{where}: \"{quoted(key)}\": is '{_EXPECT}' meant?")
+    return []
 
 
 def _parsed(line: str, where: str) -> dict[str, object]:
@@ -80,9 +112,12 @@ def write(contents: Contents, path: Path) -> None:
         if query.text is not None:
             entry["query"] = query.text
         _check_attributes(query)
-        relevance = dict(contents.grades[query_id])
+        entry["relevance"] = dict(contents.grades[query_id])
+        expectations = contents.expectations.get(query_id)
+        if expectations:
+            entry[_EXPECT] = [entry_of(expectation) for expectation in expectations]
         try:
-            lines.append(readable_json({**entry, "relevance": relevance, **query.attributes}))
+            lines.append(readable_json({**entry, **query.attributes}))
         except ValueError:
             raise GoldenSetError(
                 f"query '{quoted(query_id)}' has an attribute that is NaN or infinite"

@@ -89,12 +89,13 @@ def write(contents: Contents, path: Path) -> None:
     """Write a golden set.
 
     Raises:
-        GoldenSetError: polars is not installed, or an attribute has the name of a column or values
-            of several types.
+        GoldenSetError: polars is not installed, an attribute has the name of a column or values
+            of several types, or the set has expectations.
     """
     require_polars(path, GoldenSetError)
     import polars as pl
 
+    contents.refuse_expectations("parquet")
     header, rows = table_of_contents(contents)
     try:
         table = pl.DataFrame(list(rows), schema=header, orient="row", infer_schema_length=None)

@@ -94,9 +94,10 @@ def write(contents: Contents, path: Path) -> None:
 
     Raises:
         GoldenSetError: an id has white space or would read as a comment; or the set has
-            candidates, which qrels do not hold.
+            candidates or expectations, which qrels do not hold.
     """
     contents.refuse_candidates("trec")
+    contents.refuse_expectations("trec")
     qrels = "".join(
         line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
         for query_id, grades in contents.grades.items()

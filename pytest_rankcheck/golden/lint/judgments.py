@@ -78,8 +78,12 @@ def grade_off_scale(linted: Linted) -> Found | None:
 
 @rule("error")
 def no_judgment(linted: Linted) -> Found | None:
-    """A query without any judgment."""
-    found = tuple(query_id for query_id in linted.queries if not linted.grades[query_id])
+    """A query without any judgment or expectation."""
+    found = tuple(
+        query_id
+        for query_id in linted.queries
+        if not linted.grades[query_id] and not linted.contents.expectations.get(query_id)
+    )
     if not found:
         return None
     return Found(
@@ -87,6 +91,28 @@ def no_judgment(linted: Linted) -> Found | None:
         what=f"{plural(len(found), 'query', 'queries')} without a judgment: {listed(found)}",
         why="They score 0 whatever the ranker does",
         remedy="judge or drop them",
+        places=linted.places_of(found),
+    )
+
+
+@rule("warning")
+def only_expectations(linted: Linted) -> Found | None:
+    """A query with expectations, but no judgment."""
+    found = tuple(
+        query_id
+        for query_id in linted.queries
+        if not linted.grades[query_id] and linted.contents.expectations.get(query_id)
+    )
+    if not found:
+        return None
+    return Found(
+        query_ids=found,
+        what=f"{plural(len(found), 'query', 'queries')} with expectations and no judgment: "
+        f"{listed(found)}",
+        why="Expectations are checked all the same, but in every mean they score 0 whatever the "
+        "ranker does",
+        remedy="judge them, put them into a golden set of their own, or evaluate with "
+        "no_relevant='exclude'",
         places=linted.places_of(found),
     )
 
@@ -153,6 +179,7 @@ RULES = (
     repeated_judgment,
     grade_off_scale,
     no_judgment,
+    only_expectations,
     no_relevant,
     only_relevant,
     one_grade,

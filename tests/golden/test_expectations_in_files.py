@@ -1,0 +1,307 @@
+"""Expectations of single queries: how they are written, kept, and refused where they cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rankcheck import Expectation, GoldenSet, GoldenSetError
+
+ENTRIES = [
+    {"in_top": 3, "documents": ["refund-policy"], "reason": "people ask for it"},
+    {"not_in_top": 10, "documents": ["draft", "old"], "severity": "warn"},
+    {"above": ["refund-policy", "faq"], "known_failure": "no stemming"},
+    {"before": [["refund-policy", "refund-form"], ["faq", "contact"]]},
+    {"results": "some"},
+]
+MADE = [
+    Expectation.in_top(3, "refund-policy", query="q1", reason="people ask for it"),
+    Expectation.not_in_top(10, "draft", "old", query="q1", severity="warn"),
+    Expectation.above("refund-policy", "faq", query="q1", known_failure="no stemming"),
+    Expectation.before(["refund-policy", "refund-form"], ["faq", "contact"], query="q1"),
+    Expectation.some_results(query="q1"),
+]
+NONE = Expectation.no_results(query="q2")
+
+
+def golden_file(folder: Path, *expected: object, **more: object) -> Path:
+    """Write a golden set whose query q1, in the second line, has these expectations."""
+    lines = [
+        {"query_id": "q0", "query": "jobs", "relevance": {"career": 1}},
+        {"query_id": "q1", "query": "refund", "relevance": {}, "expect": list(expected), **more},
+        {"query_id": "q2", "query": "xyzzy", "expect": [{"results": "none"}]},
+    ]
+    file = folder / "shop.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+def test_a_file_and_python_say_the_same(tmp_path: Path) -> None:
+    golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
+    assert golden.expectations == (*MADE, NONE)
+    assert golden.attributes == ()
+    assert golden.grades("q1") == {}
+    assert golden.place("q1") == f"{tmp_path / 'shop.jsonl'}:2"
+    bare = GoldenSet.from_dict({"q0": {"career": 1}, "q1": {}, "q2": {}})
+    assert bare.expecting(*MADE, NONE).expectations == golden.expectations
+    assert bare.expectations == ()
+
+
+def test_they_survive_saving_and_loading(tmp_path: Path) -> None:
+    golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES, locale="en"))
+    golden.save(tmp_path / "again.jsonl")
+    again = GoldenSet.load(tmp_path / "again.jsonl")
+    assert again.expectations == golden.expectations
+    assert again.query("q1").attributes == {"locale": "en"}
+    second = json.loads((tmp_path / "again.jsonl").read_text().splitlines()[1])
+    assert second["expect"] == ENTRIES
+    again.save(tmp_path / "third.jsonl")
+    assert (tmp_path / "third.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
+
+
+ids = st.text(min_size=1, max_size=6).filter(lambda text: text.strip())
+
+
+@given(
+    documents=st.lists(ids, min_size=2, max_size=5, unique=True),
+    k=st.integers(5, 50),
+    reason=st.none() | ids,
+    known=st.none() | ids,
+    kind=st.sampled_from(["in_top", "not_in_top", "above", "before"]),
+)
+def test_any_expectation_survives(
+    tmp_path_factory: pytest.TempPathFactory,
+    documents: list[str],
+    k: int,
+    reason: str | None,
+    known: str | None,
+    kind: str,
+) -> None:
+    marks = {"query": "q", "reason": reason, "known_failure": known}
+    one = {
+        "in_top": lambda: Expectation.in_top(k, *documents, **marks),
+        "not_in_top": lambda: Expectation.not_in_top(k, *documents, **marks, severity="warn"),
+        "above": lambda: Expectation.above(*documents[:2], **marks),
+        "before": lambda: Expectation.before(documents[:1], documents[1:], **marks),
+    }[kind]()
+    file = tmp_path_factory.mktemp("golden") / "g.jsonl"
+    GoldenSet.from_dict({"q": {}}).expecting(one).save(file)
+    assert GoldenSet.load(file).expectations == (one,)
+
+
+def test_they_change_no_fingerprint(tmp_path: Path) -> None:
+    golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
+    bare = GoldenSet.from_dict(
+        {"q0": {"career": 1}, "q1": {}, "q2": {}},
+        {"q0": "jobs", "q1": "refund", "q2": "xyzzy"},
+    )
+    assert golden.query_fingerprints == bare.query_fingerprints
+    assert golden.fingerprint == bare.fingerprint
+
+
+def test_they_go_along_with_their_queries(tmp_path: Path) -> None:
+    golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
+    assert golden.subset(["q1"]).expectations == tuple(MADE)
+    assert golden.subset(["q0", "q2"]).expectations == (NONE,)
+    assert golden.sample(3).expectations == golden.expectations
+    assert golden.subset(["q2"]).merge(golden.subset(["q1"])).expectations == (NONE, *MADE)
+    assert golden.merge(golden).expectations == golden.expectations  # the same twice is one
+    more = Expectation.in_top(1, "refund-policy", query="q1")
+    assert golden.merge(golden.expecting(more)).expectations == (*MADE, more, NONE)
+    assert golden.ordered(["q2", "q1"]).expectations == (NONE, *MADE)
+    assert golden.reworded({"q2": "plugh"}).expectations == (NONE,)
+    assert golden.expectations == (*MADE, NONE)  # the parts do not touch the whole
+
+
+@pytest.mark.parametrize("name", ["g.qrels", "g.csv", "g.tsv", "g.parquet", "beir"])
+def test_a_format_that_cannot_hold_them_refuses(tmp_path: Path, name: str) -> None:
+    golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES)).expecting()
+    format = "beir" if name == "beir" else None
+    with pytest.raises(GoldenSetError, match="does not hold the expectations .* save as jsonl"):
+        golden.save(tmp_path / name, format)
+    assert not (tmp_path / name).exists()
+    golden.subset(["q0"]).save(tmp_path / name, format)  # a part without any is fine
+
+
+@pytest.mark.parametrize(
+    ("expected", "message"),
+    [
+        ({"in_top": 3}, '"in_top" needs "documents"'),
+        ({"in_topp": 3, "documents": ["d"]}, "no key \"in_topp\"; did you mean 'in_top'"),
+        ({"in_top": 3, "document": ["d"]}, "no key \"document\"; did you mean 'documents'"),
+        ({"results": "some", "reasn": "x"}, "no key \"reasn\"; did you mean 'reason'"),
+        ({"in_top": 3, "documents": []}, "in_top: the list of documents is empty"),
+        ({"in_top": 3, "documents": "d"}, r"in_top: 'd' is no list of document ids"),
+        ({"in_top": 3, "documents": [""]}, "in_top: '' is no document id"),
+        ({"in_top": 3, "documents": [1.5]}, "in_top: 1.5 is no document id"),
+        ({"in_top": 3, "documents": [None]}, "in_top: None is no document id"),
+        ({"in_top": 3, "documents": [["d"]]}, r"in_top: \['d'\] is no document id"),
+        ({"in_top": 3, "documents": ["d", "d"]}, "in_top: document 'd' stands twice"),
+        ({"in_top": 1, "documents": ["d", "e"]}, "2 documents cannot all be in the top 1"),
+        ({"in_top": 0, "documents": ["d"]}, "in_top is 0; it is a whole number of at least 1"),
+        ({"in_top": True, "documents": ["d"]}, "in_top is True"),
+        ({"not_in_top": "3", "documents": ["d"]}, "not_in_top is 3"),
+        ({"not_in_top": 2.0, "documents": ["d"]}, "not_in_top is 2.0"),
+        ({"above": ["d"]}, '"above" is .* what comes first and what comes after'),
+        ({"above": ["d", "d"]}, "above: document 'd' stands twice on both sides"),
+        ({"above": [["d"], "e"]}, r"above: \['d'\] is no document id"),
+        ({"before": ["d", "e"]}, "before: 'd' is no list"),
+        ({"before": [["d"], []]}, "before: the list of documents is empty"),
+        ({"before": [["d"], ["e", "d"]]}, "before: document 'd' stands twice on both sides"),
+        ({"results": "none", "documents": ["d"]}, '"results" has no "documents"'),
+        ({"results": "nothing"}, '"results" is nothing; it is "some" or "none"'),
+        ({"results": None}, '"results" is None'),
+        ({"in_top": 1, "above": ["a", "b"]}, "says in_top and above; give one of"),
+        ({"reason": "x"}, "does not say what is expected"),
+        ({}, "does not say what is expected"),
+        ("in_top", "in_top is no expectation; one is an object such as"),
+        ({"results": "some", "reason": " "}, "reason is ' '; it is a text that says why"),
+        ({"results": "some", "known_failure": True}, "known_failure is True; it is a text"),
+        ({"results": "some", "known_failure": None}, '"known_failure" is null'),
+        ({"results": "some", "severity": "warning"}, "severity=warning is not .* mean 'warn'"),
+    ],
+)
+def test_what_is_no_expectation_is_refused_with_its_line(
+    tmp_path: Path, expected: object, message: str
+) -> None:
+    file = golden_file(tmp_path, expected)
+    with pytest.raises(GoldenSetError, match=message) as failure:
+        GoldenSet.load(file)
+    assert str(failure.value).startswith(f"{file}:2: expectation: ")
+
+
+def test_one_of_several_is_named_by_its_number(tmp_path: Path) -> None:
+    file = golden_file(tmp_path, *ENTRIES[:2], {"in_top": 1, "documents": []})
+    with pytest.raises(GoldenSetError, match=r"shop\.jsonl:2: expectation 3: in_top: the list"):
+        GoldenSet.load(file)
+
+
+@pytest.mark.parametrize("key", ["expects", "expected", "Expect", "expectations", "exepct"])
+def test_a_misspelt_list_of_expectations_is_no_attribute(tmp_path: Path, key: str) -> None:
+    file = tmp_path / "g.jsonl"
+    file.write_text(json.dumps({"query_id": "q", key: [{"results": "some"}]}))
+    with pytest.raises(GoldenSetError, match=rf'g\.jsonl:1: "{key}": is \'expect\' meant'):
+        GoldenSet.load(file)
+    file.write_text(json.dumps({"query_id": "q", key: ["a list of", "texts"]}))
+    assert GoldenSet.load(file).attributes == (key,)
+
+
+@pytest.mark.parametrize("expected", ["some", {"in_top": 1}, [], None, 3])
+def test_expect_is_a_list(tmp_path: Path, expected: object) -> None:
+    file = tmp_path / "g.jsonl"
+    file.write_text(json.dumps({"query_id": "q", "expect": expected}))
+    with pytest.raises(GoldenSetError, match=r'g\.jsonl:1: "expect" is .*; it is a list of'):
+        GoldenSet.load(file)
+
+
+CONFLICTS = [
+    (
+        [{"in_top": 3, "documents": ["a", "d"]}, {"not_in_top": 10, "documents": ["d"]}],
+        "document 'd' is expected in the top 3 and not in the top 10",
+    ),
+    (
+        [{"not_in_top": 3, "documents": ["d"]}, {"in_top": 3, "documents": ["d"]}],
+        "document 'd' is expected in the top 3 and not in the top 3",
+    ),
+    (
+        [{"in_top": 1, "documents": ["a"]}, {"in_top": 1, "documents": ["b"]}],
+        "2 documents are expected in the top 1: a, b",
+    ),
+    (
+        [{"above": ["a", "b"]}, {"above": ["b", "c"]}, {"before": [["c"], ["x", "a"]]}],
+        "the expected order goes round in a circle: ",
+    ),
+    ([{"results": "none"}, {"results": "some"}], "no result is expected, and at least one result"),
+    (
+        [{"results": "none"}, {"in_top": 5, "documents": ["a"]}],
+        "no result is expected, and a in the top 5",
+    ),
+    (
+        [{"results": "some"}, {"results": "some", "known_failure": "why"}],
+        "at least one result is expected twice, once as a known failure",
+    ),
+]
+
+
+@pytest.mark.parametrize(("entries", "message"), CONFLICTS)
+def test_what_no_ranking_can_meet_is_refused(
+    tmp_path: Path, entries: list[object], message: str
+) -> None:
+    with pytest.raises(GoldenSetError, match=rf"jsonl:2: query 'q1': {message}.*; decide for one"):
+        GoldenSet.load(golden_file(tmp_path, *entries))
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [{"in_top": 10, "documents": ["d"]}, {"not_in_top": 3, "documents": ["d"]}],
+        [{"results": "none"}, {"not_in_top": 3, "documents": ["d"]}],
+        [{"in_top": 1, "documents": ["a"]}, {"in_top": 2, "documents": ["b", "a"]}],
+        [{"above": ["a", "b"]}, {"above": ["b", "c"]}, {"above": ["a", "c"]}],
+        [{"results": "some"}, {"results": "some", "reason": "another one"}],
+    ],
+)
+def test_what_a_ranking_can_meet_is_not_refused(tmp_path: Path, entries: list[object]) -> None:
+    golden = GoldenSet.load(golden_file(tmp_path, *entries))
+    assert len(golden.expectations) == len(entries) + 1
+
+
+def test_a_merge_that_contradicts_itself_names_the_place(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    one = GoldenSet.load(golden_file(tmp_path, {"in_top": 3, "documents": ["d"]}))
+    other = GoldenSet.load(golden_file(tmp_path / "other", {"not_in_top": 5, "documents": ["d"]}))
+    with pytest.raises(GoldenSetError, match=r"other.shop\.jsonl:2: query 'q1': document 'd'"):
+        one.merge(other)
+
+
+def test_an_expectation_of_a_query_that_is_not_there_is_refused() -> None:
+    golden = GoldenSet.from_dict({"q1": {"d": 1}}, name="web")
+    with pytest.raises(GoldenSetError, match=r"golden set 'web': .* query 'q11', which is not"):
+        golden.expecting(Expectation.some_results(query="q11"))
+    for query in ("", None, 3):
+        with pytest.raises(GoldenSetError, match="it is the id of a query"):
+            Expectation.some_results(query=query)  # type: ignore[arg-type]
+
+
+def test_an_attribute_named_expect_cannot_be_saved(tmp_path: Path) -> None:
+    golden = GoldenSet.from_dict({"q": {"d": 1}}, attributes={"q": {"expect": "x"}})
+    with pytest.raises(GoldenSetError, match="has an attribute named 'expect'"):
+        golden.save(tmp_path / "g.jsonl")
+
+
+def test_ids_may_be_numbers_and_hold_anything(tmp_path: Path) -> None:
+    odd = "d\x1b[31m\n\u202e"
+    golden = GoldenSet.load(golden_file(tmp_path, {"in_top": 2, "documents": [7, odd]}))
+    assert golden.expectations[0].documents == ("7", odd)
+    assert str(golden.expectations[0]) == r"7, d\x1b[31m\n\u202e in the top 2"
+
+
+def test_the_linter_says_that_expectations_alone_score_nothing(tmp_path: Path) -> None:
+    golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
+    found = {finding.rule: finding for finding in golden.lint()}
+    assert "no-judgment" not in found
+    assert found["only-expectations"].query_ids == ("q1", "q2")
+    assert found["only-expectations"].level == "warning"
+
+
+def test_ordered_and_reworded_keep_judgments_and_candidates(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text(
+        "query_id,query,doc_id,grade,f\nq1,one,a,1,1\nq1,one,b,0,2\nq2,two,a,1,3\n"
+    )
+    golden = GoldenSet.load(tmp_path / "g.csv")
+    other = golden.ordered(["q2", "q1"])
+    assert other.query_ids == ("q2", "q1")
+    assert [query.text for query in other] == ["two", "one"]
+    assert other.fingerprint == golden.fingerprint
+    assert other.candidates_of("q1") == ["a", "b"]
+    new = golden.reworded({"q1": "ONE"})
+    assert [(query.id, query.text) for query in new] == [("q1", "ONE")]
+    assert new.grades("q1") == {"a": 1, "b": 0}
+    assert list(new.candidates["f"]) == [1, 2]
+    assert golden.query("q1").text == "one"
+    with pytest.raises(GoldenSetError, match="has no query q3"):
+        golden.reworded({"q3": "x"})
