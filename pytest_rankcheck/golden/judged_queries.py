@@ -57,7 +57,8 @@ class JudgedQueries:
 
     def place(self, query_id: str) -> str:
         """Return where a query is given, as ``file:line``; nothing where that is not known."""
-        return self._contents.places.query(query_id)
+        place = self._contents.places.query(query_id)
+        return "" if place == f"query '{quoted(query_id)}'" else place
 
     def __len__(self) -> int:
         return len(self._queries)

@@ -35,13 +35,16 @@ def headline(golden: GoldenSet, found: Sequence[Checked]) -> str:
     counts = {status: sum(one.status is status for one in found) for status in Status}
     violated = [one for one in found if one.status is Status.VIOLATED]
     warned = sum(not one.fails for one in violated)
-    told = [f"{counts[Status.HOLDS]:,} of {plural(len(found), 'expectation')} hold"]
+    holding = counts[Status.HOLDS]
+    verb = "holds" if 1 in (holding, len(found)) else "hold"
+    told = [f"{holding:,} of {plural(len(found), 'expectation')} {verb}"]
     if violated:
         told.append(f"{len(violated):,} violated" + (f" ({warned:,} to warn)" if warned else ""))
     if counts[Status.KNOWN]:
         told.append(plural(counts[Status.KNOWN], "known failure"))
     if counts[Status.FIXED]:
-        told.append(f"{plural(counts[Status.FIXED], 'known failure')} that hold now")
+        fixed = plural(counts[Status.FIXED], "known failure")
+        told.append(f"{fixed} that {'holds' if counts[Status.FIXED] == 1 else 'hold'} now")
     return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(told)}"
 
 
@@ -122,7 +125,8 @@ def _note(golden: GoldenSet, one: Checked) -> str:
     expectation = one.expectation
     ranks = f"; {', '.join(_ranks(golden, one))}" if one.ranks else ""
     known = expectation.known_failure
-    mark = f' (known failure: "{quoted(known, 200)}")' if known else ""
+    fixed = ", but it holds now: take the mark away" if one.holds and not one.fails else ""
+    mark = f' (known failure: "{quoted(known, 200)}"{fixed})' if known else ""
     place = golden.place(expectation.query)
     where = f" [{quoted(place, 200)}]" if place else ""
     query = f"{query_in(golden, expectation.query)}{where}"

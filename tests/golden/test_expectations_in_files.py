@@ -120,11 +120,11 @@ def test_they_go_along_with_their_queries(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["g.qrels", "g.csv", "g.tsv", "g.parquet", "beir"])
 def test_a_format_that_cannot_hold_them_refuses(tmp_path: Path, name: str) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES)).expecting()
-    format = "beir" if name == "beir" else None
-    with pytest.raises(GoldenSetError, match="does not hold the expectations .* save as jsonl"):
-        golden.save(tmp_path / name, format)
+    chosen = "beir" if name == "beir" else None
+    with pytest.raises(GoldenSetError, match=r"does not hold the expectations .* save as jsonl"):
+        golden.save(tmp_path / name, chosen)
     assert not (tmp_path / name).exists()
-    golden.subset(["q0"]).save(tmp_path / name, format)  # a part without any is fine
+    golden.subset(["q0"]).save(tmp_path / name, chosen)  # a part without any is fine
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,16 @@
+"""The assertions under test are not findings of this session: its summary leaves them out."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_rankcheck.reports.ledger import Entry
+
+
+@pytest.fixture(autouse=True)
+def entered(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
+    """What the assertions of a test entered into the ledger."""
+    entries: list[Entry] = []
+    for module in ("expectations",):
+        monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", entries.append)
+    return entries

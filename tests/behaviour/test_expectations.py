@@ -1,0 +1,274 @@
+"""Expectations checked against runs: each kind by hand, the marks, and the text of a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Expectation,
+    GoldenSet,
+    GoldenSetError,
+    Run,
+    RunError,
+    assert_expectations,
+    evaluate,
+    rank,
+)
+from pytest_rankcheck.behaviour.expectations import check_expectations
+from pytest_rankcheck.reports.ledger import Entry
+
+GOLDEN = GoldenSet.from_dict({"q": {"a": 1}}, {"q": "refund"}, name="shop")
+
+
+def holds(expectation: Expectation, ranking: Sequence[str]) -> bool:
+    run = Run.from_dict({"q": list(ranking)})
+    (found,) = check_expectations(run, GOLDEN, [expectation])
+    return found.holds
+
+
+RANKED = "abcd"  # a at 1, b at 2, c at 3, d at 4; x, y, z are not ranked
+
+
+@pytest.mark.parametrize(
+    ("expectation", "expected"),
+    [
+        (Expectation.in_top(1, "a", query="q"), True),
+        (Expectation.in_top(1, "b", query="q"), False),
+        (Expectation.in_top(2, "b", query="q"), True),
+        (Expectation.in_top(3, "c", "a", query="q"), True),
+        (Expectation.in_top(3, "a", "d", query="q"), False),
+        (Expectation.in_top(9, "x", query="q"), False),
+        (Expectation.not_in_top(1, "b", query="q"), True),
+        (Expectation.not_in_top(2, "b", query="q"), False),
+        (Expectation.not_in_top(2, "x", "c", query="q"), True),
+        (Expectation.not_in_top(3, "x", "c", query="q"), False),
+        (Expectation.above("a", "b", query="q"), True),
+        (Expectation.above("b", "a", query="q"), False),
+        (Expectation.above("d", "x", query="q"), True),  # what is not ranked is below
+        (Expectation.above("x", "d", query="q"), False),
+        (Expectation.above("x", "y", query="q"), False),  # and above nothing
+        (Expectation.before(["a", "b"], ["c", "d"], query="q"), True),
+        (Expectation.before(["b", "a"], ["d", "x"], query="q"), True),
+        (Expectation.before(["a", "c"], ["b", "d"], query="q"), False),
+        (Expectation.before(["a", "x"], ["b"], query="q"), False),
+        (Expectation.before(["a", "x"], ["y"], query="q"), False),
+        (Expectation.some_results(query="q"), True),
+        (Expectation.no_results(query="q"), False),
+    ],
+    ids=str,
+)
+def test_each_kind_by_hand(expectation: Expectation, expected: bool) -> None:
+    assert holds(expectation, RANKED) is expected
+
+
+@pytest.mark.parametrize(
+    ("expectation", "expected"),
+    [
+        (Expectation.in_top(1, "a", query="q"), False),
+        (Expectation.not_in_top(1, "a", query="q"), True),
+        (Expectation.above("a", "b", query="q"), False),
+        (Expectation.before(["a"], ["b"], query="q"), False),
+        (Expectation.some_results(query="q"), False),
+        (Expectation.no_results(query="q"), True),
+    ],
+    ids=str,
+)
+def test_each_kind_of_nothing(expectation: Expectation, expected: bool) -> None:
+    assert holds(expectation, "") is expected
+    run = Run.from_dict({"other": ["a"], "q2": []})  # a query that the run lacks is ranked nothing
+    golden = GoldenSet.from_dict({"q": {"a": 1}, "q2": {}})
+    (found,) = check_expectations(run, golden, [expectation])
+    assert found.holds is expected
+
+
+documents = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True)
+
+
+@given(ranking=st.permutations("abcdef"), first=documents, second=documents, cut=st.integers(0, 6))
+def test_before_is_above_for_each_pair(
+    ranking: list[str], first: list[str], second: list[str], cut: int
+) -> None:
+    """The definition, pair by pair: ranked, and the other one lower or not ranked."""
+    second = [doc for doc in second if doc not in first]
+    if not second:
+        return
+    ranks = {doc: rank for rank, doc in enumerate(ranking[:cut])}
+    by_pair = all(
+        one in ranks and (other not in ranks or ranks[one] < ranks[other])
+        for one in first
+        for other in second
+    )
+    assert holds(Expectation.before(first, second, query="q"), ranking[:cut]) is by_pair
+
+
+# --- the assertion -------------------------------------------------------------------------------
+
+SHOP = GoldenSet.from_dict(
+    {"q1": {"policy": 3}, "q2": {}, "q3": {}, "q4": {}},
+    {"q1": "refund", "q2": "xyzzy", "q3": "contact", "q4": "jobs"},
+    name="shop",
+)
+RUN = Run.from_dict(
+    {
+        "q1": ["shipping", "faq", "contact", "jobs", "policy", "old"],
+        "q2": ["faq"],
+        "q3": ["contact"],
+    }
+)
+
+
+def failure_of(
+    expectations: Sequence[Expectation], run: Run = RUN, golden: GoldenSet = SHOP
+) -> str:
+    with pytest.raises(AssertionError) as failure:
+        assert_expectations(run, golden.expecting(*expectations))
+    with pytest.raises(AssertionError) as given_in_code:
+        assert_expectations(run, golden, expectations)
+    assert str(failure.value) == str(given_in_code.value)
+    return str(failure.value)
+
+
+def test_all_violations_are_told_at_once_with_query_ranking_and_what_was_expected() -> None:
+    text = failure_of(
+        [
+            Expectation.some_results(query="q4", reason="we always hire"),
+            Expectation.in_top(3, "policy", query="q1", reason="it is the law"),
+            Expectation.before(["policy", "form"], ["faq", "shipping"], query="q1"),
+            Expectation.in_top(1, "contact", query="q3"),
+            Expectation.no_results(query="q2"),
+        ]
+    )
+    assert text == (
+        "golden set 'shop' (4 queries): 1 of 5 expectations holds, 4 violated\n"
+        '  q1 "refund"\n'
+        "    expected  policy in the top 3\n"
+        "    because   it is the law\n"
+        "    but       policy is at 5\n"
+        "    expected  policy, form before faq, shipping\n"
+        "    but       policy is at 5, form is not ranked, faq is at 2, shipping is at 1\n"
+        "    ranked    1 shipping   2 faq   3 contact   4 jobs   5 policy   6 old\n"
+        '  q2 "xyzzy"\n'
+        "    expected  no result\n"
+        "    ranked    1 faq\n"
+        '  q4 "jobs"\n'
+        "    expected  at least one result\n"
+        "    because   we always hire\n"
+        "    ranked    nothing: the run does not have this query\n"
+        "  to mend: improve these queries, correct what is expected, or say with known_failure why "
+        "it cannot hold yet"
+    )
+
+
+def test_what_holds_passes_and_is_counted(entered: list[Entry]) -> None:
+    assert_expectations(RUN, SHOP, [Expectation.in_top(1, "contact", query="q3")])
+    note = "golden set 'shop' (4 queries): 1 of 1 expectation holds"
+    assert entered == [{"heading": "expectations", "note": note, "failed": False}]
+
+
+def test_a_known_failure_passes_while_it_fails_and_is_listed(entered: list[Entry]) -> None:
+    known = Expectation.in_top(1, "policy", query="q1", known_failure="no stemming yet")
+    assert_expectations(RUN, SHOP, [known])
+    assert [entry["note"] for entry in entered] == [
+        "golden set 'shop' (4 queries): 0 of 1 expectation holds, 1 known failure",
+        'q1 "refund": expected policy in the top 1 (known failure: "no stemming yet"); policy is at 5',
+    ]
+
+
+def test_a_known_failure_that_holds_fails_and_says_to_remove_the_mark() -> None:
+    text = failure_of(
+        [
+            Expectation.in_top(5, "policy", query="q1", known_failure="no stemming yet"),
+            Expectation.in_top(1, "policy", query="q1", known_failure="synonyms"),
+        ]
+    )
+    assert text == (
+        "golden set 'shop' (4 queries): 0 of 2 expectations hold, 1 known failure, 1 known failure "
+        "that holds now\n"
+        "  known failures that hold now; take their known_failure away\n"
+        '    q1 "refund": expected policy in the top 5 (known failure: "no stemming yet"); policy '
+        "is at 5\n"
+        "  known failures, which do not fail the test\n"
+        '    q1 "refund": expected policy in the top 1 (known failure: "synonyms"); policy is at 5'
+    )
+
+
+def test_to_warn_is_shown_and_passes(entered: list[Entry]) -> None:
+    warned = Expectation.in_top(1, "policy", query="q1", severity="warn")
+    fixed = Expectation.in_top(1, "faq", query="q2", known_failure="x", severity="warn")
+    assert_expectations(RUN, SHOP, [warned, fixed])
+    assert [(entry["heading"], entry["note"]) for entry in entered] == [
+        (
+            "expectations",
+            "golden set 'shop' (4 queries): 0 of 2 expectations hold, 1 violated (1 to warn), 1 known failure that holds now",
+        ),
+        (
+            "expectations to look at (severity warn)",
+            'q1 "refund": expected policy in the top 1; policy is at 5',
+        ),
+        (
+            "expectations to look at (severity warn)",
+            'q2 "xyzzy": expected faq in the top 1 (known failure: "x", but it holds now: take the mark away); faq is at 1',
+        ),
+    ]
+    other = Expectation.no_results(query="q2")
+    text = failure_of([warned, other])
+    assert text.startswith(
+        "golden set 'shop' (4 queries): 0 of 2 expectations hold, 2 violated (1 to warn)\n"
+    )
+    assert "policy" not in text
+
+
+def test_what_is_wrong_is_refused_before_anything_is_checked() -> None:
+    one = Expectation.some_results(query="q1")
+    with pytest.raises(ConfigurationError, match="nothing is expected of golden set 'shop'"):
+        assert_expectations(RUN, SHOP)
+    with pytest.raises(ConfigurationError, match="nothing is expected"):
+        assert_expectations(RUN, SHOP, [])
+    with pytest.raises(ConfigurationError, match="is no list of expectations"):
+        assert_expectations(RUN, SHOP, ["q1"])  # type: ignore[list-item]
+    with pytest.raises(ConfigurationError, match="takes the fixtures ranking_run and golden_set"):
+        assert_expectations(evaluate(RUN, SHOP), SHOP, [one])  # type: ignore[arg-type]
+    with pytest.raises(GoldenSetError, match=r"has no query q9, of which something"):
+        assert_expectations(RUN, SHOP, [Expectation.some_results(query="q9")])
+    with pytest.raises(GoldenSetError, match="the text of query q1: name queries by their ids"):
+        assert_expectations(RUN, SHOP, [Expectation.some_results(query="refund")])
+    with pytest.raises(GoldenSetError, match="query 'q1': no result is expected, and at least"):
+        assert_expectations(RUN, SHOP, [one, Expectation.no_results(query="q1")])
+    with pytest.raises(RunError, match="share no query: the run has Q1, the golden set q1, q2, q3"):
+        assert_expectations(Run.from_dict({"Q1": ["a"]}), SHOP, [one])
+    assert_expectations(RUN, SHOP, one)  # type: ignore[arg-type]  # who gives one gives a list
+
+
+def test_a_top_below_what_the_ranker_was_asked_for_cannot_be_checked() -> None:
+    run = rank(lambda text: [f"d{place}" for place in range(50)], GOLDEN, depth=20)
+    assert_expectations(run, GOLDEN, [Expectation.not_in_top(20, "d20", query="q")])
+    message = "d20 not in the top 21 is expected, but the ranker was asked for 20 documents; ask"
+    with pytest.raises(ConfigurationError, match=message):
+        assert_expectations(run, GOLDEN, [Expectation.not_in_top(21, "d20", query="q")])
+
+
+def test_long_rankings_and_many_queries_are_cut_and_counted() -> None:
+    many = [f"q{number:02}" for number in range(30)]
+    golden = GoldenSet.from_dict({query_id: {} for query_id in many})
+    ranking = [f"document-{number}" for number in range(40)]
+    run = Run.from_dict(dict.fromkeys(many, ranking))
+    text = failure_of([Expectation.in_top(1, "x", query=query) for query in many], run, golden)
+    assert "    ranked    1 document-0   2 document-1 " in text
+    assert "   ... 40 documents\n" in text
+    assert "\n  and 10 more, of 10 queries\n" in text
+    assert max(map(len, text.splitlines())) < 130
+
+
+def test_foreign_text_is_harmless() -> None:
+    odd = "d\x1b[2J\n"
+    golden = GoldenSet.from_dict({odd: {}}, {odd: "\x1b]0;x\x07"}, name=odd)
+    one = Expectation.in_top(1, "e\u202e", query=odd, reason="r\x1b[0m")
+    text = failure_of([one], Run.from_dict({odd: [odd, "e\u202e"]}), golden)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert text.count("\n") == 6
