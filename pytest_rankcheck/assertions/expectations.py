@@ -51,10 +51,12 @@ def assert_expectations(
             "of them"
         )
     found = check_expectations(ranking_run, golden_set, given)
-    for entry in expectation_entries(golden_set, found):
+    failed = any(one.fails for one in found)
+    text = expectations_text(golden_set, ranking_run, found) if failed else None
+    for entry in expectation_entries(golden_set, found, text):
         enter(entry)
-    if any(one.fails for one in found):
-        raise AssertionError(expectations_text(golden_set, ranking_run, found))
+    if text is not None:
+        raise AssertionError(text)
 
 
 def _checked(expectations: object) -> tuple[Expectation, ...]:

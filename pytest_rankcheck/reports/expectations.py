@@ -9,7 +9,7 @@ from pytest_rankcheck.behaviour.expectations import Checked, Status
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.ledger import Entry, finding
 from pytest_rankcheck.reports.wording import document_in, packed, query_in, ranking_lines
 
 __all__ = ["expectation_entries", "expectations_text"]
@@ -29,7 +29,7 @@ def expectations_text(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> 
     return "\n".join(_lines(golden, run, found))
 
 
-def headline(golden: GoldenSet, found: Sequence[Checked]) -> str:
+def _headline(golden: GoldenSet, found: Sequence[Checked]) -> str:
     """Return how many expectations there are, and what became of them."""
     size = plural(len(golden), "query", "queries")
     counts = {status: sum(one.status is status for one in found) for status in Status}
@@ -48,10 +48,17 @@ def headline(golden: GoldenSet, found: Sequence[Checked]) -> str:
     return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(told)}"
 
 
-def expectation_entries(golden: GoldenSet, found: Sequence[Checked]) -> Iterator[Entry]:
-    """Yield lines of the summary: the counts, what fails as known, and what only warns."""
-    failed = any(one.fails for one in found)
-    yield Entry(heading="expectations", note=headline(golden, found), failed=failed)
+def expectation_entries(
+    golden: GoldenSet, found: Sequence[Checked], failure: str | None
+) -> Iterator[Entry]:
+    """Yield lines of the summary: the counts, what fails as known, and what only warns.
+
+    Args:
+        golden: the queries.
+        found: every expectation that was checked.
+        failure: the text with which the test fails, if it does.
+    """
+    yield finding("expectations", _headline(golden, found), failure)
     for one in found:
         if one.status is Status.KNOWN:
             yield Entry(heading="expectations that fail as known", note=_note(golden, one))
@@ -60,7 +67,7 @@ def expectation_entries(golden: GoldenSet, found: Sequence[Checked]) -> Iterator
 
 
 def _lines(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> Iterator[str]:
-    yield headline(golden, found)
+    yield _headline(golden, found)
     failing = [one for one in found if one.fails]
     violated = [one for one in failing if one.status is Status.VIOLATED]
     queries = [

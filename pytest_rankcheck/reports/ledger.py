@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypedDict
 
-__all__ = ["Entry", "Ledger", "collecting", "enter", "measured", "wants_detail"]
+__all__ = ["Entry", "Ledger", "collecting", "enter", "finding", "measured", "wants_detail"]
 
 
 class Entry(TypedDict, total=False):
@@ -32,6 +32,8 @@ class Entry(TypedDict, total=False):
     """A sentence for the summary; an entry has a metric or a note."""
     heading: str
     """What the note stands under."""
+    failure: str
+    """All that a note with ``failed`` has to say, where a test failed that is about no metric."""
     detail: dict[str, Any]
     """What a report shows of the gate; only where one is written."""
     unjudged: list[dict[str, Any]]
@@ -56,6 +58,13 @@ def collecting(*, detail: bool = False) -> Iterator[Ledger]:
     finally:
         _current.reset(tokens[0])
         _detailed.reset(tokens[1])
+
+
+def finding(heading: str, note: str, failure: str | None = None) -> Entry:
+    """Return what an assertion that is about no metric found; with its text where it fails."""
+    if failure is None:
+        return Entry(heading=heading, note=note)
+    return Entry(heading=heading, note=note, failed=True, failure=failure)
 
 
 def wants_detail() -> bool:

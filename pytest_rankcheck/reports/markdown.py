@@ -20,6 +20,7 @@ _MOST_GATES = 100
 _WORST = 10
 _SLICES = 12
 _DOCUMENTS = 5
+_CHECKS = "checks of behaviour"
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$^&\"'])")
 # What GitHub turns into links though no character of it is Markdown's.
 _LINKED = re.compile(r"@|www\\\.|://|:\\/\\/|#(?=\d)", re.IGNORECASE)
@@ -41,6 +42,7 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
     What does not fit is left out from the end, whole sections first, and counted.
     """
     sections = [_head(report), _verdicts(report["gates"]), _changes(report["notes"])]
+    sections += [_failure(note) for note in report["notes"] if "failure" in note]
     sections += [
         _gate(gate, report)
         for gate in report["gates"]
@@ -61,7 +63,11 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
 
 def _head(report: Report) -> str:
     failed = sum(gate["failed"] for gate in report["gates"])
+    checks = sum("failure" in note for note in report["notes"])
     gates = plural(len(report["gates"]), "gate")
+    if checks:
+        told = f"{failed:,} of {gates} and {plural(checks, 'check of behaviour', _CHECKS)}"
+        return f"## ❌ Ranking quality: {told} failed\n"
     if failed:
         return f"## ❌ Ranking quality: {failed:,} of {gates} failed\n"
     return f"## ✅ Ranking quality: {gates} passed\n"
@@ -111,11 +117,22 @@ def _gate(gate: Mapping[str, Any], report: Report) -> str:
     if measurement:
         lines += _queries(gate, measurement)
     if gate["text"]:
-        fence = "`" * (_longest_run(gate["text"]) + 3)
-        text = "\n".join(quoted(line, 400) for line in gate["text"].splitlines())
-        lines += ["", "<details><summary>All of it</summary>", "", f"{fence}text", text, fence]
-        lines += ["", "</details>"]
+        lines += ["", *_all_of_it(gate["text"])]
     return "\n".join(lines) + "\n"
+
+
+def _failure(note: Mapping[str, str]) -> str:
+    """Return what a failing assertion that is about no metric has to say."""
+    head = [f"### {escaped(note['heading'])}", "", escaped(note["text"], 400), ""]
+    return "\n".join([*head, *_all_of_it(note["failure"])]) + "\n"
+
+
+def _all_of_it(text: str) -> list[str]:
+    """Return the text of a failure, folded away."""
+    fence = "`" * (_longest_run(text) + 3)
+    shown = "\n".join(quoted(line, 400) for line in text.splitlines())
+    start = ["<details><summary>All of it</summary>", "", f"{fence}text", shown, fence]
+    return [*start, "", "</details>"]
 
 
 def _slices(slices: Sequence[Mapping[str, Any]], higher_is_better: bool) -> Iterator[str]:
@@ -199,7 +216,9 @@ def _changes(notes: Sequence[Mapping[str, str]]) -> str:
 
 
 def _notes(notes: Sequence[Mapping[str, str]]) -> str:
-    notes = [note for note in notes if not note["heading"].startswith(CHANGES)]
+    notes = [
+        note for note in notes if not note["heading"].startswith(CHANGES) and "failure" not in note
+    ]
     if not notes:
         return ""
     lines = ["<details><summary>Notes</summary>", ""]

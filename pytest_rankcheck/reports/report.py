@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -41,17 +41,22 @@ def report_of(entries: Sequence[Entry], command: str) -> Report:
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "command": command,
         "versions": dict(_versions()),
-        "outcome": "failed" if any(gate["failed"] for gate in gates) else "passed",
+        "outcome": "failed" if any(entry.get("failed") for entry in entries) else "passed",
         # What failed comes first, then what has a baseline.
         "gates": sorted(gates, key=lambda gate: (not gate["failed"], gate["baseline"] is None)),
-        "notes": [
-            {"heading": heading, "text": text}
-            for heading, text in dict.fromkeys(
-                (entry["heading"], entry["note"]) for entry in entries if "note" in entry
-            )
-        ],
+        "notes": list(_notes(entries)),
         "measurements": measurements,
     }
+
+
+def _notes(entries: Iterable[Entry]) -> Iterator[Report]:
+    """Yield each note once; with what failed, where it is of an assertion about no metric."""
+    for heading, text, failure in dict.fromkeys(
+        (entry["heading"], entry["note"], entry.get("failure"))
+        for entry in entries
+        if "note" in entry
+    ):
+        yield {"heading": heading, "text": text} | ({"failure": failure} if failure else {})
 
 
 def _gate(entry: Entry, moved: Mapping[str, str]) -> Report:

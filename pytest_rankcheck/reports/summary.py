@@ -74,14 +74,16 @@ def summary_lines(entries: Sequence[Entry], width: int | None = None) -> Iterato
     rows = _rows(entry for entry in entries if "metric" in entry)
     if rows:
         yield from _table(rows, width)
-    notes: dict[str, dict[str, None]] = {}
+    notes: dict[str, dict[str, str]] = {}
     for entry in entries:
         if "note" in entry:
-            notes.setdefault(entry["heading"], {})[entry["note"]] = None
+            failed = entry.get("failed")
+            text = f"FAILED: {entry['note']}" if failed else entry["note"]
+            notes.setdefault(entry["heading"], {})[text] = "red" if failed else ""
     # What is to be done comes last, where it is read first.
     for heading, texts in sorted(notes.items(), key=lambda note: note[0].startswith("baselines")):
         yield Line(f"{heading}:")
-        yield from (Line(f"  {text}") for text in texts)
+        yield from (Line(f"  {text}", colour) for text, colour in texts.items())
 
 
 def _rows(entries: Iterable[Entry]) -> list[_Row]:

@@ -38,6 +38,7 @@ def html_of(report: Report) -> str:
         changes=any(note["heading"].startswith(CHANGES) for note in shown["notes"]),
         approvals=_approvals(shown["gates"]),
         failed=sum(gate["failed"] for gate in shown["gates"]),
+        checks=sum("failure" in note for note in shown["notes"]),
         style=Markup((folder / "report.css").read_text("utf-8")),
         script=Markup((folder / "report.js").read_text("utf-8")),
         library=Markup(_library()),

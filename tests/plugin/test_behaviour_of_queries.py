@@ -1,0 +1,154 @@
+"""Expectations inside pytest: failure texts, the summary, reports and workers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from project import Project, text_of
+
+EXPECTING = """
+from pytest_rankcheck import assert_expectations
+
+def test_expectations(ranking_run, golden_set):
+    assert_expectations(ranking_run, golden_set)
+"""
+
+
+@pytest.fixture
+def shop(project: Project) -> Project:
+    """The project, in whose golden set something is expected of four queries."""
+    lines = project.queries()
+    first = {"in_top": 1, "documents": ["doc of query 0"], "reason": "it is the answer"}
+    lines[0]["expect"] = [first, {"results": "some"}]
+    lines[1]["expect"] = [{"above": ["doc of query 1", "filler-0"]}]
+    lines[2]["expect"] = [{"in_top": 1, "documents": ["filler-0"], "known_failure": "no fillers"}]
+    lines[3]["expect"] = [
+        {"not_in_top": 3, "documents": ["doc of query 3", "filler-9"], "severity": "warn"}
+    ]
+    project.golden(lines)
+    project.test(EXPECTING)
+    return project
+
+
+def test_known_failures_and_warnings_are_in_the_summary_of_a_green_session(shop: Project) -> None:
+    result = shop.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "expectations:",
+            (
+                "  golden set 'web' (80 queries): 3 of 5 expectations hold, 1 violated (1 to warn), "
+                "1 known failure"
+            ),
+            "expectations that fail as known:",
+            (
+                '  q002 "query 2" [[]golden/web.jsonl:3]: expected filler-0 in the top 1 (known '
+                'failure: "no fillers"); filler-0 is at 2'
+            ),
+            "expectations to look at (severity warn):",
+            (
+                '  q003 "query 3" [[]golden/web.jsonl:4]: expected none of doc of query 3, filler-9 in '
+                "the top 3; doc of query 3 is at 1, filler-9 is at 11"
+            ),
+        ]
+    )
+
+
+FAILURE = [
+    (
+        "E       AssertionError: golden set 'web' (80 queries): 1 of 5 expectations holds, 3 violated "
+        "(1 to warn), 1 known failure that holds now"
+    ),
+    'E           q000 "query 0"  (golden/web.jsonl:1)',
+    "E             expected  doc of query 0 in the top 1",
+    "E             because   it is the answer",
+    "E             but       doc of query 0 is at 4",
+    "E             ranked    1 filler-0   2 filler-1   3 filler-2   4 doc of query 0   5 filler-3 *",
+    "E                       * ... 13 documents",
+    'E           q001 "query 1"  (golden/web.jsonl:2)',
+    "E             expected  doc of query 1 above filler-0",
+    "E             but       doc of query 1 is at 2, filler-0 is at 1",
+    "E           known failures that hold now; take their known_failure away",
+    (
+        'E             q002 "query 2" [[]golden/web.jsonl:3]: expected filler-0 in the top 1 (known '
+        'failure: "no fillers"); filler-0 is at 1'
+    ),
+]
+MISTAKES = {0: 4, 1: 2, 2: 5}
+
+
+@pytest.mark.parametrize("arguments", [(), ("--assert=plain",), ("-n", "2")])
+def test_all_violations_are_told_also_by_workers(shop: Project, arguments: tuple[str, ...]) -> None:
+    shop.rank(MISTAKES)
+    result = shop.run_apart(*arguments)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([line.replace("E           ", "E         ") for line in FAILURE])
+    result.stdout.fnmatch_lines(
+        [
+            "expectations:",
+            "  FAILED: golden set 'web' (80 queries): 1 of 5 expectations holds, 3 violated*",
+            "expectations to look at (severity warn):",
+        ]
+    )
+    assert "assertions/expectations.py" not in text_of(result)
+
+
+def test_they_survive_optimised_python(shop: Project) -> None:
+    shop.rank(MISTAKES)
+    command = [sys.executable, "-O", "-m", "pytest", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=shop.path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "1 of 5 expectations holds" in done.stdout
+
+
+def test_reports_know_that_they_failed(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.rank(MISTAKES)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    reports = [f"--rankcheck-{kind}=report.{kind}" for kind in ("json", "markdown", "html")]
+    result = shop.run(*reports)
+    result.stdout.fnmatch_lines(["::error file=tests/test_ranking.py,line=5,title=golden set*"])
+    report = json.loads((shop.path / "report.json").read_text("utf-8"))
+    assert report["outcome"] == "failed"
+    (failing,) = (note for note in report["notes"] if "failure" in note)
+    assert failing["failure"].startswith("golden set 'web' (80 queries): 1 of 5 expectations")
+    markdown = (shop.path / "report.markdown").read_text("utf-8")
+    assert "## ❌ Ranking quality: 0 of 0 gates and 1 check of behaviour failed" in markdown
+    assert "expected  doc of query 0 in the top 1" in markdown
+    html = (shop.path / "report.html").read_text("utf-8")
+    assert "<title>Failed: ranking quality</title>" in html
+    assert "expected  doc of query 0 in the top 1" in html
+    shop.rank({})
+    shop.run(*reports)
+    assert json.loads((shop.path / "report.json").read_text("utf-8"))["outcome"] == "passed"
+
+
+def test_a_failure_that_the_test_expects_is_none(shop: Project) -> None:
+    shop.test(
+        """
+import pytest
+from pytest_rankcheck import Expectation, assert_expectations
+
+def test_it(ranking_run, golden_set):
+    with pytest.raises(AssertionError, match="0 of 1 expectation holds"):
+        assert_expectations(
+            ranking_run, golden_set, [Expectation.no_results(query="q000")]
+        )
+"""
+    )
+    result = shop.run()
+    result.assert_outcomes(passed=1)
+    assert "FAILED" not in text_of(result)
+
+
+def test_a_misspelt_expectation_is_told_with_its_line(shop: Project) -> None:
+    lines = shop.queries()
+    lines[4]["expect"] = [{"in_topp": 1, "documents": ["x"]}]
+    shop.golden(lines)
+    result = shop.run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ['*golden/web.jsonl:5: expectation: an expectation has no key "in_topp"; did you mean*']
+    )
