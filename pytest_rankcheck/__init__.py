@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_rankcheck.assertions.bounds import assert_at_least, assert_at_most
+    from pytest_rankcheck.assertions.determinism import assert_deterministic
     from pytest_rankcheck.assertions.expectations import assert_expectations
     from pytest_rankcheck.assertions.named import (
         assert_err_at_least,
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "assertions.determinism": ("assert_deterministic",),
     "assertions.expectations": ("assert_expectations",),
     "assertions.bounds": ("assert_at_least", "assert_at_most"),
     "assertions.named": (
@@ -192,6 +194,7 @@ __all__ = [
     "assert_abandonment_rate_not_regressed",
     "assert_at_least",
     "assert_at_most",
+    "assert_deterministic",
     "assert_err_at_least",
     "assert_err_not_regressed",
     "assert_expectations",

@@ -11,7 +11,7 @@ from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["Adapter", "Answered", "Asking", "Done", "no_text"]
+__all__ = ["Adapter", "Answered", "Asking", "Done", "Order", "Retried", "no_text"]
 
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 30.0
@@ -30,6 +30,9 @@ class Answered:
     seconds: float = math.nan
     """How long it took: of a batch, its share."""
 
+
+Order = Callable[[Sequence[int]], Sequence[int]]
+"""Puts places into another order."""
 
 Done = Callable[[Answered], None]
 """Is handed each answer as it comes."""
@@ -99,6 +102,18 @@ class Adapter(ABC):
         What goes wrong with a query is its answer's ``failure``; only what makes all of them
         impossible is raised.
         """
+
+    def with_size(self, size: int) -> Adapter | None:
+        """Return the same ranker, asked for ``size`` queries at once; None: it is not."""
+        return None
+
+    def with_candidates(self, order: Order) -> Adapter | None:
+        """Return the same ranker, given its candidates in another order; None if it is given none.
+
+        Args:
+            order: takes the places of a query's candidates, and returns them in another order.
+        """
+        return None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"

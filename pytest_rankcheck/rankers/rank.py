@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
 
 from pytest_rankcheck.errors import RankerError, RunError, listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.rankers.asking import Answered, Asking, Retried
+from pytest_rankcheck.rankers.asking import Adapter, Answered, Asking, Retried
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     Ranking,
@@ -17,7 +19,7 @@ from pytest_rankcheck.rankers.ranking import (
 from pytest_rankcheck.rankers.recognised import adapter_of
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["rank"]
+__all__ = ["DEFAULT_DEPTH", "Attempt", "RankOptions", "attempted", "rank"]
 
 DEFAULT_DEPTH = 100
 
@@ -61,10 +63,51 @@ def rank(
             failing queries are counted; the first failure is the cause.
     """
     __tracebackhide__ = True
+    asking = Asking(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
+    attempt = attempted(adapter_of(ranker), asking, ties, duplicates, progress)
+    if attempt.failures:
+        _report(attempt.failures, golden)
+    return attempt.run
+
+
+class RankOptions(TypedDict, total=False):
+    """The keywords of `rank`, for what ranks by itself."""
+
+    depth: int
+    ties: Ties
+    duplicates: Duplicates
+    concurrency: int
+    timeout: float | None
+    retries: int
+    retry_on: Sequence[Retried]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What a ranker answered, and the queries on which it failed."""
+
+    run: Run
+    """The rankings of the other queries."""
+    failures: Mapping[str, Exception]
+
+
+def attempted(
+    adapter: Adapter,
+    asking: Asking,
+    ties: Ties = "doc_id",
+    duplicates: Duplicates = "error",
+    progress: Callable[[int, int], None] | None = None,
+) -> Attempt:
+    """Ask a ranker for every query, whether or not it fails on some.
+
+    Raises:
+        RunError: there are no such ``ties`` or ``duplicates``.
+        Exception: what makes all queries impossible.
+    """
+    __tracebackhide__ = True
     checked_option(ties, Ties, "ties")
     checked_option(duplicates, Duplicates, "duplicates")
-    asking = Asking(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
-    adapter = adapter_of(ranker)
+    golden = asking.golden
     rankings: dict[str, Ranking] = {}
     failures: dict[str, Exception] = {}
     seconds: dict[str, float] = {}
@@ -74,7 +117,11 @@ def rank(
         try:
             if failure is None:
                 rankings[query_id] = ranking_of(
-                    answered.answer, query_id, depth=depth, ties=ties, duplicates=duplicates
+                    answered.answer,
+                    query_id,
+                    depth=asking.depth,
+                    ties=ties,
+                    duplicates=duplicates,
                 )
         except Exception as error:  # of a generator, say, that raises while it is read
             failure = error
@@ -85,19 +132,20 @@ def rank(
             progress(len(seconds), len(golden))
 
     adapter.ask(asking, done)
-    if failures:
-        _report({query.id: failures[query.id] for query in golden if query.id in failures}, golden)
-    return Run(
-        {query.id: rankings[query.id] for query in golden},  # whatever order they came in
+    # Whatever order they came in, they are in that of the golden set.
+    answered_ids = [query.id for query in golden if query.id in rankings]
+    run = Run(
+        {query_id: rankings[query_id] for query_id in answered_ids},
         name=adapter.name,
-        depth=depth,
+        depth=asking.depth,
         ties=ties,
         duplicates=duplicates,
-        seconds={query.id: seconds[query.id] for query in golden},
+        seconds={query_id: seconds[query_id] for query_id in answered_ids},
     )
+    return Attempt(run, {q.id: failures[q.id] for q in golden if q.id in failures})
 
 
-def _report(failures: dict[str, Exception], golden: GoldenSet) -> None:
+def _report(failures: Mapping[str, Exception], golden: GoldenSet) -> None:
     """Raise one error for all queries on which the ranker failed."""
     __tracebackhide__ = True
     query_id, first = next(iter(failures.items()))

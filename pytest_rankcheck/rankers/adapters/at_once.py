@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from copy import copy
 from itertools import islice
 
 from pytest_rankcheck.errors import RankerError, quoted
@@ -28,6 +29,12 @@ class AtOnce(Adapter):
         Raises:
             Exception: whatever goes wrong; all these queries have failed then.
         """
+
+    def with_size(self, size: int) -> Adapter | None:
+        """Return the same ranker, asked for ``size`` queries at once."""
+        other = copy(self)
+        other.size = size
+        return other
 
     def ask(self, asking: Asking, done: Done) -> None:
         """Ask for one batch after the other; each query is told its share of the time."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import RankerError, listed, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapters.at_once import AtOnce, checked_size
 from pytest_rankcheck.rankers.adapters.numbers import one_each
-from pytest_rankcheck.rankers.asking import Adapter, Asking
+from pytest_rankcheck.rankers.asking import Adapter, Asking, Order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,13 +46,24 @@ class _Model(AtOnce):
     def __init__(self, estimator: Any, features: Sequence[str] | None, size: int | None) -> None:
         self._estimator = estimator
         self._features = None if features is None else [str(name) for name in features]
+        self._order: Order | None = None
         self.size = size
         self.name = type(estimator).__qualname__
+
+    def with_candidates(self, order: Order) -> Adapter:
+        """Return the same ranker, given its candidates in another order."""
+        other = copy(self)
+        other._order = order
+        return other
 
     def answers(self, queries: Sequence[Query], asking: Asking) -> Sequence[object]:
         __tracebackhide__ = True
         rows = asking.golden.candidates_frame([query.id for query in queries])
         answers: dict[str, dict[str, float]] = {query.id: {} for query in queries}
+        if self._order:
+            groups = rows.groupby("query_id", sort=False).indices.values()
+            order = [group[place] for group in groups for place in self._order(range(len(group)))]
+            rows = rows.iloc[order].reset_index(drop=True)
         if len(rows):
             table = self._table(rows, queries, asking)
             scores = one_each(self._estimator.predict(table), len(rows), f"{self.name}.predict")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import repeat
 from typing import Any
 
@@ -10,7 +11,7 @@ from pytest_rankcheck.errors import RankerError, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapters.at_once import AtOnce
 from pytest_rankcheck.rankers.adapters.numbers import one_each
-from pytest_rankcheck.rankers.asking import Adapter, Asking
+from pytest_rankcheck.rankers.asking import Adapter, Asking, Order
 from pytest_rankcheck.rankers.calling import name_of, takes_queries
 from pytest_rankcheck.rankers.run import Run
 
@@ -73,8 +74,18 @@ class _Scorer(AtOnce):
         self._documents = documents
         self._candidates = candidates
         self._in_pairs = in_pairs
+        self._order: Order | None = None
         self.name = name_of(ask)
         self.needs_text = not takes_queries(ask)
+
+    def with_size(self, size: int) -> None:
+        """Return None: one query is scored after the other, whatever the size."""
+
+    def with_candidates(self, order: Order) -> Adapter:
+        """Return the same ranker, given its candidates in another order."""
+        other = copy(self)
+        other._order = order
+        return other
 
     def answers(self, queries: Sequence[Query], asking: Asking) -> Sequence[object]:
         __tracebackhide__ = True
@@ -85,6 +96,8 @@ class _Scorer(AtOnce):
         doc_ids = list(dict.fromkeys(self._candidates_of(query.id, asking)))
         if not doc_ids:
             return {}
+        if self._order:
+            doc_ids = [doc_ids[place] for place in self._order(range(len(doc_ids)))]
         given = [self._shown(doc_id) for doc_id in doc_ids]
         asked = query.text if self.needs_text else query
         if self._in_pairs:
