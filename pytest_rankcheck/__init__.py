@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.assertions.bounds import assert_at_least, assert_at_most
     from pytest_rankcheck.assertions.determinism import assert_deterministic
     from pytest_rankcheck.assertions.expectations import assert_expectations
+    from pytest_rankcheck.assertions.invariance import assert_direction, assert_invariant
     from pytest_rankcheck.assertions.named import (
         assert_err_at_least,
         assert_err_not_regressed,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.baselines.reading import read_record
     from pytest_rankcheck.baselines.record import Record
+    from pytest_rankcheck.behaviour.invariance import Perturbed
+    from pytest_rankcheck.behaviour.perturbations import perturbations
     from pytest_rankcheck.errors import (
         BaselineError,
         ConfigurationError,
@@ -91,6 +94,7 @@ _HOMES = {
     "assertions.determinism": ("assert_deterministic",),
     "assertions.expectations": ("assert_expectations",),
     "assertions.bounds": ("assert_at_least", "assert_at_most"),
+    "assertions.invariance": ("assert_direction", "assert_invariant"),
     "assertions.named": (
         "assert_err_at_least",
         "assert_err_not_regressed",
@@ -123,6 +127,8 @@ _HOMES = {
     "baselines.baseline": ("Baseline",),
     "baselines.reading": ("read_record",),
     "baselines.record": ("Record",),
+    "behaviour.invariance": ("Perturbed",),
+    "behaviour.perturbations": ("perturbations",),
     "errors": (
         "BaselineError",
         "ConfigurationError",
@@ -179,6 +185,7 @@ __all__ = [
     "MetricWarning",
     "Move",
     "Outcome",
+    "Perturbed",
     "Query",
     "RankcheckError",
     "RankerError",
@@ -195,11 +202,13 @@ __all__ = [
     "assert_at_least",
     "assert_at_most",
     "assert_deterministic",
+    "assert_direction",
     "assert_err_at_least",
     "assert_err_not_regressed",
     "assert_expectations",
     "assert_hit_rate_at_least",
     "assert_hit_rate_not_regressed",
+    "assert_invariant",
     "assert_map_at_least",
     "assert_map_not_regressed",
     "assert_mean_event_rank_at_most",
@@ -230,6 +239,7 @@ __all__ = [
     "kendall_tau",
     "model",
     "overlap",
+    "perturbations",
     "rank",
     "rbo",
     "read_record",

@@ -11,6 +11,6 @@ from pytest_rankcheck.reports.ledger import Entry
 def entered(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
     """What the assertions of a test entered into the ledger."""
     entries: list[Entry] = []
-    for module in ("determinism", "expectations"):
+    for module in ("determinism", "expectations", "invariance"):
         monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", entries.append)
     return entries

@@ -1,0 +1,423 @@
+"""Perturbed queries: what counts as changed, the limits, directions, and the text of a failure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    GoldenSet,
+    MetricError,
+    Perturbed,
+    Query,
+    RankerError,
+    RunError,
+    assert_direction,
+    assert_invariant,
+    batch,
+    model,
+    rbo,
+    scorer,
+)
+from pytest_rankcheck.reports.ledger import Entry
+
+# q4 has no judgment, q5 no text, and "42" of q6 has no case.
+SHOP = GoldenSet.from_dict(
+    {
+        "q1": {"a": 3, "b": 1},
+        "q2": {"a": 1},
+        "q3": {"c": 2},
+        "q4": {},
+        "q5": {"a": 1},
+        "q6": {"a": 1},
+    },
+    {"q1": "red", "q2": "Blue", "q3": "green", "q4": "hat", "q6": "42"},
+    name="shop",
+)
+
+
+def alike(query: Query) -> list[str]:
+    return ["a", "b", "c"]
+
+
+def loud(query: Query) -> list[str]:
+    """Rank backwards what is shouted, and nothing for GREEN."""
+    text = query.text or ""
+    if text == "GREEN":
+        return []
+    return ["c", "b", "a"] if text.isupper() else ["a", "b", "c"]
+
+
+def failure_of(check: Callable[[], None]) -> str:
+    with pytest.raises(AssertionError) as failure:
+        check()
+    return str(failure.value)
+
+
+def upper(text: str) -> str:
+    return text.upper()
+
+
+# --- rankings ----------------------------------------------------------------------------------
+
+
+def test_a_ranker_that_does_not_care_passes(entered: list[Entry]) -> None:
+    assert_invariant(alike, SHOP, "case")
+    assert_invariant(alike, SHOP, upper, min_rbo=1, max_drop=0, min_mean_rbo=1, max_mean_drop=0)
+    # nDCG@10 of q1 is 1, of q2 1, of q3 (c of grade 2 at rank 3) 1 / log2(4) = 0.5: mean 0.8333.
+    assert entered[0] == {
+        "heading": "invariance",
+        "note": "perturbation 'case', ranker 'alike' on golden set 'shop' (6 queries): 0 of 4 "
+        "perturbed queries ranked differently, mean RBO 1.0000; nDCG@10 0.8333 -> 0.8333, +0.0000 "
+        "over 3 judged queries; not perturbed: 1 stays as it is, 1 has no text",
+    }
+
+
+def test_without_a_limit_nothing_may_change() -> None:
+    text = failure_of(lambda: assert_invariant(loud, SHOP, upper, p=0.8))
+    # RBO of abc and cba at p = 0.8, by its definition (Webber et al. 2010, equation 32): agreements
+    # 0, 1/2, 1 at depths 1 to 3, and 1 beyond: 0.2 (0 + 0.8 / 2 + 0.64) + 0.512 = 0.72. Nothing
+    # agrees with an empty ranking: 0. The mean over the four is (3 * 0.72 + 0) / 4 = 0.54.
+    # nDCG: q1 with c b a: (1 / log2 3 + 3 / 2) / (3 + 1 / log2 3) = 0.5869; q2 1 -> 0.5; q3 0.5 -> 0.
+    # The means: (1 + 1 + 0.5) / 3 = 0.8333 and (0.5869 + 0.5 + 0) / 3 = 0.3623.
+    assert text == (
+        "perturbation 'upper' changes the answers of ranker 'loud' on golden set 'shop' (6 queries) "
+        "by more than it may; not perturbed: 1 stays as it is, 1 has no text\n"
+        "  4 perturbed queries, 4 texts: mean RBO 0.5400 (p=0.8)\n"
+        "  every ranking must be the same: 4 of 4 queries are not\n"
+        "  nDCG@10 0.8333 -> 0.3623, -0.4710 over 3 judged queries\n"
+        "  worst queries\n"
+        '    q3 "green" -> "GREEN"   RBO 0.000, nDCG@10 0.500 -> 0.000\n'
+        "      as it is   1 a   2 b   3 c\n"
+        "      perturbed  nothing\n"
+        '    q1 "red" -> "RED"   RBO 0.720, nDCG@10 1.000 -> 0.587\n'
+        "      as it is   1 a   2 b   3 c\n"
+        "      perturbed  1 c   2 b   3 a\n"
+        '    q2 "Blue" -> "BLUE"   RBO 0.720, nDCG@10 1.000 -> 0.500\n'
+        "      as it is   1 a   2 b   3 c\n"
+        "      perturbed  1 c   2 b   3 a\n"
+        '    q4 "hat" -> "HAT"   RBO 0.720\n'
+        "      as it is   1 a   2 b   3 c\n"
+        "      perturbed  1 c   2 b   3 a\n"
+        "  to mend: make the ranker treat the texts alike, or allow what may be (allowed_queries)"
+    )
+    assert rbo("abc", "cba", p=0.8) == pytest.approx(0.72)
+
+
+def test_each_limit_by_itself() -> None:
+    # The mean RBO at p = 0.9 is (3 * 0.855 + 0) / 4 = 0.64125; the values are those of above.
+    fine = {
+        "min_rbo": 0.0,
+        "min_mean_rbo": 0.6412,
+        "max_drop": 0.5,
+        "max_mean_drop": 0.4711,
+    }
+    broken = {
+        "min_rbo": (0.01, "every ranking must reach RBO 0.0100: 1 of 4 queries does not"),
+        "min_mean_rbo": (0.6413, "the mean RBO must reach 0.6413: it does not"),
+        "max_drop": (0.49, "no query may fall by more than 0.4900: 2 of 3 judged queries do"),
+        "max_mean_drop": (0.4709, "the mean may not fall by more than 0.4709: it does"),
+    }
+    assert_invariant(loud, SHOP, upper, **fine)  # type: ignore[arg-type]
+    for limit, (value, told) in broken.items():
+        for limits in ({limit: value}, {**fine, limit: value}):
+            text = failure_of(lambda limits=limits: assert_invariant(loud, SHOP, upper, **limits))
+            assert f"\n  {told}\n" in text
+
+
+def test_a_change_far_down_is_a_change() -> None:
+    documents = [f"d{place:03}" for place in range(300)]
+    swapped = [*documents[:-2], documents[-1], documents[-2]]
+    assert rbo(documents, swapped) > 1 - 1e-9
+
+    def search(text: str) -> list[str]:
+        return swapped if text.isupper() else documents
+
+    assert_invariant(search, SHOP.subset(["q1"]), upper)  # not in the first hundred
+    assert_invariant(search, SHOP.subset(["q1"]), upper, depth=300, min_rbo=0.999999)
+    with pytest.raises(AssertionError, match="every ranking must be the same"):
+        assert_invariant(search, SHOP.subset(["q1"]), upper, depth=300)
+
+
+def test_so_many_queries_may_be_beyond_but_none_may_fail() -> None:
+    assert_invariant(loud, SHOP, upper, allowed_queries=4)
+    with pytest.raises(AssertionError, match="4 of 4 queries are not, 3 allowed"):
+        assert_invariant(loud, SHOP, upper, allowed_queries=3)
+
+    def breaks(text: str) -> list[str]:
+        if text == "RED":
+            raise KeyError("no\x1b such")
+        return ["a"]
+
+    text = failure_of(
+        lambda: assert_invariant(breaks, SHOP.subset(["q1", "q2"]), upper, allowed_queries=9)
+    )
+    assert "\n  the ranker fails on 1 perturbed query: q1\n" in text
+    assert "      as it is   1 a\n      perturbed  KeyError: 'no\\x1b such'\n" in text
+    with pytest.raises(AssertionError, match="the ranker fails on 1 perturbed query: q1"):
+        assert_direction(breaks, SHOP.subset(["q1", "q2"]), upper, "not_better", of="mean")
+
+
+def test_of_several_texts_the_worst_counts_and_is_shown() -> None:
+    text = failure_of(lambda: assert_invariant(loud, SHOP.subset(["q1"]), "case"))
+    assert "  1 perturbed query, 2 texts: mean RBO 0.9275 (p=0.9)\n" in text  # (0.855 + 1) / 2
+    assert '    q1 "red" -> "RED"   RBO 0.855' in text
+    assert "Red" not in text
+
+
+def test_queries_keep_their_ids_attributes_and_candidates() -> None:
+    golden = GoldenSet.from_frames(
+        pd.DataFrame(
+            {
+                "query_id": ["q1", "q1", "q2"],
+                "doc_id": ["a", "b", "a"],
+                "relevance": [1, 0, 1],
+                "f": [1, 2, 3],
+            }
+        ),
+        pd.DataFrame({"query_id": ["q1", "q2"], "query": ["red", "blue"], "locale": ["de", "en"]}),
+    )
+    seen = []
+
+    def of_queries(queries: list[Query]) -> list[list[str]]:
+        seen.extend((query.id, query.text, query.attributes["locale"]) for query in queries)
+        return [["a"] for _ in queries]
+
+    assert_invariant(batch(of_queries), golden, upper)
+    assert seen == [
+        ("q1", "red", "de"),
+        ("q2", "blue", "en"),
+        ("q1", "RED", "de"),
+        ("q2", "BLUE", "en"),
+    ]
+    assert_invariant(scorer(lambda text, docs: [len(doc) for doc in docs]), golden, upper)
+
+    class Estimator:
+        def predict(self, rows: object) -> list[float]:
+            return [1.0] * len(rows)  # type: ignore[arg-type]
+
+    assert_invariant(model(Estimator(), features=["f"]), golden, upper)
+
+
+def test_a_perturbation_may_look_at_the_query() -> None:
+    asked = []
+
+    def by_locale(query: Query) -> list[str]:
+        asked.append(query.id)
+        return [f"{query.text} {query.id}", f"{query.text}!", f"{query.text}!"]
+
+    text = failure_of(
+        lambda: assert_invariant(lambda text: [text], SHOP.subset(["q1", "q2"]), by_locale)
+    )
+    assert asked == ["q1", "q2"]
+    assert "2 perturbed queries, 4 texts" in text
+
+
+def test_a_metric_where_lower_is_better_falls_when_it_rises() -> None:
+    golden = SHOP.subset(["q2"])  # a moves from rank 1 to 3
+    assert_invariant(loud, golden, upper, max_drop=2, metric="FirstRank")
+    text = failure_of(
+        lambda: assert_invariant(loud, golden, upper, max_drop=1.9, metric="FirstRank")
+    )
+    assert "FirstRank 1.0000 -> 3.0000, +2.0000 over 1 judged query" in text
+
+
+def test_the_grades_of_the_whole_set_count() -> None:
+    """ERR asks for the highest grade of the golden set, though that query is not perturbed."""
+    golden = GoldenSet.from_dict(
+        {"q1": {"a": 1}, "q2": {"b": 3}}, {"q1": "red", "q2": "42"}, name="web"
+    )
+    text = failure_of(lambda: assert_invariant(loud, golden, upper, metric="ERR"))
+    assert "ERR 0.125 -> 0.042" in text  # (2 ** 1 - 1) / 2 ** 3, and a third of it
+
+
+# --- directions --------------------------------------------------------------------------------
+
+
+def noisy(text: str) -> str:
+    return f"{text} lorem"
+
+
+def lured(text: str) -> list[str]:
+    """Rank better what has a word that means nothing."""
+    return ["c", "a"] if "lorem" in text else ["b", "a", "c"]
+
+
+def test_an_irrelevant_word_must_not_make_it_better() -> None:
+    golden = SHOP.subset(["q3", "q4", "q6"])
+    text = failure_of(lambda: assert_direction(lured, golden, noisy, "not_better"))
+    # c is the only one that q3 wants: 0.5 at rank 3, 1 at rank 1; a of q6 stays at rank 2: 0.6309.
+    assert text == (
+        "perturbation 'noisy' leads ranker 'lured' on golden set 'shop' (3 queries) the wrong way\n"
+        "  nDCG@10 0.5655 -> 0.8155, +0.2500 over 2 judged queries\n"
+        "  nDCG@10 of every query must not become better: 1 of 2 judged queries does\n"
+        "  worst queries\n"
+        '    q3 "green" -> "green lorem"   RBO 0.452, nDCG@10 0.500 -> 1.000\n'
+        "      as it is   1 b   2 a   3 c\n"
+        "      perturbed  1 c   2 a"
+    ).replace("0.452", f"{rbo('bac', 'ca'):.3f}")
+    assert_direction(lured, golden, noisy, "not_worse")
+    assert_direction(lured, golden, noisy, "not_better", slack=0.5)
+    assert_direction(lured, golden, noisy, "not_better", allowed_queries=1)
+    assert_direction(lured, golden, noisy, "not_better", of="mean", slack=0.25)
+    text = failure_of(
+        lambda: assert_direction(lured, golden, noisy, "not_better", of="mean", slack=0.2)
+    )
+    assert "the mean nDCG@10 must not become better by more than 0.2000\n" in text
+
+
+def test_the_other_way_and_a_metric_where_lower_is_better() -> None:
+    golden = SHOP.subset(["q3", "q6"])
+    backwards = lambda text: lured(
+        text.removesuffix(" lorem") if "lorem" in text else f"{text} lorem"
+    )  # noqa: E731
+    with pytest.raises(AssertionError, match="must not become worse: 1 of 2 judged queries does"):
+        assert_direction(backwards, golden, noisy, "not_worse")
+    assert_direction(backwards, golden, noisy, "not_better")
+    with pytest.raises(AssertionError, match="FirstRank of every query must not become better: 1"):
+        assert_direction(lured, golden, noisy, "not_better", metric="FirstRank")
+    assert_direction(lured, golden, noisy, "not_worse", metric="FirstRank")
+
+
+def test_a_function_says_what_is_as_it_should_be(entered: list[Entry]) -> None:
+    seen: list[Perturbed] = []
+
+    def narrows(trial: Perturbed) -> bool:
+        seen.append(trial)
+        return set(trial.after) <= set(trial.before)
+
+    golden = SHOP.subset(["q3", "q4"])
+    assert_direction(lured, golden, noisy, narrows)
+    assert [(one.query.id, one.text, one.before, one.after) for one in seen] == [
+        ("q3", "green lorem", ("b", "a", "c"), ("c", "a")),
+        ("q4", "hat lorem", ("b", "a", "c"), ("c", "a")),
+    ]
+    assert (seen[0].value_before, seen[0].value_after, seen[0].gain) == (0.5, 1.0, 0.5)
+    assert math.isnan(seen[1].gain)
+    name = "test_a_function_says_what_is_as_it_should_be.<locals>.narrows"
+    assert entered[0]["note"] == (
+        "perturbation 'noisy', ranker 'lured' on golden set 'shop' (2 queries): "
+        f"{name} must hold of every query; nDCG@10 0.5000 -> 1.0000, +0.5000 over 1 judged query"
+    )
+
+    def keeps_the_first(trial: Perturbed) -> bool:
+        return trial.after[0] == trial.before[0]
+
+    with pytest.raises(AssertionError, match="must hold of every query: 2 of 2 queries do not"):
+        assert_direction(lured, golden, noisy, keeps_the_first)
+
+
+# --- what is wrong -----------------------------------------------------------------------------
+
+
+def raising(text: str) -> str:
+    raise ValueError("no such language")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((alike, SHOP, "typos"), {}, ConfigurationError, "did you mean 'typo'"),
+        ((alike, SHOP, 3), {}, ConfigurationError, "perturbation=3 is neither the name of one"),
+        (
+            (alike, SHOP, raising),
+            {},
+            ConfigurationError,
+            "'raising' failed on query 'q1' \"red\": V",
+        ),
+        ((alike, SHOP, lambda text: None), {}, ConfigurationError, "failed on query 'q1'"),
+        ((alike, SHOP, lambda text: [3]), {}, ConfigurationError, "made 3 of query 'q1'"),
+        (
+            (alike, SHOP, lambda text: text),
+            {},
+            ConfigurationError,
+            "changes 0 of the 6 queries of golden set 'shop', fewer than 1: there is too little",
+        ),
+        (
+            (alike, SHOP, upper),
+            {"min_queries": 5},
+            ConfigurationError,
+            "changes 4 of the 6 .* than 5",
+        ),
+        (
+            (alike, SHOP, upper),
+            {"min_rbo": 1.1},
+            ConfigurationError,
+            "min_rbo=1.1: RBO is a number",
+        ),
+        ((alike, SHOP, upper), {"min_rbo": True}, ConfigurationError, "min_rbo=True"),
+        ((alike, SHOP, upper), {"min_mean_rbo": math.nan}, ConfigurationError, "min_mean_rbo=nan"),
+        (
+            (alike, SHOP, upper),
+            {"max_drop": -0.1},
+            ConfigurationError,
+            "max_drop=-0.1: it is a num",
+        ),
+        ((alike, SHOP, upper), {"max_mean_drop": "1"}, ConfigurationError, "max_mean_drop=1"),
+        ((alike, SHOP, upper), {"allowed_queries": 0.5}, ConfigurationError, "allowed_queries=0.5"),
+        (
+            (alike, SHOP, upper),
+            {"min_drop": 1},
+            ConfigurationError,
+            "there is no option 'min_drop'",
+        ),
+        ((alike, SHOP, upper), {"p": 1.0}, MetricError, "p=1.0: p is a number between 0 and 1"),
+        ((alike, SHOP, upper), {"metric": "nDGC"}, MetricError, "nDGC"),
+        (
+            (alike, SHOP.subset(["q4"]), upper),
+            {"max_drop": 1},
+            ConfigurationError,
+            "none of the pert",
+        ),
+        ((lambda text: [], SHOP.subset(["q1"]), upper), {}, RunError, "every ranking is empty"),
+        ((lambda text: 1 / 0, SHOP, upper), {}, RankerError, "failed on 4 of 4 queries"),
+        ((SHOP, alike, upper), {}, ConfigurationError, "give the fixtures ranker and golden_set"),
+        ((7, SHOP, upper), {}, RankerError, "the ranker is int"),
+    ],
+)
+def test_what_cannot_be_checked_is_refused(
+    arguments: tuple[object, ...], options: dict, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        assert_invariant(*arguments, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("direction", "options", "message"),
+    [
+        ("not_beter", {}, "direction=not_beter is not possible; did you mean 'not_better'"),
+        ("not_better", {"of": "queries"}, "of=queries is not possible; did you mean 'query'"),
+        ("not_better", {"slack": -1}, "slack=-1"),
+        ("not_better", {"allowed_queries": -1}, "allowed_queries=-1"),
+        (lambda trial: True, {"of": "mean"}, "a function is asked of each query"),
+    ],
+)
+def test_a_direction_that_is_none_is_refused(
+    direction: object, options: dict, message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        assert_direction(alike, SHOP, upper, direction, **options)  # type: ignore[arg-type]
+
+
+def test_nothing_perturbed_may_pass_where_that_is_said(entered: list[Entry]) -> None:
+    assert_invariant(alike, SHOP, "accents", min_queries=0, max_drop=0.1, min_mean_rbo=0.9)
+    assert_direction(alike, SHOP, "accents", "not_better", min_queries=0)
+    assert entered[0]["note"].endswith(
+        "0 of 0 perturbed queries ranked differently, mean RBO -; not perturbed: 5 stay as they "
+        "are, 1 has no text"
+    )
+
+
+def test_many_queries_are_cut_and_foreign_text_is_harmless() -> None:
+    ids = [f"q{number}\n\x1b" for number in range(30)]
+    golden = GoldenSet.from_dict({key: {} for key in ids}, {key: f"{key} x" for key in ids})
+    text = failure_of(lambda: assert_invariant(lambda text: [f"\x1b{text}"], golden, upper))
+    assert "\x1b" not in text
+    assert text.count("as it is") == 5
+    assert (
+        "\n    and q5\\n\\x1b, q6\\n\\x1b, q7\\n\\x1b, q8\\n\\x1b, q9\\n\\x1b and 20 more\n" in text
+    )
