@@ -272,9 +272,10 @@ def test_an_irrelevant_word_must_not_make_it_better() -> None:
 
 def test_the_other_way_and_a_metric_where_lower_is_better() -> None:
     golden = SHOP.subset(["q3", "q6"])
-    backwards = lambda text: lured(
-        text.removesuffix(" lorem") if "lorem" in text else f"{text} lorem"
-    )  # noqa: E731
+
+    def backwards(text: str) -> list[str]:
+        return lured(text.removesuffix(" lorem") if "lorem" in text else f"{text} lorem")
+
     with pytest.raises(AssertionError, match="must not become worse: 1 of 2 judged queries does"):
         assert_direction(backwards, golden, noisy, "not_worse")
     assert_direction(backwards, golden, noisy, "not_better")
