@@ -89,6 +89,18 @@ def test_a_worse_ranker_is_only_recorded_with_a_reason(symbol_search: Path) -> N
     assert run(symbol_search, *WORSE, *gates)[0] == 0
 
 
+def test_a_worse_ranker_breaks_what_is_expected_and_mends_what_was_known(
+    symbol_search: Path,
+) -> None:
+    code, text = run(symbol_search, *WORSE, "-k", "must_find or nobody_has_judged")
+    assert code == 1, text
+    assert "golden set 'symbols' (153 queries): 3 of 10 expectations hold, 4 violated" in text
+    assert 'ms-09 "gropuby"  (golden/symbols.jsonl:' in text
+    assert "expected  itertools.groupby in the top 1" in text
+    assert "1 known failure that holds now" in text
+    assert "golden set 'unjudged' (6 queries): " in text
+
+
 def test_the_failures_read_the_same_from_the_root_of_the_project() -> None:
     root = EXAMPLES.parent
     code, text = run(root, "examples/symbol_search", *WORSE, "-k", "no_regression")

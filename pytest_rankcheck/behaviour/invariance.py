@@ -145,8 +145,9 @@ def perturbed_answers(
 def _perturbation(perturbation: object, seed: int) -> tuple[str, Callable[[Query], object]]:
     """Return what messages call a perturbation, and how it is asked."""
     if isinstance(perturbation, str):
-        built_in = perturbation_named(perturbation, seed)
-        return perturbation, lambda query: built_in(str(query.text))
+        built_in = perturbation_named(perturbation)
+        name = f"{perturbation}, seed {seed}" if built_in.takes_seed else perturbation
+        return name, lambda query: built_in(str(query.text), seed)
     if not callable(perturbation):
         raise ConfigurationError(
             f"perturbation={quoted(repr(perturbation), 60)} is neither the name of one nor a "

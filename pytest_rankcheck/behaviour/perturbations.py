@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
@@ -49,8 +48,8 @@ def perturbations() -> Mapping[str, Perturbation]:
     return dict(_BUILT_IN)
 
 
-def perturbation_named(name: str, seed: int = 0) -> Perturb:
-    """Return the perturbation with a name, as a function of the text alone.
+def perturbation_named(name: str) -> Perturbation:
+    """Return the perturbation with a name.
 
     Raises:
         ConfigurationError: there is none of that name.
@@ -60,7 +59,7 @@ def perturbation_named(name: str, seed: int = 0) -> Perturb:
             f"there is no perturbation '{quoted(name)}'{suggestion(name, _BUILT_IN)}; there are "
             f"{', '.join(_BUILT_IN)}, and any function from a text to another"
         )
-    return partial(_BUILT_IN[name], seed=seed)
+    return _BUILT_IN[name]
 
 
 def _case(text: str) -> Iterator[str]:

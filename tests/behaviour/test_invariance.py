@@ -143,6 +143,18 @@ def test_a_change_far_down_is_a_change() -> None:
         assert_invariant(search, SHOP.subset(["q1"]), upper, depth=300)
 
 
+def test_the_seed_of_what_is_drawn_is_said() -> None:
+    def listening(text: str) -> list[str]:
+        return ["a", "b"] if text == "green" else ["b", "a"]
+
+    texts = {
+        failure_of(lambda seed=seed: assert_invariant(listening, SHOP, "typo", seed=seed))
+        for seed in range(5)
+    }
+    assert len(texts) == 5
+    assert all("perturbation 'typo, seed " in text for text in texts)
+
+
 def test_so_many_queries_may_be_beyond_but_none_may_fail() -> None:
     assert_invariant(loud, SHOP, upper, allowed_queries=4)
     with pytest.raises(AssertionError, match="4 of 4 queries are not, 3 allowed"):

@@ -120,7 +120,7 @@ def test_all_return_other_texts_each_once_and_the_same_again(
     assert text not in made
     assert all(other.strip() for other in made)
     assert len(set(made)) == len(made)
-    assert perturbation_named(name, seed)(text) == made
+    assert perturbation_named(name)(text, seed) == made
 
 
 @given(text=texts)
