@@ -17,16 +17,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unicodedata import is_normalized
 
 import pytest
 from markdown_it import MarkdownIt
 
-from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
+from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
 from pytest_rankcheck.metrics import registry
 from pytest_rankcheck.metrics.parameters import spelled
 from pytest_rankcheck.metrics.registry import definitions, judged_definitions
 from pytest_rankcheck.metrics.similarity.registry import similarities
+from pytest_rankcheck.reports.ledger import collecting
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -81,7 +83,8 @@ def test_the_code_blocks_of_a_page_run(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
         elif block.language == "python":
-            exec(compile(block.text, block.where, "exec"), namespace)
+            with collecting():  # what it asserts is no finding of this session
+                exec(compile(block.text, block.where, "exec"), namespace)
         elif block.language == "console":
             run_console(block, tmp_path)
         elif block.language == "sh":
@@ -216,7 +219,20 @@ def table_of_rules() -> str:
     return "\n".join(rows) + "\n"
 
 
+def table_of_perturbations() -> str:
+    """Return the manual's table of the perturbations that are built in."""
+    rows = ["| name | what a query becomes | *Red café shoes* becomes |", "|---|---|---|"]
+    for one in perturbations().values():
+        made = one("Red café shoes")
+        # Apart from each other, a letter and its accent look as they do together.
+        shown = (repr(text) if is_normalized("NFC", text) else ascii(text) for text in made)
+        examples = ", ".join(f"`{text}`" for text in shown)
+        rows.append(f"| `{one.name}` | {one.summary} | {examples} |")
+    return "\n".join(rows) + "\n"
+
+
 TABLES = {
+    "perturbations": ("behaviour.md", table_of_perturbations),
     "metrics": ("metrics.md", table_of_metrics),
     "parameters": ("metrics.md", table_of_parameters),
     "similarities": ("metrics.md", table_of_similarities),
