@@ -180,7 +180,7 @@ def _orders(asker: Asker, golden: GoldenSet) -> Asked:
 def _batches(asker: Asker, golden: GoldenSet, sizes: Sequence[int]) -> Asked:
     # Never more at once than it is made for: that may not fit into its memory.
     own = _own_size(asker, golden)
-    for size in sizes or [size for size in dict.fromkeys((1, (own + 1) // 2)) if size < own]:
+    for size in sizes or dict.fromkeys((1, (own + 1) // 2)):
         adapter = asker.adapter.with_size(size)
         assert adapter is not None
         yield f"{size:,} at once", asker.asking(adapter).again(golden)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_rankcheck.behaviour.asking import Asker
 from pytest_rankcheck.behaviour.perturbations import Perturb, perturbation_named
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.joining import join
@@ -121,14 +121,19 @@ def perturbed_answers(
         RunError: every ranking is empty.
     """
     __tracebackhide__ = True
+    if isinstance(min_queries, bool) or not isinstance(min_queries, int) or min_queries < 0:
+        raise ConfigurationError(
+            f"min_queries={quoted(min_queries)}: it is a whole number of at least 0"
+        )
     name, perturb = _perturbation(perturbation, seed)
     texts = {query.id: _texts(perturb, query, name) for query in golden if query.text is not None}
     changed = {query_id: others for query_id, others in texts.items() if others}
     if len(changed) < min_queries:
         raise ConfigurationError(
-            f"perturbation '{quoted(name)}' changes {len(changed):,} of the {len(golden):,} "
-            f"queries of golden set '{quoted(golden.name)}', fewer than {min_queries:,}: there is "
-            "too little to check; take another one, or fewer with min_queries"
+            f"perturbation '{quoted(name)}' changes {len(changed):,} of "
+            f"{plural(len(golden), 'query', 'queries')} of golden set '{quoted(golden.name)}', "
+            f"fewer than {min_queries:,}: there is too little to check; take another one, or fewer "
+            "with min_queries"
         )
     trials = _trials(asker, golden, changed, metric, p) if changed else []
     return Perturbing(
@@ -166,7 +171,8 @@ def _texts(perturb: Callable[[Query], object], query: Query, name: str) -> list[
     """
     try:
         made = perturb(query)
-        others = [made] if isinstance(made, str) else list(made)  # type: ignore[call-overload]
+        is_one = isinstance(made, (str, bytes, Mapping)) or not isinstance(made, Iterable)
+        others = [made] if is_one else list(made)  # type: ignore[call-overload]
     except Exception as error:
         raise ConfigurationError(
             f"perturbation '{quoted(name)}' failed on query '{quoted(query.id)}' "

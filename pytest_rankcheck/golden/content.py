@@ -186,6 +186,11 @@ class Contents:
             GoldenSetError: the query is not there, or no ranking can meet this expectation
                 together with those before it.
         """
+        if not isinstance(expectation, Expectation):
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: {quoted(repr(expectation), 60)} is no expectation, "
+                'such as Expectation.in_top(3, "d1", query="q1")'
+            )
         query_id = expectation.query
         if query_id not in self.grades:
             raise GoldenSetError(

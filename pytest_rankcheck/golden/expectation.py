@@ -40,6 +40,12 @@ class Expectation:
     severity: Severity = "error"
 
     def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise GoldenSetError(
+                f"there is no expectation '{quoted(self.kind)}'"
+                f"{suggestion(str(self.kind), get_args(Kind))}; make one with Expectation.in_top, "
+                "not_in_top, above, before, some_results or no_results"
+            )
         _check_text(self.query, "query", "the id of a query")
         for name in ("reason", "known_failure"):
             value = getattr(self, name)

@@ -236,6 +236,9 @@ def test_a_metric_where_lower_is_better_falls_when_it_rises() -> None:
         lambda: assert_invariant(loud, golden, upper, max_drop=1.9, metric="FirstRank")
     )
     assert "FirstRank 1.0000 -> 3.0000, +2.0000 over 1 judged query" in text
+    assert_invariant(loud, golden, upper, max_mean_drop=2, metric="FirstRank")
+    with pytest.raises(AssertionError, match=r"may not fall by more than 1\.9000: it does\n"):
+        assert_invariant(loud, golden, upper, max_mean_drop=1.9, metric="FirstRank")
 
 
 def test_the_grades_of_the_whole_set_count() -> None:
@@ -342,19 +345,27 @@ def raising(text: str) -> str:
             ConfigurationError,
             "'raising' failed on query 'q1' \"red\": V",
         ),
-        ((alike, SHOP, lambda text: None), {}, ConfigurationError, "failed on query 'q1'"),
+        (
+            (alike, SHOP, lambda text: None),
+            {},
+            ConfigurationError,
+            "made None of query 'q1' \"red\"",
+        ),
+        ((alike, SHOP, lambda text: b"x"), {}, ConfigurationError, "made b'x' of query 'q1'"),
+        ((alike, SHOP, lambda text: {"x": 1}), {}, ConfigurationError, "made {'x': 1} of query"),
+        ((alike, SHOP, upper), {"min_queries": "1"}, ConfigurationError, "min_queries=1: it is a"),
         ((alike, SHOP, lambda text: [3]), {}, ConfigurationError, "made 3 of query 'q1'"),
         (
             (alike, SHOP, lambda text: text),
             {},
             ConfigurationError,
-            "changes 0 of the 6 queries of golden set 'shop', fewer than 1: there is too little",
+            "changes 0 of 6 queries of golden set 'shop', fewer than 1: there is too little",
         ),
         (
             (alike, SHOP, upper),
             {"min_queries": 5},
             ConfigurationError,
-            "changes 4 of the 6 .* than 5",
+            "changes 4 of 6 .* than 5",
         ),
         (
             (alike, SHOP, upper),

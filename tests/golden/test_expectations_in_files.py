@@ -262,9 +262,16 @@ def test_an_expectation_of_a_query_that_is_not_there_is_refused() -> None:
     golden = GoldenSet.from_dict({"q1": {"d": 1}}, name="web")
     with pytest.raises(GoldenSetError, match=r"golden set 'web': .* query 'q11', which is not"):
         golden.expecting(Expectation.some_results(query="q11"))
+    with pytest.raises(GoldenSetError, match="golden set 'web': 'd' is no expectation, such as"):
+        golden.expecting("d")  # type: ignore[arg-type]
     for query in ("", None, 3):
         with pytest.raises(GoldenSetError, match="it is the id of a query"):
             Expectation.some_results(query=query)  # type: ignore[arg-type]
+
+
+def test_a_kind_that_is_none_is_refused() -> None:
+    with pytest.raises(GoldenSetError, match="no expectation 'in_topp'; did you mean 'in_top'"):
+        Expectation("q1", "in_topp", ("d",), k=1)  # type: ignore[arg-type]
 
 
 def test_an_attribute_named_expect_cannot_be_saved(tmp_path: Path) -> None:
