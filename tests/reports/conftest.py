@@ -12,14 +12,16 @@ import pytest
 from hostile import HOSTILE
 
 from pytest_rankcheck import (
+    Expectation,
     Gate,
     GoldenSet,
     Run,
     assert_at_least,
+    assert_expectations,
     assert_not_regressed,
     evaluate,
 )
-from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.ledger import collecting, finding
 from pytest_rankcheck.reports.report import Report, report_of
 
 
@@ -73,7 +75,16 @@ def hostile() -> Report:
     )
     before = {query: [f"{query}!", query] for query in HOSTILE}
     now = {query: [f"new {query}", query] for query in HOSTILE}
-    return made_report(now, before, golden)
+    report = made_report(now, before, golden)
+    expected = [
+        Expectation.in_top(1, f"missing {query}", query=query, reason=query) for query in HOSTILE
+    ]
+    with collecting() as ledger, suppress(AssertionError):
+        assert_expectations(Run.from_dict(now), golden, expected)
+    # Not by way of the text, in which foreign text is harmless already.
+    ledger += [finding(query, query, f"{query}\n{query}") for query in HOSTILE]
+    report["notes"] += report_of(ledger, "pytest -q")["notes"]
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,16 @@ def test_it_never_is_longer_than_a_comment(report: Report) -> None:
     assert "_and 200 gates more that passed_" in text
 
 
+def test_what_failed_beside_the_gates_is_told_whole(report: Report) -> None:
+    report["gates"] = [gate for gate in report["gates"] if not gate["failed"]]
+    report["notes"].append({"heading": "expectations", "text": "one", "failure": "one\n  ```two"})
+    text = markdown_of(report)
+    assert text.startswith("## ❌ Ranking quality: 0 of 1 gate and 1 check of behaviour failed\n")
+    assert "### expectations\n\none\n" in text
+    assert "\n``````text\none\n  ```two\n``````\n" in text
+    assert "  - one" not in text
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_foreign_text_is_text(text: str) -> None:
     rendered = MarkdownIt("gfm-like", {"linkify": False}).render(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import Context
 
-from pytest_rankcheck.reports.ledger import Entry, collecting, enter
+from pytest_rankcheck.reports.ledger import Entry, collecting, enter, finding
 from pytest_rankcheck.reports.summary import summary_lines
 
 
@@ -54,6 +54,15 @@ def test_notes_are_grouped_and_said_once_what_is_to_be_done_last() -> None:
         "  b",
         "baselines written:",
         "  a",
+    ]
+
+
+def test_a_note_of_a_failing_assertion_is_red() -> None:
+    notes = [finding("expectations", "2 of 3 hold", "why"), finding("expectations", "4 hold")]
+    assert [(line.text, line.colour) for line in summary_lines(notes)] == [
+        ("expectations:", ""),
+        ("  FAILED: 2 of 3 hold", "red"),
+        ("  4 hold", ""),
     ]
 
 
