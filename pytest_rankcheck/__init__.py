@@ -69,7 +69,12 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.golden.lint.finding import Finding
     from pytest_rankcheck.golden.query import Query
+    from pytest_rankcheck.metrics.hits import JudgedHits
+    from pytest_rankcheck.metrics.laws.check import check_metric
+    from pytest_rankcheck.metrics.laws.report import LawReport
     from pytest_rankcheck.metrics.names import Metric
+    from pytest_rankcheck.metrics.parameters import Parameter
+    from pytest_rankcheck.metrics.registry import metric
     from pytest_rankcheck.metrics.similarity.lists import jaccard, overlap, top_k_kendall
     from pytest_rankcheck.metrics.similarity.order import (
         kendall_distance,
@@ -150,7 +155,12 @@ _HOMES = {
     "golden.golden_set": ("GoldenSet",),
     "golden.lint.finding": ("Finding",),
     "golden.query": ("Query",),
+    "metrics.hits": ("JudgedHits",),
+    "metrics.laws.check": ("check_metric",),
+    "metrics.laws.report": ("LawReport",),
     "metrics.names": ("Metric",),
+    "metrics.parameters": ("Parameter",),
+    "metrics.registry": ("metric",),
     "metrics.similarity.lists": ("jaccard", "overlap", "top_k_kendall"),
     "metrics.similarity.order": ("kendall_distance", "kendall_tau", "spearman", "tau_ap"),
     "metrics.similarity.rbo": ("rbo",),
@@ -180,11 +190,14 @@ __all__ = [
     "Gate",
     "GoldenSet",
     "GoldenSetError",
+    "JudgedHits",
+    "LawReport",
     "Metric",
     "MetricError",
     "MetricWarning",
     "Move",
     "Outcome",
+    "Parameter",
     "Perturbed",
     "Query",
     "RankcheckError",
@@ -229,6 +242,7 @@ __all__ = [
     "assert_success_rate_at_least",
     "assert_success_rate_not_regressed",
     "batch",
+    "check_metric",
     "compare",
     "embedder",
     "evaluate",
@@ -237,6 +251,7 @@ __all__ = [
     "jaccard",
     "kendall_distance",
     "kendall_tau",
+    "metric",
     "model",
     "overlap",
     "perturbations",

@@ -15,11 +15,13 @@ from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.foreign import PREFIX, foreign_definition
 from pytest_rankcheck.metrics.grammar import parts_of
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.laws.declared import Holds
 from pytest_rankcheck.metrics.parameters import Value, spelled
 from pytest_rankcheck.metrics.registry import (
     Definition,
     Unit,
     definition,
+    generation,
     known,
     trec_eval_definition,
 )
@@ -65,7 +67,7 @@ class Metric:
                     f"not {type(text).__name__}: {quoted(text)}"
                 )
             return _of_object(text)
-        return _parse(text)
+        return _parse(text, generation())
 
     @staticmethod
     def of(name: str, cutoff: int | None = None, **parameters: object) -> Metric:
@@ -108,7 +110,11 @@ class Metric:
     @property
     def is_monotone(self) -> bool:
         """Whether a document that moves up past one of a lower grade never makes it worse."""
-        return self.definition.is_monotone(dict(self.parameters))
+        return self.declared("monotone") is True
+
+    def declared(self, law: str) -> Holds | None:
+        """Return whether a law is declared to hold of it; None: nothing is declared."""
+        return self.definition.declared(law, dict(self.parameters), self.cutoff)
 
     def __str__(self) -> str:
         values, at = dict(self.parameters), self.cutoff
@@ -133,7 +139,7 @@ def _of_object(measure: object) -> Metric:
     text = str(measure)
     if getattr(measure, "NAME", None) not in _OTHER_MEANING:
         with suppress(MetricError):
-            return _parse(text)
+            return _parse(text, generation())
     return Metric(foreign_definition(text))
 
 
@@ -146,7 +152,8 @@ def _foreign(name: str, text: str) -> Metric | None:
 
 
 @lru_cache(maxsize=1024)
-def _parse(text: str) -> Metric:
+def _parse(text: str, _generation: int) -> Metric:
+    """Return the metric that ``text`` means, as long as no other is registered."""
     if text.strip().startswith(PREFIX):
         return Metric(foreign_definition(text.strip().removeprefix(PREFIX)))
     of_trec_eval = _TREC_EVAL_NAME.fullmatch(text.strip())

@@ -8,13 +8,19 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.laws.declared import Holds, Laws, Property, checked_laws
 from pytest_rankcheck.metrics.parameters import Parameter, Value, flag
+from pytest_rankcheck.metrics.registering import (
+    Origin,
+    refuse_impossible,
+    refuse_unless_callable,
+)
 from pytest_rankcheck.metrics.trails import Trails
 
 __all__ = [
@@ -24,6 +30,7 @@ __all__ = [
     "Unit",
     "definition",
     "definitions",
+    "generation",
     "judged_definitions",
     "known",
     "median_of",
@@ -46,8 +53,8 @@ Aggregate = Literal["arithmetic", "geometric", "median"]
 Unit = Literal["query", "session"]
 """What has a value of the metric: each query, or each session of a log."""
 
-Property = bool | Callable[[Mapping[str, Value]], bool]
-"""What holds of a metric: always, or under some of its parameters."""
+_FAMILIES = "pytest_rankcheck.metrics.families."
+"""Where the functions of our own metrics are."""
 
 JUDGED_ONLY = Parameter(
     "judged_only",
@@ -64,9 +71,13 @@ class Definition:
     """A metric as it is registered: its function and all that is declared of it."""
 
     name: str
-    compute: Compute = field(repr=False, compare=False)
+    compute: Compute = field(repr=False)
     summary: str
     reference: str
+    formula: str = ""
+    """The formula as a line of plain text."""
+    use: str = ""
+    """When to use it, in a sentence."""
     aliases: tuple[str, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict, compare=False)
     synonyms: Synonyms = field(default_factory=dict, compare=False)
@@ -80,17 +91,21 @@ class Definition:
     aggregate: Aggregate = "arithmetic"
     unit: Unit = "query"
     graded: Property = field(default=False, compare=False)
-    monotone: Property = field(default=False, compare=False)
+    laws: Mapping[str, Property] = field(default_factory=dict, compare=False)
+    """The laws that it is declared to keep, or not to."""
     foreign: str | None = None
     """What ir_measures calls the metric, where that library computes it."""
 
     def needs_grades(self, parameters: Mapping[str, Value]) -> bool:
         """Whether the metric tells grades apart, so that it says little on a binary set."""
-        return self.graded(parameters) if callable(self.graded) else self.graded
+        return bool(self.graded(parameters) if callable(self.graded) else self.graded)
 
-    def is_monotone(self, parameters: Mapping[str, Value]) -> bool:
-        """Whether a document that moves up past one of a lower grade never makes it worse."""
-        return self.monotone(parameters) if callable(self.monotone) else self.monotone
+    def declared(
+        self, law: str, parameters: Mapping[str, Value], cutoff: int | None = None
+    ) -> Holds | None:
+        """Return whether a law is declared to hold; None: nothing is declared."""
+        said = self.laws.get(law)
+        return said({**parameters, "cutoff": cutoff}) if callable(said) else said
 
     @property
     def is_mean_of_values(self) -> bool:
@@ -137,12 +152,15 @@ class Definition:
 
 _DEFINITIONS: dict[str, Definition] = {}
 _NAMES: dict[str, Definition] = {}
+_GENERATIONS = [0]
 
 
 def metric(
     name: str,
     *,
-    reference: str,
+    reference: str = "",
+    formula: str = "",
+    use: str = "",
     aliases: tuple[str, ...] = (),
     parameters: tuple[Parameter, ...] = (),
     synonyms: Synonyms | None = None,
@@ -155,7 +173,7 @@ def metric(
     aggregate: Aggregate = "arithmetic",
     unit: Unit = "query",
     graded: Property = False,
-    monotone: Property = False,
+    **laws: Unpack[Laws],
 ) -> Callable[[Compute], Compute]:
     """Register the decorated function as the metric ``name``.
 
@@ -165,7 +183,9 @@ def metric(
 
     Args:
         name: the canonical name, as it is printed.
-        reference: the source of the formula: paper and equation.
+        reference: the source of the formula: paper and equation; without it, the function.
+        formula: the formula as a line of plain text, for the metric's card.
+        use: when to use it, in a sentence, for the metric's card.
         aliases: other names; names and aliases ignore case.
         parameters: what may stand between the brackets, in canonical order.
         synonyms: other libraries' parameters, value by value in our terms, such as
@@ -183,21 +203,28 @@ def metric(
         unit: what has a value: each query, or each session of a log, whose metrics take the trails
             of sessions in the place of judged hits.
         graded: whether it needs more than two grades to say something.
-        monotone: whether a document that moves up past one of a lower grade never makes it worse;
-            the tests hold a metric to it.
+        **laws: the laws that it keeps (True), does not (False), or keeps wherever judgments are
+            binary (``"binary"``), such as ``monotone=True``; or a function of the parameters and
+            the cutoff that tells. `check_metric` holds a metric to them, as the tests do ours.
 
     Raises:
-        MetricError: the name or an alias is taken.
+        MetricError: a name is not one or is another metric's, the range is none, there is no
+            such law, or the function cannot be called with the parameters.
     """
+    declared_laws = checked_laws(name, laws, Laws)
+    refuse_impossible((name, *aliases), parameters, range)
 
     def register(compute: Compute) -> Compute:
+        refuse_unless_callable(name, compute, [parameter.name for parameter in parameters])
         of_all = (JUDGED_ONLY,) if unit == "query" else ()
         declared = {parameter.name: parameter for parameter in (*parameters, *of_all)}
         entry = Definition(
             name=name,
             compute=compute,
             summary=(compute.__doc__ or "").strip().partition("\n")[0],
-            reference=reference,
+            reference=reference or f"the function {Origin.of(compute)}",
+            formula=formula,
+            use=use,
             aliases=aliases,
             parameters=declared,
             synonyms=synonyms or {},
@@ -210,19 +237,46 @@ def metric(
             aggregate=aggregate,
             unit=unit,
             graded=graded,
-            monotone=monotone,
+            laws=declared_laws,  # type: ignore[arg-type]
         )
-        spellings = {word.casefold() for word in (name, *aliases)}
-        for spelling in spellings:
-            if spelling in _NAMES:
-                raise MetricError(
-                    f"the metric name {spelling!r} is taken by {_NAMES[spelling].name}"
-                )
-        _DEFINITIONS[name] = entry
-        _NAMES.update(dict.fromkeys(spellings, entry))
+        _enter(entry)
         return compute
 
     return register
+
+
+def _enter(entry: Definition) -> None:
+    """Enter a metric; a new definition of the same function takes the place of the old one."""
+    origin = Origin.of(entry.compute)
+    if not origin.module.startswith(_FAMILIES):
+        _load_families()  # so that a name of ours is known to be taken
+    spellings = {word.casefold(): word for word in (entry.name, *entry.aliases)}
+    replaced = set()
+    for spelling, word in spellings.items():
+        holder = _NAMES.get(spelling)
+        if holder is None:
+            continue
+        held_by = Origin.of(holder.compute)
+        if not origin.is_again(held_by):
+            ours = held_by.module.startswith(_FAMILIES)
+            whose = "of pytest-rankcheck" if ours else f"({held_by})"
+            raise MetricError(
+                f"the metric name '{word}' is taken by {holder.name} {whose}; "
+                f"give the metric of {origin} another name"
+            )
+        replaced.add(holder.name)
+    for name in replaced:
+        old = _DEFINITIONS.pop(name)
+        for spelling in [key for key, value in _NAMES.items() if value is old]:
+            del _NAMES[spelling]
+    _DEFINITIONS[entry.name] = entry
+    _NAMES.update(dict.fromkeys(spellings, entry))
+    _GENERATIONS[0] += 1
+
+
+def generation() -> int:
+    """Return a number that is another one after each registration, for what is remembered."""
+    return _GENERATIONS[0]
 
 
 def definitions() -> Mapping[str, Definition]:

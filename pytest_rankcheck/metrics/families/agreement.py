@@ -10,14 +10,53 @@ others are the positive hits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared import Holds, Laws, at_one, having, whole
 from pytest_rankcheck.metrics.parameters import Parameter, Value, choice
 from pytest_rankcheck.metrics.registry import metric
 from pytest_rankcheck.metrics.relevance import BoolArray, count_of, depth_of, in_top, share_of
+
+
+def _whole_or_one(parameters: Mapping[str, Value]) -> Holds:
+    """Hold without a cutoff, and at 1, where everything scores the same.
+
+    At another cutoff the order in the top k is compared, whichever documents stand there: a better
+    one that enters it from below can only stand in the wrong order.
+    """
+    return parameters["cutoff"] in (None, 1)
+
+
+def _robust(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where one pair is not the greater part of all."""
+    if _whole_or_one(parameters):
+        return True
+    return False if parameters["cutoff"] == 2 else "binary"
+
+
+def _stable(parameters: Mapping[str, Value]) -> Holds | None:
+    """Hold for ``ties=a``; on binary judgments ``b`` holds for five documents, not for six."""
+    short = parameters["cutoff"] in (1, 2, 3)
+    return True if short or parameters["ties"] == "a" else None
+
+
+_ORDER: Laws = {
+    "monotone": _whole_or_one,
+    "optimal": _whole_or_one,
+    "identity": whole,
+    "normalised": False,
+    "sensitive": False,
+    "empty_worst": at_one,
+    "none_worst": at_one,
+    "all_best": False,
+    "cutoff_local": True,
+    "cutoff_beyond": True,
+}
+"""What correlations keep: an undefined order scores 0, so that nothing is better than the worst."""
 
 
 @metric(
@@ -27,6 +66,14 @@ from pytest_rankcheck.metrics.relevance import BoolArray, count_of, depth_of, in
         "Kendall, A new measure of rank correlation, Biometrika 30, 1938; b: Kendall, The "
         "treatment of ties in ranking problems, Biometrika 33, 1945; c: Stuart, The estimation and "
         "comparison of strengths of association in contingency tables, Biometrika 40, 1953"
+    ),
+    formula=(
+        "(pairs in the order of their grades - pairs against it) / sqrt(all pairs * pairs "
+        "with different grades)"
+    ),
+    use=(
+        "to compare a whole order with graded judgments, every pair alike; without a cutoff, "
+        "since at one a worse ranking can score higher"
     ),
     parameters=(
         Parameter(
@@ -43,6 +90,7 @@ from pytest_rankcheck.metrics.relevance import BoolArray, count_of, depth_of, in
     ),
     range=(-1.0, 1.0),
     unjudged="of grade 0",
+    **having(_ORDER, robust_1=_robust, stable=True),
 )
 def kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatArray:
     """Kendall's tau: how many pairs of documents stand in the order of their grades, and not."""
@@ -63,6 +111,11 @@ def kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatAr
         "Kendall, A new measure of rank correlation, Biometrika 30, 1938; Fagin, Kumar and "
         "Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17(1), 2003, section 2"
     ),
+    formula="pairs of documents that stand against the order of their grades",
+    use=(
+        "to count misplaced pairs in a whole order, such as a list that is always shown to "
+        "its end; without a cutoff"
+    ),
     parameters=(
         Parameter(
             "normalised",
@@ -78,6 +131,9 @@ def kendall_tau(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatAr
     higher_is_better=False,
     range=(0.0, np.inf),
     unjudged="of grade 0",
+    **having(
+        _ORDER, optimal=True, normalised=True, all_best=True, robust_1=_whole_or_one, stable=True
+    ),
 )
 def kendall_distance(hits: JudgedHits, cutoff: int | None, *, normalised: Value) -> FloatArray:
     """How many pairs of documents stand against the order of their grades."""
@@ -96,8 +152,18 @@ def kendall_distance(hits: JudgedHits, cutoff: int | None, *, normalised: Value)
         "Spearman, The proof and measurement of association between two things, American Journal "
         "of Psychology 15(1), 1904; equal grades have the mean of their ranks"
     ),
+    formula="correlation of rank i with the mean rank of grade g_i",
+    use=(
+        "to compare a whole order with graded judgments, far misplacements counting more; "
+        "without a cutoff"
+    ),
     range=(-1.0, 1.0),
     unjudged="of grade 0",
+    **having(
+        _ORDER,
+        robust_1=_robust,
+        stable=lambda parameters: True if parameters["cutoff"] in (1, 2, 3) else "binary",
+    ),
 )
 def spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """Spearman's rho: the correlation of the documents' ranks with the ranks of their grades."""
@@ -128,6 +194,13 @@ def spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
         "retrieval, SIGIR 2008, section 3; ties: Urbano and Marrero, The treatment of ties in AP "
         "correlation, ICTIR 2017, sections 3 and 4"
     ),
+    formula=(
+        "mean over i = 2..n of (documents above i with a higher grade - with a lower one) / (i-1)"
+    ),
+    use=(
+        "to compare a whole order with graded judgments where mistakes at the top matter "
+        "most; without a cutoff"
+    ),
     parameters=(
         Parameter(
             "ties",
@@ -142,6 +215,7 @@ def spearman(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     ),
     range=(-1.0, 1.0),
     unjudged="of grade 0",
+    **having(_ORDER, sensitive=True, robust_1=_whole_or_one, stable=_stable),
 )
 def tau_ap(hits: JudgedHits, cutoff: int | None, *, ties: Value) -> FloatArray:
     """AP correlation: Kendall's tau with more weight on the top of the ranking.

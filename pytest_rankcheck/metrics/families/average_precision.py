@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared import SOUND, Holds, first_only, having, whole
 from pytest_rankcheck.metrics.parameters import Parameter, Value, choice, mapping, one_of, spelled
 from pytest_rankcheck.metrics.registry import metric
 from pytest_rankcheck.metrics.relevance import (
@@ -46,6 +48,24 @@ SMALLEST_AP = 1e-5
 """What GMAP takes for a query's AP at least, as trec_eval does: one 0 would make the mean 0."""
 
 
+def _all_counted(parameters: Mapping[str, Value]) -> Holds:
+    """Hold unless a relevant document that comes in last lowers the mean of the others."""
+    return parameters["divide"] != "retrieved" or parameters["cutoff"] in (None, 1)
+
+
+def _reaches_one(parameters: Mapping[str, Value]) -> Holds:
+    """Hold unless relevant documents that have no place in the top k count in the denominator."""
+    return parameters["divide"] != "relevant" or whole(parameters)
+
+
+def _tells_all_grades(parameters: Mapping[str, Value]) -> Holds:
+    """Hold unless two grades are as probably relevant."""
+    thresholds = parameters["thresholds"]
+    if not isinstance(thresholds, tuple):
+        return True
+    return True if all(share > 0 for grade, share in thresholds if grade > 0) else "binary"
+
+
 @metric(
     "AP",
     aliases=("MAP",),
@@ -53,10 +73,21 @@ SMALLEST_AP = 1e-5
         "Harman, Evaluation issues in information retrieval, IP&M 28(4), 1992; Buckley and "
         "Voorhees, Evaluating evaluation measure stability, SIGIR 2000, section 2"
     ),
+    formula="sum over relevant i <= k of P@i, / all relevant documents",
+    use=(
+        "for binary judgments with several relevant documents, all of which users want near the top"
+    ),
     parameters=(REL, DIVIDE),
     trec_eval=("map_cut",),
-    # With "retrieved", a relevant document that comes in last lowers the mean of the others.
-    monotone=lambda parameters: parameters["divide"] != "retrieved",
+    **having(
+        SOUND,
+        monotone=_all_counted,
+        identity=lambda parameters: "binary" if _all_counted(parameters) else False,
+        normalised=_reaches_one,
+        sensitive=True,
+        robust_1=False,
+        all_best=_reaches_one,
+    ),
 )
 def average_precision(
     hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value
@@ -82,10 +113,14 @@ def average_precision(
         "Robertson, On GMAP: and other transformations, CIKM 2006, section 2; the floor 1e-5 "
         "after Voorhees, Overview of the TREC 2004 robust retrieval track, section 3"
     ),
+    formula="max(AP, 1e-5), averaged by the geometric mean",
+    use="where the queries that are answered worst decide, such as a service that may fail nobody",
     parameters=(REL,),
     aggregate="geometric",
     range=(SMALLEST_AP, 1.0),
-    monotone=True,
+    **having(
+        SOUND, identity="binary", normalised=whole, sensitive=True, robust_1=False, all_best=whole
+    ),
 )
 def geometric_mean_average_precision(
     hits: JudgedHits, cutoff: int | None, *, rel: Value
@@ -104,8 +139,17 @@ def geometric_mean_average_precision(
         "the counterpart of AP: recall in the place of precision, as in the catalogue of metrics "
         "of Tamm, Damdinov and Vasilev, Quality metrics in recommender systems, RecSys 2021"
     ),
+    formula="sum over relevant i <= k of R@i, / relevant documents in the top k",
+    use="to repeat a published number; it does not see the order of what it counts, use R or AP",
     parameters=(REL,),
-    monotone=True,
+    **having(
+        SOUND,
+        identity=first_only,
+        normalised=False,
+        sensitive=False,
+        robust_1=whole,
+        all_best=False,
+    ),
 )
 def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The mean of the recall at each relevant document of the top k; 0 if there is none.
@@ -124,9 +168,21 @@ def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Float
         "Robertson, Kanoulas and Yilmaz, Extending average precision to graded relevance "
         "judgments, SIGIR 2010, equations 7 and 8"
     ),
+    formula=(
+        "AP, with the precision and the denominator in expectation over the threshold from "
+        "which users find a grade relevant"
+    ),
+    use="for graded judgments where AP is wanted and no single grade divides relevant from not",
     parameters=(THRESHOLDS,),
     graded=True,
-    monotone=True,
+    **having(
+        SOUND,
+        identity=_tells_all_grades,
+        normalised=whole,
+        sensitive=True,
+        robust_1=False,
+        all_best=whole,
+    ),
 )
 def graded_average_precision(
     hits: JudgedHits, cutoff: int | None, *, thresholds: Value

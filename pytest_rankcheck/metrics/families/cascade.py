@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared import SOUND, Holds, having
 from pytest_rankcheck.metrics.parameters import Call, Parameter, Value, call, choice, number, one_of
 from pytest_rankcheck.metrics.registry import metric
 from pytest_rankcheck.metrics.relevance import share_of
@@ -30,15 +33,34 @@ STOP = Parameter(
 )
 
 
+def _never_certain(parameters: Mapping[str, Value]) -> Holds | None:
+    """Hold where no document stops every user; with other probabilities it depends on them."""
+    return True if parameters["stop"] == "exponential" else None
+
+
+def _below_one(parameters: Mapping[str, Value]) -> Holds | None:
+    """Do not hold where no document stops every user."""
+    return False if parameters["stop"] == "exponential" else None
+
+
 @metric(
     "ERR",
     reference=(
         "Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance, "
         "CIKM 2009, equations 4 and 5, algorithm 2"
     ),
+    formula="sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j), p = (2^g - 1) / 2^max",
+    use="for graded judgments and users who stop at the first good answer, as in web search",
     parameters=(MAX_GRADE, STOP),
     graded=True,
-    monotone=True,
+    **having(
+        SOUND,
+        identity=_never_certain,
+        normalised=_below_one,
+        sensitive=True,
+        robust_1=False,
+        all_best=_below_one,
+    ),
 )
 def expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
@@ -57,9 +79,18 @@ def expected_reciprocal_rank(
         "Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for "
         "novelty and diversity, WSDM 2011, section 2.3: normalised by the ideal ranking"
     ),
+    formula="ERR@k / ERR@k of the ideal ranking",
+    use="as ERR, where queries with lower grades should count as much as the others",
     parameters=(MAX_GRADE, STOP),
     graded=True,
-    monotone=True,
+    **having(
+        SOUND,
+        identity=_never_certain,
+        normalised=True,
+        sensitive=True,
+        robust_1=False,
+        all_best=True,
+    ),
 )
 def normalised_expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.laws.declared import SOUND, first_only, having, whole
 from pytest_rankcheck.metrics.parameters import Value
 from pytest_rankcheck.metrics.registry import metric
 from pytest_rankcheck.metrics.relevance import (
@@ -21,7 +22,20 @@ from pytest_rankcheck.metrics.relevance import (
 @metric(
     "Judged",
     reference="trec_eval 10, measure unj (1 - Judged); ir_measures, Judged",
+    formula="judged documents in the top k / k",
+    use=(
+        "beside other metrics, to see how much of what they count as not relevant nobody has judged"
+    ),
     unjudged="what is counted",
+    **having(
+        SOUND,
+        cutoff_beyond=False,
+        identity=False,
+        normalised=True,
+        sensitive=False,
+        robust_1=True,
+        all_best=True,
+    ),
 )
 def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """The share of the top k that is judged; divided by k, though fewer were returned.
@@ -37,9 +51,21 @@ def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     "NumRet",
     aliases=("num_ret",),
     reference="trec_eval, measure num_ret",
+    formula="documents in the top k",
+    use="to see that queries have enough results",
     parameters=(REL,),
     range=(0.0, np.inf),
     unjudged="retrieved",
+    **having(
+        SOUND,
+        identity=lambda parameters: (
+            first_only(parameters) if parameters["rel"] is not None else False
+        ),
+        normalised=False,
+        sensitive=False,
+        robust_1=lambda parameters: parameters["rel"] is None or whole(parameters),
+        all_best=False,
+    ),
 )
 def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """How many documents the top k has; with ``rel``, how many of them are relevant."""
@@ -52,10 +78,15 @@ def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Flo
     "NumRel",
     aliases=("num_rel",),
     reference="trec_eval, measure num_rel",
+    formula="relevant documents, ranked or not",
+    use="to describe a golden set; it says nothing of a ranker",
     parameters=(REL,),
     range=(0.0, np.inf),
     at=None,
     unjudged="not counted",
+    **having(
+        SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
+    ),
 )
 def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """How many documents are relevant, retrieved or not."""
@@ -66,9 +97,18 @@ def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     "NumRelRet",
     aliases=("num_rel_ret",),
     reference="trec_eval, measure num_rel_ret",
+    formula="relevant documents in the top k",
+    use="to describe a run as trec_eval does; to gate use R",
     parameters=(REL,),
     range=(0.0, np.inf),
-    monotone=True,
+    **having(
+        SOUND,
+        identity=first_only,
+        normalised=False,
+        sensitive=False,
+        robust_1=whole,
+        all_best=False,
+    ),
 )
 def number_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """How many documents of the top k are relevant."""

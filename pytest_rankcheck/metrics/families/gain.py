@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared import SOUND, Holds, at_one, having, whole
 from pytest_rankcheck.metrics.parameters import (
     Call,
     Parameter,
@@ -61,11 +63,79 @@ def _uses_grades(parameters: Mapping[str, Value]) -> bool:
     return bool(parameters["gain"] == "exponential")
 
 
+def _gains_rise(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where a higher grade never gains less."""
+    return _holds_of_gains(parameters["gain"], strictly=False)
+
+
+def _gains_differ(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where a higher grade gains more, and each rank is discounted more than the last."""
+    if _is_flat(parameters["discount"]) and parameters["cutoff"] != 1:
+        return False
+    return _holds_of_gains(parameters["gain"], strictly=True)
+
+
+def _holds_of_gains(gain: Value, strictly: bool) -> Holds:
+    if not isinstance(gain, tuple):
+        return True
+    gains = [worth for grade, worth in sorted({0.0: 0.0, **dict(gain)}.items()) if grade >= 0]
+    least = 1e-12 if strictly else 0.0
+    if all(after - before >= least for before, after in pairwise(gains)):
+        return True
+    return "binary" if gains[-1] - gains[0] >= least else False
+
+
+def _is_discounted(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where each rank is discounted more than the last."""
+    return not _is_flat(parameters["discount"])
+
+
+def _is_flat(discount: Value) -> bool:
+    return (
+        isinstance(discount, Call)
+        and discount.name in ("power", "zipf")
+        and (discount.arguments[-1] == 0)
+    )
+
+
+def _discounts_softly(parameters: Mapping[str, Value]) -> Holds | None:
+    """Hold where rank 2, and what stands below the cutoff, loses less than half of rank 1."""
+    if isinstance(parameters["gain"], tuple):
+        return None
+    cutoff = parameters["cutoff"]
+    last = float(cutoff) if cutoff is not None else np.inf  # type: ignore[arg-type]
+    first, second, at_end = _discounts(np.array([1.0, 2.0, last]), parameters["discount"])
+    softly = second < 2 * first * (1 - 1e-9)
+    if _is_flat(parameters["discount"]):
+        return cutoff is None
+    return bool(softly and at_end > 2 * first * (1 + 1e-9))
+
+
+def _unless_mapped(parameters: Mapping[str, Value]) -> Holds | None:
+    """Hold; under a mapping it depends on the gains of 0 and of the highest grade."""
+    return None if isinstance(parameters["gain"], tuple) else True
+
+
+_DISCOUNTED = having(
+    SOUND,
+    monotone=_gains_rise,
+    optimal=_gains_rise,
+    identity=_gains_differ,
+    sensitive=_is_discounted,
+    robust_1=_discounts_softly,
+    none_worst=_unless_mapped,
+)
+
+
 @metric(
     "CG",
     reference=_REFERENCE + "2.1",
+    formula="sum over i <= k of g_i",
+    use="where the worth of the top k counts and its order does not, such as a grid of products",
     range=(0.0, np.inf),
-    monotone=True,
+    **having(
+        SOUND, identity=at_one, normalised=False, sensitive=False, robust_1=whole, all_best=False
+    ),
 )
 def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     """Cumulated gain: the sum of the grades of the top k; negative ones gain nothing."""
@@ -76,12 +146,14 @@ def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 @metric(
     "DCG",
     reference=_REFERENCE + "2.2, with log2(i+1) in the place of max(1, log2 i)",
+    formula="sum over i <= k of gain(g_i) / log2(i+1)",
+    use="where queries with more to find should weigh more; otherwise use nDCG",
     parameters=(GAIN, DISCOUNT),
     synonyms=_SYNONYMS,
     renamed={"gains": "gain"},
     range=(0.0, np.inf),
     graded=_uses_grades,
-    monotone=lambda parameters: parameters["gain"] in ("linear", "exponential"),
+    **having(_DISCOUNTED, normalised=False, all_best=False),
 )
 def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
     """Discounted cumulative gain: what each document is worth, divided by what its rank costs.
@@ -98,12 +170,17 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
         _REFERENCE + "3.1; the discount log2(i+1) and the exponential gain after Burges et "
         "al., Learning to rank using gradient descent, ICML 2005, section 5"
     ),
+    formula="(sum over i <= k of gain(g_i) / log2(i+1)) / the same of the ideal ranking",
+    use=(
+        "the first choice for graded judgments: it sees every swap of different grades, most "
+        "at the top"
+    ),
     parameters=(GAIN, DISCOUNT),
     synonyms=_SYNONYMS,
     renamed={"gains": "gain"},
     trec_eval=("ndcg_cut",),
     graded=_uses_grades,
-    monotone=lambda parameters: parameters["gain"] in ("linear", "exponential"),
+    **having(_DISCOUNTED, normalised=_gains_rise, all_best=_unless_mapped),
 )
 def ndcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
     """Discounted cumulative gain, as a share of what the ideal ranking would have.

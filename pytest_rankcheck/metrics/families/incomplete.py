@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared import SOUND, at_one, having, whole
 from pytest_rankcheck.metrics.parameters import Value
 from pytest_rankcheck.metrics.registry import metric
 from pytest_rankcheck.metrics.relevance import (
@@ -32,9 +33,22 @@ _EPSILON = 1e-5
         "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004, "
         "section 3; the denominator min(m, judged not relevant) as in trec_eval 8 and later"
     ),
+    formula=(
+        "mean over relevant of 1 - min(not relevant above, m) / min(N, m), over judged "
+        "documents only"
+    ),
+    use="where many documents of the top are unjudged, and judging them is out of reach",
     parameters=(REL,),
-    monotone=True,
     unjudged="left out",
+    **having(
+        SOUND,
+        stable=at_one,
+        identity="binary",
+        normalised=whole,
+        sensitive=False,
+        robust_1=False,
+        all_best=whole,
+    ),
 )
 def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """How few documents judged not relevant stand above the relevant ones.
@@ -58,8 +72,21 @@ def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Fl
         "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, "
         "CIKM 2006, section 3.2"
     ),
+    formula=(
+        "mean over relevant i of 1/i + (i-1)/i * (pooled above / (i-1)) * (relevant above / "
+        "judged above)"
+    ),
+    use="where a random sample of the pool is judged",
     parameters=(REL,),
     unjudged="not in the pool",
+    **having(
+        SOUND,
+        identity="binary",
+        normalised=False,
+        sensitive=True,
+        robust_1=lambda parameters: parameters["cutoff"] not in (1, 2),
+        all_best=False,
+    ),
 )
 def inferred_average_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """AP as it would probably be, were the whole pool judged and not a sample of it.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared import SOUND, Holds, having
 from pytest_rankcheck.metrics.parameters import Parameter, Value, flag, number
 from pytest_rankcheck.metrics.registry import metric
 from pytest_rankcheck.metrics.relevance import REL, found_in, in_top
@@ -24,9 +27,20 @@ _REFERENCE = (
 )
 
 
+def _robust(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where users go on often enough: rank 2, and the last of the top k, keep half."""
+    p, cutoff = float(parameters["p"]), parameters["cutoff"]  # type: ignore[arg-type]
+    return p > 0.5 and (cutoff is None or p ** (float(cutoff) - 1) < 0.5)  # type: ignore[arg-type]
+
+
 @metric(
     "RBP",
     reference=_REFERENCE + "equation 4; for graded relevance section 3.4",
+    formula="(1-p) * sum over i <= k of b_i * p^(i-1)",
+    use=(
+        "where it is known how far users read (p), and rankings are judged incompletely: the "
+        "residual bounds the error"
+    ),
     parameters=(
         P,
         REL,
@@ -39,7 +53,14 @@ _REFERENCE = (
         ),
     ),
     graded=lambda parameters: bool(parameters["graded"]),
-    monotone=True,
+    **having(
+        SOUND,
+        identity=lambda parameters: True if parameters["graded"] else "binary",
+        normalised=False,
+        sensitive=True,
+        robust_1=_robust,
+        all_best=False,
+    ),
 )
 def rank_biased_precision(
     hits: JudgedHits, cutoff: int | None, *, p: Value, rel: Value, graded: Value
@@ -61,9 +82,14 @@ def rank_biased_precision(
     "RBPResidual",
     aliases=("rbp_resid",),
     reference=_REFERENCE + "section 3.3",
+    formula="1 - (1-p) * sum over judged i <= k of p^(i-1)",
+    use="beside RBP, to see how much of it is unknown",
     parameters=(P,),
     higher_is_better=False,
     unjudged="what could be relevant",
+    **having(
+        SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
+    ),
 )
 def rank_biased_residual(hits: JudgedHits, cutoff: int | None, *, p: Value) -> FloatArray:
     """How much higher RBP could be, were all that is not judged or not ranked relevant.

@@ -1,24 +1,53 @@
-"""Binary metrics: at which ranks the relevant documents are, and how many of them.
+"""Binary metrics: at which ranks the relevant documents are.
 
 A document is relevant when its grade is above 0, or at least ``rel`` where that is given.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.parameters import Parameter, Value, choice, number
+from pytest_rankcheck.metrics.laws.declared import SOUND, Holds, at_one, first_only, having
+from pytest_rankcheck.metrics.parameters import Parameter, Value, choice
 from pytest_rankcheck.metrics.registry import metric
 from pytest_rankcheck.metrics.relevance import (
     REL,
     count_of,
     found_in,
     relevant_in,
-    share_of,
 )
 
 _NEXT = "the rank after the last that counts: k+1, or n+1 without a cutoff"
+
+
+def _omits(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where what is not found is left out."""
+    return parameters["missing"] == "omit"
+
+
+def _short_is_no_better(parameters: Mapping[str, Value]) -> Holds:
+    """Hold unless what is not found counts as found right below the end of a short ranking."""
+    return parameters["missing"] == "omit" or parameters["cutoff"] is not None
+
+
+def _counts_missing(parameters: Mapping[str, Value]) -> Holds:
+    """Hold unless a relevant document that enters the top k at its end worsens the mean."""
+    return parameters["missing"] == "next" or parameters["cutoff"] in (None, 1)
+
+
+def _is_always_one(parameters: Mapping[str, Value]) -> Holds:
+    """Hold at a cutoff of 1, if what is not found there is left out."""
+    return parameters["missing"] == "omit" and at_one(parameters) is True
+
+
+def _mean_rank_is_robust(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where the last of the top k is a small part of the mean."""
+    if parameters["missing"] == "omit":
+        return parameters["cutoff"] in (None, 1)
+    return parameters["cutoff"] not in (1, 2)
 
 
 @metric(
@@ -28,8 +57,15 @@ _NEXT = "the rank after the last that counts: k+1, or n+1 without a cutoff"
         "Voorhees, The TREC-8 question answering track report, 1999, section 3; "
         "Kantor and Voorhees, The TREC-5 confusion track, Information Retrieval 2, 2000"
     ),
+    formula="1 / rank of the first relevant document",
+    use=(
+        "where one answer is enough: questions, known items, autocompletion; it is blind "
+        "below that answer"
+    ),
     parameters=(REL,),
-    monotone=True,
+    **having(
+        SOUND, identity=first_only, normalised=True, sensitive=True, robust_1=False, all_best=True
+    ),
 )
 def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """One over the rank of the first relevant document; 0 if there is none in the top k."""
@@ -41,6 +77,8 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     "FirstRank",
     aliases=("FRP",),
     reference="Cooper, Expected search length, American Documentation 19(1), 1968, section 2",
+    formula="rank of the first relevant document; k+1 if there is none",
+    use="as RR, told as a rank that anybody understands; give a cutoff",
     parameters=(
         REL,
         Parameter(
@@ -56,7 +94,16 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     ),
     higher_is_better=False,
     range=(1.0, np.inf),
-    monotone=True,
+    **having(
+        SOUND,
+        empty_worst=_short_is_no_better,
+        cutoff_beyond=_omits,
+        identity=first_only,
+        normalised=True,
+        sensitive=False,
+        robust_1=False,
+        all_best=True,
+    ),
 )
 def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
     """The rank of the first relevant document.
@@ -75,6 +122,8 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
         "Bordes, Usunier, Garcia-Duran, Weston and Yakhnenko, Translating embeddings for modeling "
         "multi-relational data, NIPS 2013, section 4.1"
     ),
+    formula="mean rank of the relevant documents, k+1 for each that is not in the top k",
+    use="for link prediction and other tasks where all candidates are ranked",
     parameters=(
         REL,
         Parameter(
@@ -90,7 +139,18 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
     ),
     higher_is_better=False,
     range=(1.0, np.inf),
-    monotone=lambda parameters: parameters["missing"] == "next",
+    **having(
+        SOUND,
+        monotone=_counts_missing,
+        optimal=_counts_missing,
+        empty_worst=_short_is_no_better,
+        cutoff_beyond=_omits,
+        identity=lambda parameters: "binary" if _counts_missing(parameters) else False,
+        normalised=_is_always_one,
+        sensitive=False,
+        robust_1=_mean_rank_is_robust,
+        all_best=_is_always_one,
+    ),
 )
 def mean_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
     """The mean rank of the relevant documents.
@@ -106,146 +166,6 @@ def mean_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Valu
     relevant = relevant_in(hits, rel)
     total = total + (relevant - count) * after
     return np.divide(total, relevant, out=after.copy(), where=relevant > 0)
-
-
-@metric(
-    "Success",
-    aliases=("Hit", "HitRate", "Accuracy"),
-    reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009",
-    parameters=(REL,),
-    trec_eval=("success",),
-    monotone=True,
-)
-def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """1 if any document of the top k is relevant, else 0."""
-    return np.minimum(count_of(found_in(hits, cutoff, rel)), 1.0)
-
-
-@metric(
-    "P",
-    aliases=("Precision", "SetP", "set_P"),
-    reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
-    parameters=(REL,),
-    trec_eval=("P",),
-    monotone=True,
-)
-def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """The share of the top k that is relevant; divided by k, though fewer were returned.
-
-    Without a cutoff it is the share of the whole ranking, and 0 for an empty one.
-    """
-    count = count_of(found_in(hits, cutoff, rel))
-    if cutoff is not None:
-        return count / cutoff
-    return share_of(count, hits.retrieved)
-
-
-@metric(
-    "R",
-    aliases=("Recall", "SetR", "set_recall"),
-    reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
-    parameters=(REL,),
-    trec_eval=("recall",),
-    monotone=True,
-)
-def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """The share of all relevant documents that is in the top k; 0 if nothing is relevant."""
-    return share_of(count_of(found_in(hits, cutoff, rel)), relevant_in(hits, rel))
-
-
-@metric(
-    "F",
-    aliases=("SetF", "set_F"),
-    reference=(
-        "van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7: 1 - E, with "
-        "beta for the importance of recall"
-    ),
-    parameters=(
-        Parameter(
-            "beta",
-            default=1,
-            check=number(above=0),
-            allowed="a number above 0",
-            description="how many times as important recall is as precision",
-        ),
-        REL,
-    ),
-    monotone=True,
-)
-def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) -> FloatArray:
-    """The weighted harmonic mean of P@k and R@k; 0 where both are.
-
-    F = (1 + beta^2) P R / (beta^2 P + R).
-    """
-    weight = float(beta) ** 2  # type: ignore[arg-type]
-    p, r = precision(hits, cutoff, rel=rel), recall(hits, cutoff, rel=rel)
-    return share_of((1 + weight) * p * r, weight * p + r)
-
-
-@metric(
-    "Rprec",
-    reference=(
-        "Buckley and Voorhees, Retrieval system evaluation, in TREC: Experiment and Evaluation in "
-        "Information Retrieval, MIT Press 2005, section 3.2"
-    ),
-    parameters=(REL,),
-    monotone=True,
-)
-def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """P at m, the number of relevant documents; 0 if nothing is relevant."""
-    relevant = relevant_in(hits, rel)
-    found = found_in(hits, cutoff, rel) & (hits.ranks <= relevant[:, np.newaxis])
-    return share_of(count_of(found), relevant)
-
-
-@metric(
-    "IPrec",
-    reference=(
-        "Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4, "
-        "equation 8.7"
-    ),
-    parameters=(
-        Parameter(
-            "recall",
-            default=None,
-            check=number(at_least=0, at_most=1),
-            allowed="a number from 0 to 1",
-            description="the lowest recall that counts; it is what stands after the @",
-        ),
-        REL,
-        Parameter(
-            "needed",
-            default="exact",
-            check=choice("exact", "rounded"),
-            allowed="exact or rounded",
-            description=(
-                "which rank has a recall of r: one with at least r m relevant documents, or, as "
-                "in trec_eval 10, with r m rounded to the nearest whole number"
-            ),
-        ),
-    ),
-    at="recall",
-    trec_eval=("iprec_at_recall",),
-    monotone=True,
-)
-def interpolated_precision(
-    hits: JudgedHits, cutoff: int | None, *, recall: Value, rel: Value, needed: Value
-) -> FloatArray:
-    """The highest precision at any rank where recall is at least r; 0 if it never is.
-
-    The mean of IPrec@0, IPrec@0.1, ..., IPrec@1 is trec_eval's ``11pt_avg``.
-    """
-    found = found_in(hits, cutoff, rel)
-    so_far = np.cumsum(found, axis=1, dtype=np.float64)
-    level = float(recall)  # type: ignore[arg-type]
-    relevant = np.broadcast_to(relevant_in(hits, rel)[:, np.newaxis], so_far.shape)
-    if needed == "rounded":
-        enough = found & (so_far >= np.floor(level * relevant + 0.5))
-    else:
-        enough = found & (share_of(so_far, relevant) >= level)
-    precisions = np.divide(so_far, hits.ranks, out=np.zeros_like(so_far), where=enough)
-    highest: FloatArray = precisions.max(axis=1, initial=0.0)
-    return highest
 
 
 def _first_rank(hits: JudgedHits, cutoff: int | None, rel: Value) -> FloatArray:

@@ -7,15 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.metrics.laws.declared import ALIKE, PairLaws
 from pytest_rankcheck.metrics.similarity.ranked import top_of
 from pytest_rankcheck.metrics.similarity.registry import similarity
 
 __all__ = ["jaccard", "overlap", "top_k_kendall"]
 
 _FAGIN = "Fagin, Kumar and Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17(1), 2003, "
+_ORDERLESS: PairLaws = {"identity": False, "sensitive": False}
+"""Two rankings of the same documents are the same to what sees no order."""
 
 
-@similarity("Overlap", _FAGIN + "section 2: the size of the intersection")
+@similarity(
+    "Overlap",
+    _FAGIN + "section 2: the size of the intersection",
+    **(ALIKE | _ORDERLESS),
+)
 def overlap(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
     """The share of the top k that both rankings have.
 
@@ -30,7 +37,11 @@ def overlap(first: Sequence[str], second: Sequence[str], *, k: int | None = None
     return len(one.keys() & two.keys()) / longer if longer else 1.0
 
 
-@similarity("Jaccard", "Jaccard, The distribution of the flora in the alpine zone, 1912")
+@similarity(
+    "Jaccard",
+    "Jaccard, The distribution of the flora in the alpine zone, 1912",
+    **(ALIKE | _ORDERLESS),
+)
 def jaccard(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
     """The documents that both top k have, as a share of those that either has.
 
@@ -49,6 +60,7 @@ def jaccard(first: Sequence[str], second: Sequence[str], *, k: int | None = None
     _FAGIN + "section 3.1: K with the penalty parameter p",
     higher_is_better=False,
     range=(0.0, np.inf),
+    **(ALIKE | {"sensitive": False}),
 )
 def top_k_kendall(
     first: Sequence[str],

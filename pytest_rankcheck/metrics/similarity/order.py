@@ -8,6 +8,7 @@ import numpy as np
 
 from pytest_rankcheck.metrics.families import agreement
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.laws.declared import ALIKE
 from pytest_rankcheck.metrics.similarity.ranked import top_of
 from pytest_rankcheck.metrics.similarity.registry import similarity
 
@@ -16,7 +17,7 @@ __all__ = ["kendall_distance", "kendall_tau", "spearman", "tau_ap"]
 _KENDALL = "Kendall, A new measure of rank correlation, Biometrika 30, 1938"
 
 
-@similarity("KendallTau", _KENDALL, range=(-1.0, 1.0))
+@similarity("KendallTau", _KENDALL, range=(-1.0, 1.0), **(ALIKE | {"sensitive": False}))
 def kendall_tau(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
     """Kendall's tau of the documents that both top k have; NaN for fewer than two.
 
@@ -27,7 +28,13 @@ def kendall_tau(first: Sequence[str], second: Sequence[str], *, k: int | None = 
     return _of(agreement.kendall_tau(hits, None, ties="a"), hits)
 
 
-@similarity("KendallDistance", _KENDALL, higher_is_better=False, range=(0.0, np.inf))
+@similarity(
+    "KendallDistance",
+    _KENDALL,
+    higher_is_better=False,
+    range=(0.0, np.inf),
+    **(ALIKE | {"sensitive": False}),
+)
 def kendall_distance(
     first: Sequence[str], second: Sequence[str], *, k: int | None = None, normalised: bool = False
 ) -> float:
@@ -47,6 +54,7 @@ def kendall_distance(
     "Spearman",
     "Spearman, The proof and measurement of association between two things, 1904",
     range=(-1.0, 1.0),
+    **(ALIKE | {"sensitive": False}),
 )
 def spearman(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
     """Spearman's rho of the documents that both top k have; NaN for fewer than two.
@@ -63,6 +71,7 @@ def spearman(first: Sequence[str], second: Sequence[str], *, k: int | None = Non
     "Yilmaz, Aslam and Robertson, A new rank correlation coefficient for information retrieval, "
     "SIGIR 2008, section 3",
     range=(-1.0, 1.0),
+    **(ALIKE | {"symmetric": False, "sensitive": True}),
 )
 def tau_ap(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
     """AP correlation of ``first`` with ``second``, which is taken for the true order.

@@ -8,6 +8,7 @@ import numpy as np
 
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.metrics.laws.declared import ALIKE
 from pytest_rankcheck.metrics.similarity.ranked import TiedRanking, places_of
 from pytest_rankcheck.metrics.similarity.registry import similarity
 
@@ -22,6 +23,7 @@ Depths = FloatArray
     "Webber, Moffat and Zobel, A similarity measure for indefinite rankings, ACM TOIS 28(4), 2010, "
     "equation 32; ties: Corsi and Urbano, The treatment of ties in rank-biased overlap, SIGIR "
     "2024, sections 3 and 4",
+    **(ALIKE | {"sensitive": True}),
 )
 def rbo(
     first: TiedRanking,

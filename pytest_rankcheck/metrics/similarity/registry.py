@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import TypeVar, Unpack
+
+from pytest_rankcheck.metrics.laws.declared import PairLaws, checked_laws
 
 __all__ = ["Similarity", "similarities", "similarity"]
 
@@ -22,6 +24,8 @@ class Similarity:
     reference: str
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
+    laws: Mapping[str, object] = field(default_factory=dict, compare=False)
+    """The laws that it is declared to keep, or not to."""
 
     @property
     def summary(self) -> str:
@@ -46,11 +50,18 @@ def similarity(
     reference: str,
     higher_is_better: bool = True,
     range: tuple[float, float] = (0.0, 1.0),
+    **laws: Unpack[PairLaws],
 ) -> Callable[[Compute], Compute]:
-    """Register the decorated function; the table of the manual is made from the registry."""
+    """Register the decorated function; the tables of the manual are made from the registry.
+
+    ``laws`` are those that it keeps or does not, as the tests find too.
+    """
 
     def register(compute: Compute) -> Compute:
-        _SIMILARITIES[name] = Similarity(name, compute, reference, higher_is_better, range)
+        declared = checked_laws(name, laws, PairLaws)
+        _SIMILARITIES[name] = Similarity(
+            name, compute, reference, higher_is_better, range, declared
+        )
         return compute
 
     return register

@@ -1,0 +1,128 @@
+"""Which swaps of neighbours a metric sees: the share of a ranking's small changes it notices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.laws.cases import PRECISION
+from pytest_rankcheck.metrics.names import Metric
+
+__all__ = ["SwapsSeen", "adjacent_swaps", "swaps_seen"]
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class SwapsSeen:
+    """Of each query's ranking, how many swaps of two neighbours a metric sees."""
+
+    seen: FloatArray
+    """``[Q]`` the swaps that change the metric's value."""
+    possible: FloatArray
+    """``[Q]`` all swaps: one less than the documents that were ranked."""
+    telling: FloatArray
+    """``[Q]`` the swaps of documents with different grades (unjudged and negative: 0)."""
+    smallest: FloatArray
+    """``[Q]`` the smallest change of the value by a swap that is seen; NaN if none is."""
+    largest: FloatArray
+    """``[Q]`` the largest change of the value by a swap; 0 if none is seen."""
+
+    @property
+    def share(self) -> float:
+        """The share of all swaps that is seen; NaN if there are none."""
+        return _share(self.seen, self.possible)
+
+    @property
+    def share_of_telling(self) -> float:
+        """What is seen, as a share of the swaps of documents with different grades."""
+        return _share(self.seen, self.telling)
+
+
+def swaps_seen(metric: Metric, hits: JudgedHits, depth: int | None = None) -> SwapsSeen:
+    """Return which single swaps of neighbours change the metric's value, for each query.
+
+    A swap of two unjudged documents is possible and never seen, so that nothing is computed for
+    it: this is linear in the judged documents, twice the metric on the block for each column.
+
+    Args:
+        metric: a metric over judged hits.
+        hits: a block of rankings.
+        depth: how many ranks count: swaps at rank 1 to ``depth`` (with the rank below it);
+            without it, all.
+
+    Raises:
+        MetricError: the metric does not fit the grades.
+    """
+    hits = _packed(hits)
+    before = metric.compute(hits)
+    known = np.abs(before[np.isfinite(before)])
+    tolerance = PRECISION * float(known.max(initial=0.0))
+    possible = np.maximum(hits.retrieved - 1, 0.0)
+    if depth is not None:
+        possible = np.minimum(possible, depth)
+    seen, telling, largest = (np.zeros_like(before) for _ in range(3))
+    smallest = np.full_like(before, np.inf)
+    for swapped, place, differs in adjacent_swaps(hits):
+        done = (place >= 1) & (place <= possible)
+        after = metric.compute(swapped)
+        change = np.abs(after - before)
+        change[np.isnan(after) != np.isnan(before)] = np.inf  # in the mean, or not, is a change
+        changed = done & (change > tolerance)
+        seen += changed
+        telling += done & differs
+        finite = changed & np.isfinite(change)
+        smallest[finite] = np.minimum(smallest, change)[finite]
+        largest[finite] = np.maximum(largest, change)[finite]
+    smallest[np.isinf(smallest)] = np.nan
+    return SwapsSeen(seen, possible, telling, smallest, largest)
+
+
+def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, BoolArray]]:
+    """Yield each swap of neighbours of which at least one is judged, for all queries at once.
+
+    With it come the rank ``[Q]`` of the upper of the two (0 where the query has no such swap) and
+    whether their grades differ ``[Q]``. Documents must be packed to the left of the matrices.
+    """
+    worth = np.where(hits.grades > 0, hits.grades, 0.0)
+    nothing = np.zeros(len(hits.ranks))
+    for column in range(hits.ranks.shape[1]):
+        rank = np.nan_to_num(hits.ranks[:, column], nan=0.0)
+        above = hits.ranks[:, column - 1] if column else np.full_like(rank, np.nan)
+        is_next = above == rank - 1
+        ranks, grades = hits.ranks.copy(), hits.grades.copy()
+        if column:
+            pair = np.array([column - 1, column])
+            grades[np.ix_(is_next, pair)] = grades[np.ix_(is_next, pair[::-1])]
+        alone = (rank > 1) & ~is_next
+        ranks[alone, column] -= 1
+        upper_worth = np.where(is_next, worth[:, column - 1], 0.0) if column else nothing
+        place = np.where((rank > 1), rank - 1, 0.0)
+        yield replace(hits, ranks=ranks, grades=grades), place, worth[:, column] != upper_worth
+        # The document below, where that is not a judged one: the turn of the next column then.
+        last = column + 1 == hits.ranks.shape[1]
+        below = np.full_like(rank, np.nan) if last else hits.ranks[:, column + 1]
+        free = (rank > 0) & (rank < hits.retrieved) & ~(below == rank + 1)
+        if free.any():
+            ranks = hits.ranks.copy()
+            ranks[free, column] += 1
+            yield replace(hits, ranks=ranks), np.where(free, rank, 0.0), worth[:, column] > 0
+
+
+def _packed(hits: JudgedHits) -> JudgedHits:
+    """Return the hits with the documents of each row to the left, and NaN after them."""
+    order = np.argsort(hits.ranks, axis=1, kind="stable")
+    return replace(
+        hits,
+        ranks=np.take_along_axis(hits.ranks, order, axis=1),
+        grades=np.take_along_axis(hits.grades, order, axis=1),
+    )
+
+
+def _share(part: FloatArray, whole: FloatArray) -> float:
+    total = float(whole.sum())
+    return float(part.sum()) / total if total else float("nan")
