@@ -64,4 +64,4 @@ def test_a_law_that_does_not_hold_is_shown(function: object, law: str, says: str
     result = {one.law: one for one in check_similarity(entry)}[law]
     assert result.broken
     assert says in str(result)
-    assert str(result).startswith(f"{law}: declared to hold always, and does not")
+    assert str(result).startswith(f"{law}: declared to hold, but it does not")

@@ -13,6 +13,12 @@ from pytest_rankcheck.metrics.laws.declared import Holds
 __all__ = ["LawReport", "LawResult", "told"]
 
 _WORDS = {True: "yes", False: "no", "binary": "on binary judgments", None: "-"}
+_DECLARED = {
+    True: "to hold",
+    False: "not to hold",
+    "binary": "to hold on binary judgments only",
+}
+_HOLDS = {True: "always does", False: "does not", "binary": "does on binary judgments only"}
 
 
 def told(holds: Holds | None) -> str:
@@ -50,18 +56,11 @@ class LawResult:
         return "\n".join(lines)
 
     def _contradiction(self) -> str:
-        where = {True: "always", "binary": "on binary judgments only", False: "not"}
-        assert self.declared is not None
-        assert self.holds is not None
         if self.law in ("form", "in_range"):
             return "every metric must keep this law, and this one does not"
-        if self.declared is False:
-            return f"declared not to hold, and holds {where[self.holds]}"
-        only = " only" if self.holds == "binary" else ""
-        found = where[self.holds] if self.holds is True else f"{told(self.holds)}{only}"
-        if self.holds is False:
-            return f"declared to hold {where[self.declared]}, and does not"
-        return f"declared to hold {where[self.declared]}, and holds {found}"
+        assert self.declared is not None
+        assert self.holds is not None
+        return f"declared {_DECLARED[self.declared]}, but it {_HOLDS[self.holds]}"
 
 
 @dataclass(frozen=True, slots=True)

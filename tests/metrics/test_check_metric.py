@@ -1,0 +1,201 @@
+"""``check_metric``: metrics that break a law, and what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from pytest_rankcheck import JudgedHits, Metric, MetricError, Parameter, check_metric, metric
+from pytest_rankcheck.metrics import registry
+from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.metrics.parameters import number
+from pytest_rankcheck.metrics.registry import definitions
+
+
+@pytest.fixture(autouse=True)
+def _registry_restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    definitions()
+    monkeypatch.setattr(registry, "_DEFINITIONS", dict(registry._DEFINITIONS))
+    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+    yield
+    registry._GENERATIONS[0] += 1
+
+
+def gains(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    """The grades of the top k, each divided by its rank."""
+    counted = (hits.grades > 0) & (hits.ranks <= (cutoff or np.inf))
+    return np.where(counted, hits.grades / hits.ranks, 0.0).sum(axis=1)
+
+
+def registered(function: Callable[..., object] = gains, **declared: object) -> None:
+    declared = {"range": (0, np.inf), **declared}
+    metric("Mine", **declared)(function)  # type: ignore[arg-type]
+
+
+def test_a_metric_of_which_nothing_is_declared_passes_and_its_laws_are_told() -> None:
+    registered()
+    report = check_metric("Mine@10").raise_if_broken()
+    assert report.ok
+    assert (report.metric, report.checked) == ("Mine@10", "Mine@4")
+    assert report["monotone"].declared is None
+    assert report["monotone"].holds is True
+    assert report["normalised"].holds is False
+    assert report.seen_graded == pytest.approx(1)
+    assert report.changes[:3] == pytest.approx((4 * 1 / 2, 4 * 1 / 6, 4 * 1 / 12))
+    assert str(report).splitlines()[0] == (
+        "Mine@10 on all rankings of five documents with the grades 0, 1, 2, 3, 4, tried as Mine@4: "
+        "all is as declared"
+    )
+    assert "  monotone: yes (not declared)" in str(report)
+
+
+def test_what_is_declared_and_holds_passes() -> None:
+    registered(
+        monotone=True, optimal=True, identity=True, sensitive=True, stable=True, normalised=False
+    )
+    check_metric(Metric.parse("mine")).raise_if_broken()
+
+
+def test_a_broken_declaration_is_told_with_rankings_that_show_it() -> None:
+    def last_counts(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+        """The rank of the last relevant document, as a share of the ranking."""
+        return np.where(hits.grades > 0, hits.ranks, 0.0).max(axis=1, initial=0.0) / 10
+
+    registered(last_counts, range=(0, 1), monotone=True, sensitive=False, stable=False)
+    with pytest.raises(AssertionError) as failure:
+        check_metric("Mine").raise_if_broken()
+    text = str(failure.value)
+    assert text == (
+        "Mine on all rankings of five documents with the grades 0, 1, 2, 3, 4: 1 law of 14 is not "
+        "as declared\n"
+        "  monotone: declared to hold, but it does not\n"
+        "    A document that moves up past one of a lower grade never makes it worse.\n"
+        "    the document of grade 4 moves up from rank 2 past one of grade 0, and the value gets "
+        "worse\n"
+        "      grades by rank 0 4 0 0 0  scores 0.2\n"
+        "      grades by rank 4 0 0 0 0  scores 0.1\n"
+        "  mend the metric, or what @metric declares of it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared", "says"),
+    [
+        ({"monotone": False}, "monotone: declared not to hold, but it always does"),
+        ({"normalised": True}, "the ideal ranking does not reach inf"),
+        (
+            {"identity": "binary"},
+            "declared to hold on binary judgments only, but it always does",
+        ),
+        ({"all_best": True}, "all_best: declared to hold, but it does not"),
+        ({"robust_1": True}, "changes the value by 50% of what the best ranking"),
+        (
+            {"cutoff_local": lambda parameters: parameters["cutoff"] is not None},
+            "cutoff_local: declared not to hold, but",
+        ),
+        ({"range": (0, 5)}, "in_range: every metric must keep this law, and this one does not"),
+        ({"higher_is_better": False, "monotone": True}, "and the value gets worse"),
+        ({"higher_is_better": False, "optimal": True}, "a ranking is better than the ideal one"),
+        ({"higher_is_better": False, "empty_worst": True}, "an empty ranking is better than"),
+        ({"higher_is_better": False, "none_worst": True}, "with nothing relevant it is better"),
+    ],
+)
+def test_each_wrong_declaration_is_found(declared: dict, says: str) -> None:
+    registered(**declared)
+    with pytest.raises(AssertionError) as failure:
+        check_metric("Mine").raise_if_broken()
+    assert says in str(failure.value)
+
+
+def writes(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    hits.grades[np.isnan(hits.grades)] = 0
+    return hits.grades.sum(axis=1)
+
+
+def looks_at_others(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    found = gains(hits, cutoff)
+    return found / max(found.max(initial=0), 1)
+
+
+def counts_the_padding(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    return gains(hits, cutoff) / (1 + hits.ranks.shape[1])
+
+
+def forgets_nothing_judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    return hits.grades.max(axis=1)
+
+
+def divides_by_zero(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return 1 / gains(hits, cutoff)
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda hits, cutoff: 0.5, "it returned the shape () for a block of 3,125 queries"),
+        (lambda hits, cutoff: hits.retrieved.astype("f4"), "it returned float32"),
+        (lambda hits, cutoff: hits.grades, "it returned the shape (3125, 5)"),
+        (lambda hits, cutoff: [0.0] * len(hits.ranks), "it raised TypeError"),
+        (lambda hits, cutoff: None, "it raised TypeError"),
+        (writes, "it writes into its arguments, which belong to other metrics too: copy first"),
+        (looks_at_others, "the value of a query is another alone"),
+        (counts_the_padding, "another in wider matrices, with more NaN at the end of each row"),
+        (forgets_nothing_judged, "with 0 judged documents each: zero-size array to reduction"),
+        (divides_by_zero, "it returned infinity"),
+    ],
+)
+def test_a_wrong_form_is_the_only_finding(function: Callable[..., object], says: str) -> None:
+    registered(function, monotone=True)
+    report = check_metric("Mine")
+    assert [result.law for result in report] == ["form"]
+    assert says in str(report)
+    with pytest.raises(AssertionError, match="form: every metric must keep this law"):
+        report.raise_if_broken()
+
+
+def test_values_of_any_size_are_compared() -> None:
+    def revenue(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+        return gains(hits, cutoff) * 1e-12
+
+    registered(revenue, monotone=True, identity=True, sensitive=True)
+    check_metric("Mine", scale=(0, 10, 1e6)).raise_if_broken()
+
+
+def test_a_metric_with_parameters_is_told_them_and_the_cutoff() -> None:
+    def power(hits: JudgedHits, cutoff: int | None, *, s: float) -> FloatArray:
+        counted = (hits.grades > 0) & (hits.ranks <= (cutoff or np.inf))
+        return np.where(counted, hits.grades / hits.ranks**s, 0.0).sum(axis=1)
+
+    weight = Parameter("s", default=1, check=number(at_least=0), allowed="a number")
+    registered(power, parameters=(weight,), identity=lambda p: p["s"] > 0 or p["cutoff"] == 1)
+    for name in ("Mine", "Mine(s=0)", "Mine(s=0)@1", "Mine(s=2)@3"):
+        check_metric(name).raise_if_broken()
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "says"),
+    [
+        ("nDGC", None, "did you mean 'nDCG'"),
+        ("ir_measures:Compat(p=0.8)", None, "the laws are about metrics over judged hits"),
+        ("ERR(max_grade=2)", None, "cannot be tried on the grades 0, 1, 2, 3, 4: ERR"),
+        ("ERR(stop=identity)", None, "give check_metric a scale of grades that fit"),
+        ("nDCG", (1,), "a scale is at least two different numbers"),
+        ("nDCG", (0, float("nan")), "a scale is at least two different numbers"),
+        ("nDCG", range(9), "scale has 9 grades; with at most 6"),
+        ("nDCG(gain={1:2})", (0, 1, 2), "the gain mapping has no entry for the grade 2"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(name: str, scale: object, says: str) -> None:
+    with pytest.raises(MetricError) as failure:
+        check_metric(name, scale=scale)  # type: ignore[arg-type]
+    assert says in str(failure.value)
+
+
+def test_an_unknown_law_is_refused_when_it_is_declared() -> None:
+    with pytest.raises(
+        MetricError, match="Mine: there is no law 'monoton'; did you mean 'monotone'"
+    ):
+        registered(monoton=True)

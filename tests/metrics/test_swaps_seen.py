@@ -1,0 +1,90 @@
+"""Which swaps of neighbours a metric sees: against trying each swap of the documents themselves."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, Metric, Run, check_metric, evaluate
+from pytest_rankcheck.evaluation.joining import join, judged_hits
+from pytest_rankcheck.metrics.hits import JudgedHits
+from pytest_rankcheck.metrics.laws.seen import SwapsSeen, swaps_seen
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
+docs = st.sampled_from([f"d{i}" for i in range(9)])
+judged = st.dictionaries(docs, st.sampled_from([-1, 0, 1, 1, 2, 3]), max_size=8)
+rankings = st.lists(docs, unique=True, max_size=9)
+
+METRICS = ["nDCG", "nDCG@3", "RR", "AP@4", "P@2", "Bpref", "Judged@3", "KendallTau@5", "ERR",
+           "MeanRank(missing=omit)@2", "P(judged_only=true)@2", "infAP", "R"]  # fmt: skip
+
+
+def hits_of(run: dict, golden: GoldenSet) -> JudgedHits:
+    (block,) = judged_hits(join(Run.from_dict(run), golden), golden)
+    return block
+
+
+def by_trying(name: str, ranked: list[str], golden: GoldenSet, depth: int | None) -> list[float]:
+    """Return the change of each swap of two neighbours; infinite if NaN comes or goes."""
+
+    def value(order: list[str]) -> float:
+        return float(
+            evaluate(Run.from_dict({"q": order, "top": ["t"]}), golden).per_query(name)["q"]
+        )
+
+    before, changes = value(ranked), []
+    for place in range(min(len(ranked) - 1, depth or 99)):
+        order = [*ranked[:place], ranked[place + 1], ranked[place], *ranked[place + 2 :]]
+        after = value(order)
+        came_or_went = np.isnan(before) != np.isnan(after)
+        changes.append(np.inf if came_or_went else float(np.nan_to_num(abs(after - before))))
+    return changes
+
+
+@pytest.mark.parametrize("name", METRICS)
+@settings(max_examples=40, deadline=None)
+@given(judgments=judged, ranked=rankings, depth=st.sampled_from([None, 1, 3]))
+def test_the_swaps_that_are_seen_are_those_that_change_the_value(
+    name: str, judgments: dict, ranked: list[str], depth: int | None
+) -> None:
+    golden = GoldenSet.from_dict({"q": judgments, "top": {"t": 3}})
+    seen = swaps_seen(Metric.parse(name), hits_of({"q": ranked, "top": ["t"]}, golden), depth)
+    place = golden.query_ids.index("q")
+    changes = np.array(by_trying(name, ranked, golden, depth))
+    assert seen.possible[place] == len(changes)
+    assert seen.seen[place] == (changes > 1e-9).sum()
+    finite = changes[np.isfinite(changes)]
+    assert seen.largest[place] == pytest.approx(finite.max(initial=0))
+    if (finite > 1e-9).any():
+        assert seen.smallest[place] == pytest.approx(finite[finite > 1e-9].min())
+    else:
+        assert np.isnan(seen.smallest[place])
+    worth = [max(judgments.get(doc, 0), 0) for doc in ranked]
+    pairs = list(pairwise(worth))[: depth or 99]
+    assert seen.telling[place] == sum(one != other for one, other in pairs)
+
+
+def test_the_shares_of_a_whole_run() -> None:
+    # q: relevant, -, relevant, -: RR sees 1-2 only; nDCG sees 1-2, 2-3 and 3-4. r: nothing relevant.
+    golden = GoldenSet.from_dict({"q": {"a": 1, "c": 1}, "r": {"a": 1}})
+    hits = hits_of({"q": list("axcy"), "r": list("xyz")}, golden)
+    rr, ndcg = (swaps_seen(Metric.parse(name), hits) for name in ("RR", "nDCG"))
+    assert rr.seen.tolist() == [1, 0]
+    assert (rr.share, rr.share_of_telling) == (1 / 5, 1 / 3)
+    assert (ndcg.share, ndcg.share_of_telling) == (3 / 5, 1)
+    assert rr.largest.tolist() == [0.5, 0]
+    assert np.isnan(SwapsSeen(*(np.zeros(1) for _ in range(5))).share)
+
+
+def test_the_share_on_a_card_is_the_same_thing() -> None:
+    report = check_metric("RR")
+    from pytest_rankcheck.metrics.laws.rankings import all_rankings
+
+    binary = all_rankings((0, 4), 5)
+    seen = swaps_seen(Metric.parse("RR"), binary.hits())
+    assert seen.share_of_telling == pytest.approx(report.seen_binary)
