@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import shlex
 import shutil
@@ -19,6 +20,7 @@ from pytest_rankcheck.files.writing import write_whole
 from pytest_rankcheck.gates.configured import gate_of
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.laws.card import card_of
 from pytest_rankcheck.metrics.names import Metric
 from pytest_rankcheck.metrics.registry import Definition, definition, definitions
 from pytest_rankcheck.reports.ledger import Entry, Ledger, collecting, enter
@@ -39,6 +41,7 @@ _EPILOG = """examples:
   python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
   python -m pytest_rankcheck lint golden/web.jsonl
   python -m pytest_rankcheck metrics nDCG
+  python -m pytest_rankcheck --import conftest metrics Revenue
 
 exit codes: 0 passed, 1 the gate blocks (or the linter found errors), 2 wrong usage or input"""
 
@@ -49,9 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = chosen.run
     try:
+        for module in chosen.imported:
+            _import(module)
         return run(chosen)
     except RankcheckError as error:
-        print(f"{parser.prog} {chosen.command}: {error}", file=sys.stderr)
+        print(f"{parser.prog} {chosen.command}: {error}{_hint(error, chosen)}", file=sys.stderr)
         return WRONG
     except BrokenPipeError:
         # Whoever read, as `head` does, has seen enough.
@@ -66,6 +71,14 @@ def _parser() -> argparse.ArgumentParser:
         description="Compare, show and lint rankings and golden sets without a test session.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--import",
+        dest="imported",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import a module that registers metrics of yours, such as conftest",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     compare = commands.add_parser("compare", help="hold a ranking against an earlier one")
@@ -107,9 +120,35 @@ def _parser() -> argparse.ArgumentParser:
     lint.add_argument("golden", type=Path, nargs="+", help="golden sets")
     lint.set_defaults(run=_lint)
     metrics = commands.add_parser("metrics", help="the catalogue of metrics, or one of them")
-    metrics.add_argument("name", nargs="?", help="a metric or an alias, such as nDCG or MRR")
+    metrics.add_argument(
+        "name",
+        nargs="?",
+        help="a metric or an alias, such as nDCG or MRR, or nDCG(gain=exponential)@10",
+    )
     metrics.set_defaults(run=_metrics)
     return parser
+
+
+def _import(name: str) -> None:
+    """Import a module that was asked for, from the working directory too."""
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        importlib.import_module(name)
+    except RankcheckError:
+        raise
+    except Exception as failure:
+        raise ConfigurationError(
+            f"--import {quoted(name)}: {type(failure).__name__}: {quoted(failure)}; give the name "
+            "of a module, such as conftest or tests.conftest"
+        ) from None
+
+
+def _hint(error: RankcheckError, chosen: argparse.Namespace) -> str:
+    """Return what to do about a metric that a test session would know."""
+    if "unknown metric" not in str(error) or chosen.imported:
+        return ""
+    return "; a metric of your own is known after --import MODULE, the module that registers it"
 
 
 def _print_summary(ledger: Ledger) -> None:
@@ -286,23 +325,10 @@ def _metrics(chosen: argparse.Namespace) -> int:
             aliases = f" ({', '.join(found.aliases)})" if found.aliases else ""
             print(f"{name}{aliases}\n    {found.summary}")
         return PASSED
-    name = chosen.name.partition("@")[0].partition("(")[0]
-    print("\n".join(_card(definition(name))))
+    asked: Definition | Metric
+    if "@" in chosen.name or "(" in chosen.name:
+        asked = Metric.parse(chosen.name)
+    else:
+        asked = definition(chosen.name)
+    print("\n".join(card_of(asked).lines()))
     return PASSED
-
-
-def _card(found: Definition) -> Iterator[str]:
-    """Yield what there is to know of a metric."""
-    low, high = found.range
-    yield found.name
-    yield f"  {found.summary}"
-    if found.aliases:
-        yield f"  also called     {', '.join(found.aliases)}"
-    yield f"  better          {'higher' if found.higher_is_better else 'lower'}"
-    yield f"  range           {low:g} to {high:g}"
-    yield f"  after the @     {found.at or 'nothing'}"
-    yield f"  an unjudged document is {found.unjudged}"
-    yield f"  source          {found.reference}"
-    for parameter in found.parameters.values():
-        yield f"  {parameter.name}={parameter.default}"
-        yield f"      {parameter.description}; takes {parameter.allowed}"

@@ -14,7 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from unicodedata import is_normalized
@@ -25,6 +25,10 @@ from markdown_it import MarkdownIt
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
 from pytest_rankcheck.metrics import registry
+from pytest_rankcheck.metrics.laws.card import card_of, share
+from pytest_rankcheck.metrics.laws.check import LAWS, REQUIRED
+from pytest_rankcheck.metrics.laws.pairs import PAIR_LAWS, check_similarity
+from pytest_rankcheck.metrics.laws.report import LawResult
 from pytest_rankcheck.metrics.parameters import spelled
 from pytest_rankcheck.metrics.registry import definitions, judged_definitions
 from pytest_rankcheck.metrics.similarity.registry import similarities
@@ -231,8 +235,84 @@ def table_of_perturbations() -> str:
     return "\n".join(rows) + "\n"
 
 
+def table_of_cards() -> str:
+    """Return the manual's table of cards, made from the registry and from the laws."""
+    rows = [
+        "| metric | formula; when to use it | better, parameters | laws | swaps seen | source |",
+        "|---|---|---|---|---|---|",
+    ]
+    for entry in judged_definitions().values():
+        card = card_of(entry)
+        low, high = entry.range
+        parameters = [f"`{name}`" for name in entry.parameters if name != "judged_only"]
+        better = f"{'higher' if entry.higher_is_better else 'lower'}, {low:g} to {high:g}"
+        cells = (
+            f"`{entry.name}`",
+            f"`{entry.formula}`<br>*{entry.use}*",
+            "<br>".join([better, ", ".join(parameters)]).removesuffix("<br>"),
+            laws_in_words(list(card.laws())),
+            "<br>".join(
+                f"`{report.checked}` {share(report.seen_binary)}, {share(report.seen_graded)}"
+                for report in card.reports
+            ),
+            entry.reference,
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def laws_in_words(laws: list[tuple[LawResult, ...]]) -> str:
+    """Return which laws hold, of the whole ranking and, where that differs, at a cutoff."""
+    words = {True: "yes", "binary": "binary", False: "no"}
+    parts = []
+    for holds, word in words.items():
+        found = [one[0].law for one in laws if one[0].holds == holds]
+        parts += [f"**{word}** {', '.join(found)}"] if found else []
+    at_cutoff = [
+        f"{found[1].law} {words[found[1].holds]}"
+        for found in laws
+        if len(found) > 1 and found[1].holds not in (None, found[0].holds)
+    ]
+    parts += [f"**@4** {', '.join(at_cutoff)}"] if at_cutoff else []
+    return "<br>".join(parts)
+
+
+def table_of_laws() -> str:
+    """Return the manual's table of the laws of metrics: their docstrings."""
+    return definitions_of([*REQUIRED, *LAWS])
+
+
+def table_of_pair_laws() -> str:
+    """Return the manual's table of the laws of similarities."""
+    return definitions_of(PAIR_LAWS)
+
+
+def definitions_of(laws: Sequence[Callable[..., object]]) -> str:
+    rows = ["| law | what it says | exactly |", "|---|---|---|"]
+    for law in laws:
+        first, _, rest = inspect.getdoc(law).partition("\n")
+        exact = " ".join(rest.split()).replace("``", "`").replace("|", "\\|").replace("*", "\\*")
+        rows.append(f"| `{law.__name__}` | {first} | {exact} |")
+    return "\n".join(rows) + "\n"
+
+
+def table_of_similarity_laws() -> str:
+    """Return the manual's table of which similarity keeps which law."""
+    names = [law.__name__ for law in PAIR_LAWS]
+    rows = [f"| function | {' | '.join(f'`{name}`' for name in names)} |", "|---" * 8 + "|"]
+    for entry in similarities().values():
+        found = {result.law: result.holds for result in check_similarity(entry)}
+        cells = ["yes" if found[name] else "no" for name in names]
+        rows.append(f"| `{entry.compute.__name__}` | {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
 TABLES = {
     "perturbations": ("behaviour.md", table_of_perturbations),
+    "cards": ("metric-laws.md", table_of_cards),
+    "laws": ("metric-laws.md", table_of_laws),
+    "pair laws": ("metric-laws.md", table_of_pair_laws),
+    "similarity laws": ("metric-laws.md", table_of_similarity_laws),
     "metrics": ("metrics.md", table_of_metrics),
     "parameters": ("metrics.md", table_of_parameters),
     "similarities": ("metrics.md", table_of_similarities),
@@ -248,7 +328,7 @@ def test_the_tables_of_the_manual_are_those_of_the_registries(kind: str) -> None
     name, make = TABLES[kind]
     page = ROOT / "docs" / name
     text = page.read_text("utf-8")
-    pattern = rf"(<!-- table of {kind}[^\n]*-->\n).*?(<!-- end of table -->)"
+    pattern = rf"(<!-- table of {kind}:[^\n]*-->\n).*?(<!-- end of table -->)"
     made, count = re.subn(
         pattern, lambda found: f"{found[1]}{make()}{found[2]}", text, flags=re.DOTALL
     )

@@ -223,6 +223,20 @@ def test_the_order_of_queries_and_of_input_rows_changes_no_bit(
 
 
 @every_metric
+@settings(max_examples=10, deadline=None)
+@given(judgments=judged, ranked=rankings, one=docs, other=docs)
+def test_the_same_swap_in_the_ranking_and_the_judgments_changes_nothing(
+    name: str, judgments: dict, ranked: list[str], one: str, other: str
+) -> None:
+    """Robustness of type II: a metric sees no ids, so this is about finding the judged hits."""
+    renamed = {one: other, other: one}
+    exchanged = {renamed.get(doc, doc): grade for doc, grade in judgments.items()}
+    before = values(name, {"q": judgments}, {"q": ranked})["q"]
+    after = values(name, {"q": exchanged}, {"q": [renamed.get(doc, doc) for doc in ranked]})["q"]
+    np.testing.assert_equal(after, before)
+
+
+@every_metric
 def test_an_empty_golden_query_an_empty_ranking_and_one_query_are_possible(name: str) -> None:
     found = values(name, {"q": {}, "r": {"d1": 1}}, {"q": ["d1"], "r": []})
     assert set(found) == {"q", "r", "always"}

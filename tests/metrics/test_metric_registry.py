@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +13,7 @@ from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate
 from pytest_rankcheck.metrics import names, registry
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.parameters import Parameter, number
-from pytest_rankcheck.metrics.registry import definitions, metric
+from pytest_rankcheck.metrics.registry import Compute, definitions, metric
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +84,95 @@ def test_a_metric_registered_later_shows_in_suggestions() -> None:
 
     with pytest.raises(MetricError, match="did you mean 'Serendipity'"):
         Metric.parse("Serendipty@3")
+
+
+# --- the same function again -------------------------------------------------------------------------
+
+
+def defined(value: float, module: str, file: str, qualname: str = "mine") -> Compute:
+    """Return a function as if it were defined in a module's file."""
+    namespace: dict[str, object] = {"__name__": module}
+    source = f"def {qualname}(hits, cutoff):\n    return hits.retrieved * 0 + {value}\n"
+    exec(compile(source, file, "exec"), namespace)
+    return namespace[qualname]  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("conftest", "/a/conftest.py"), ("conftest", "/a/conftest.py")),
+        (("conftest", "/a/conftest.py"), ("a.conftest", "/a/conftest.py")),
+        (("__main__", "/tmp/ipykernel_7/1.py"), ("__main__", "/tmp/ipykernel_7/2.py")),
+    ],
+)
+def test_a_new_definition_of_the_same_function_takes_its_place(
+    first: tuple[str, str], second: tuple[str, str]
+) -> None:
+    evaluation = evaluate(Run.from_dict({"q": ["a"]}), GoldenSet.from_dict({"q": {"a": 1}}))
+    metric("Mine", aliases=("Old",))(defined(1, *first))
+    assert evaluation.mean("Mine") == evaluation.mean("old@3") == 1
+    metric("Mine", aliases=("New",))(defined(2, *second))
+    assert evaluation.mean("mine") == evaluation.mean("New") == 2
+    with pytest.raises(MetricError, match="unknown metric 'Old'"):
+        Metric.parse("Old")
+
+
+@pytest.mark.parametrize(
+    ("second", "qualname"),
+    [(("conftest", "/b/conftest.py"), "mine"), (("conftest", "/a/conftest.py"), "other")],
+)
+def test_another_function_of_the_same_name_is_refused(
+    second: tuple[str, str], qualname: str
+) -> None:
+    metric("Mine")(defined(1, "conftest", "/a/conftest.py"))
+    with pytest.raises(MetricError) as refusal:
+        metric("mine")(defined(2, *second, qualname=qualname))
+    assert str(refusal.value) == (
+        "the metric name 'mine' is taken by Mine (conftest.mine in /a/conftest.py, line 1); give "
+        f"the metric of conftest.{qualname} in {second[1]}, line 1 another name"
+    )
+
+
+def test_a_refused_definition_changes_nothing() -> None:
+    metric("Mine", aliases=("Ours",))(defined(1, "conftest", "/a/conftest.py"))
+    with pytest.raises(MetricError, match="the metric name 'MRR' is taken by RR of pytest-rankch"):
+        metric("Mine", aliases=("MRR",))(defined(2, "conftest", "/a/conftest.py"))
+    assert Metric.parse("Ours").name == "Mine"
+    assert Metric.parse("MRR").name == "RR"
+
+
+@pytest.mark.parametrize(
+    ("declared", "says"),
+    [
+        ({"name": "Revenue per click"}, "'Revenue per click' cannot be a metric's name"),
+        ({"name": "nDCG@10"}, "'nDCG@10' cannot be a metric's name"),
+        ({"name": "lambda"}, "'lambda' cannot be a metric's name"),
+        ({"name": lambda hits, cutoff: None}, 'a metric is registered under a name: @metric("Re'),
+        ({"aliases": ("x y",)}, "'x y' cannot be a metric's name"),
+        ({"range": (1, 0)}, "New: range=(1, 0) is none; give the least and the greatest value"),
+        ({"range": (0, float("nan"))}, "is none; give the least and the greatest value"),
+        ({"parameters": (DOUBLE,)}, "called as mine(hits, cutoff, times=...), which it does not"),
+        (
+            {"parameters": (Parameter("cutoff", 1, number(), "a number"),)},
+            "New: a parameter cannot be called cutoff, which every metric has",
+        ),
+    ],
+)
+def test_what_could_never_be_asked_for_is_refused(declared: dict[str, object], says: str) -> None:
+    with pytest.raises(MetricError) as refusal:
+        metric(**{"name": "New", **declared})(defined(1, "conftest", "/a"))  # type: ignore[arg-type]
+    assert says in str(refusal.value)
+    assert "New" not in definitions()
+
+
+def test_a_user_cannot_take_a_name_of_ours_by_being_first() -> None:
+    script = (
+        "from pytest_rankcheck import metric\n"
+        "@metric('RR')\n"
+        "def mine(hits, cutoff):\n"
+        "    return hits.retrieved\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert "the metric name 'RR' is taken by RR of pytest-rankcheck" in done.stderr

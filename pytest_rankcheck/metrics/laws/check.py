@@ -85,7 +85,9 @@ def check_metric(metric: MetricLike, *, scale: Sequence[float] | None = None) ->
             f"{tried} cannot be tried on the grades {told}: {refusal}; give check_metric a scale "
             "of grades that fit, such as scale=(0, 0.5, 1)"
         ) from None
-    return LawReport(str(parsed), str(tried), tuple(grades), results, *seen, tuple(changes))
+    return LawReport(
+        str(parsed), str(tried), tuple(grades), results, *seen, tuple(changes.tolist())
+    )
 
 
 def tried_as(metric: Metric) -> Metric:
