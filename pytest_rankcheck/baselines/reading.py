@@ -100,7 +100,7 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
 
 def _record(entry: Mapping[str, Any], path: str) -> Record:
     golden = entry["golden_set"]
-    metrics = {str(Metric.parse(name)): detail for name, detail in entry["metrics"].items()}
+    metrics = {str(_metric(name, path)): detail for name, detail in entry["metrics"].items()}
     queries = {}
     for line in entry["queries"]:
         query_id = str(line["id"])
@@ -176,6 +176,19 @@ def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> Query
         for attribute, found in line.get("slices", {}).items()
     }
     return QueryLine(str(line["fingerprint"]), values, tuple(map(str, line["top"])), weight, slices)
+
+
+def _metric(name: str, path: str) -> Metric:
+    """Return a metric of the record, which may be one that a project registers."""
+    try:
+        return Metric.parse(name)
+    except MetricError as failure:
+        why = str(failure).partition("; known metrics")[0]
+        raise BaselineError(
+            f"{path}: its metric '{quoted(name)}' cannot be read: {quoted(why, 200)}. If it is one "
+            "of yours, import the module that registers it with @metric, in a conftest for "
+            "example. The file is left as it is"
+        ) from None
 
 
 def _approval(entry: Mapping[str, Any]) -> Approval:

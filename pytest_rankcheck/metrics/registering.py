@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -86,7 +87,9 @@ def refuse_impossible(
     for name in names:
         if not isinstance(name, str):
             raise MetricError('a metric is registered under a name: @metric("Revenue")')
-        if not name.isidentifier() or keyword.iskeyword(name) or name in ("true", "false"):
+        plain = unicodedata.normalize("NFKC", name) == name  # as a name is read
+        possible = plain and name.isidentifier() and not keyword.iskeyword(name)
+        if not possible or name in ("true", "false"):
             raise MetricError(
                 f"'{quoted(name)}' cannot be a metric's name: letters, digits and _ make one, as "
                 "in Revenue"

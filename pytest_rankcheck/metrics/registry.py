@@ -305,7 +305,9 @@ def definition(name: str) -> Definition:
     found = known(name)
     if found is None:
         words = [word for entry in _DEFINITIONS.values() for word in (entry.name, *entry.aliases)]
-        hint = suggestion(name, words) or f"; known metrics: {', '.join(_DEFINITIONS)}"
+        hint = suggestion(name, words) or (
+            f"; known metrics: {', '.join(_DEFINITIONS)}; @metric registers one of your own"
+        )
         raise MetricError(f"unknown metric '{quoted(name)}'{hint}")
     return found
 

@@ -156,6 +156,16 @@ def test_a_wrong_form_is_the_only_finding(function: Callable[..., object], says:
         report.raise_if_broken()
 
 
+def test_a_metric_that_looks_one_rank_below_its_cutoff_is_found() -> None:
+    def peeking(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+        return gains(hits, cutoff and cutoff + 1)
+
+    registered(peeking, cutoff_local=True, cutoff_beyond=True)
+    report = check_metric("Mine@3")
+    assert [result.law for result in report.broken] == ["cutoff_local"]
+    assert "at a cutoff of 1, what stands below it counts" in str(report)
+
+
 def test_values_of_any_size_are_compared() -> None:
     def revenue(hits: JudgedHits, cutoff: int | None) -> FloatArray:
         return gains(hits, cutoff) * 1e-12

@@ -112,7 +112,7 @@ def test_a_new_definition_of_the_same_function_takes_its_place(
     metric("Mine", aliases=("Old",))(defined(1, *first))
     assert evaluation.mean("Mine") == evaluation.mean("old@3") == 1
     metric("Mine", aliases=("New",))(defined(2, *second))
-    assert evaluation.mean("mine") == evaluation.mean("New") == 2
+    assert evaluation.mean("Mine") == evaluation.mean("New") == 2
     with pytest.raises(MetricError, match="unknown metric 'Old'"):
         Metric.parse("Old")
 
@@ -146,6 +146,7 @@ def test_a_refused_definition_changes_nothing() -> None:
     [
         ({"name": "Revenue per click"}, "'Revenue per click' cannot be a metric's name"),
         ({"name": "nDCG@10"}, "'nDCG@10' cannot be a metric's name"),
+        ({"name": "ﬁrst"}, "'ﬁrst' cannot be a metric's name"),
         ({"name": "lambda"}, "'lambda' cannot be a metric's name"),
         ({"name": lambda hits, cutoff: None}, 'a metric is registered under a name: @metric("Re'),
         ({"aliases": ("x y",)}, "'x y' cannot be a metric's name"),

@@ -174,3 +174,17 @@ def test_the_command_line_knows_it_after_an_import(shop: Project) -> None:
     wrong = command("--import", "nothere", "metrics")
     assert wrong.returncode == 2
     assert "--import nothere: ModuleNotFoundError: No module named 'nothere'" in wrong.stderr
+
+
+def test_a_baseline_with_a_metric_that_is_not_registered_says_what_to_do(shop: Project) -> None:
+    shop.run_apart("--snapshot-update").assert_outcomes(passed=3)
+    shop.write("tests/conftest.py", "")
+    shop.test(TESTS.replace('"revenue(patience=0.5)@10"', '"RR"'))
+    result = shop.run_apart("-k", "test_revenue")
+    result.assert_outcomes(failed=1)
+    assert (
+        "BaselineError: tests/baselines/test_ranking/test_revenue.json: its metric "
+        "'Revenue(patience=0.5)@10' cannot be read: unknown metric 'Revenue'. If it is one of "
+        "yours, import the module that registers it with @metric, in a conftest for example. "
+        "The file is left as it is"
+    ) in text_of(result)

@@ -101,8 +101,9 @@ def usual_scale(metric: Metric) -> tuple[float, ...]:
     parameters = dict(metric.parameters)
     for value in parameters.values():
         if isinstance(value, tuple):
-            named = {float(grade) for grade, _ in value}
-            return tuple(sorted({0.0, *(grade for grade in named if grade > 0)}))
+            named = sorted({float(grade) for grade, _ in value if grade > 0})
+            places = np.linspace(0, len(named) - 1, min(len(named), len(_SCALE) - 1)).round()
+            return (0.0, *(named[int(place)] for place in places))
     rel = parameters.get("rel")
     if isinstance(rel, (int, float)) and not 0 < rel <= _SCALE[-1]:
         return (0, 1, 2, rel, rel + 1) if rel > 0 else (rel - 1, rel, rel + 1, rel + 2, rel + 3)
