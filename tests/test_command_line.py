@@ -186,3 +186,12 @@ def test_it_runs_as_a_module_and_does_not_mind_a_closed_pipe() -> None:
     piped = f"{sys.executable} -m pytest_rankcheck metrics | head -1"
     done = subprocess.run(piped, shell=True, capture_output=True, text=True, check=True)
     assert "BrokenPipe" not in done.stderr
+
+
+def test_the_card_of_a_session_metric(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("SessionRR", "SessionRR(abandoned=zero)"):
+        assert main(["metrics", name]) == 0
+        told = capsys.readouterr().out
+        assert "unit          session" in told
+        assert "laws          those of rankings say nothing of sessions" in told
+        assert "abandoned=" in told

@@ -42,6 +42,8 @@ _NEXT = Parameter(
 
 @metric(
     "SessionRR",
+    formula="1 / rank of the final selection",
+    use="do people find what they take near the top; with zero, also: do they take anything",
     aliases=("SessionMRR",),
     reference=(
         "Voorhees, The TREC-8 question answering track report, 1999, section 3, of the user's "
@@ -59,6 +61,8 @@ def session_rr(trails: Trails, cutoff: int | None, *, abandoned: Value) -> Float
 
 @metric(
     "SuccessRate",
+    formula="1 if a final selection exists, at rank <= k; else 0",
+    use="the first gate on a log: do people find something at all, and near the top",
     reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009, of selections",
     unit="session",
     unjudged="-",
@@ -75,6 +79,8 @@ def success_rate(trails: Trails, cutoff: int | None) -> FloatArray:
 
 @metric(
     "AbandonmentRate",
+    formula="1 if nothing was selected; else 0",
+    use="beside SuccessRate, where an answer on the page itself is not counted as success",
     reference="Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR "
     "2009, section 1",
     higher_is_better=False,
@@ -89,6 +95,8 @@ def abandonment_rate(trails: Trails, cutoff: int | None) -> FloatArray:
 
 @metric(
     "MeanEventRank",
+    formula="place of the event with the final selection",
+    use="how much typing and refining it takes",
     aliases=("EventRank",),
     reference="by its definition: the effort until the final selection, in events",
     parameters=(_NEXT,),
@@ -105,6 +113,8 @@ def mean_event_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> 
 
 @metric(
     "ClickRank",
+    formula="mean of the ranks of all selections",
+    use="how far down people go, where several selections are usual",
     reference="Joachims, Optimizing search engines using clickthrough data, KDD 2002, section 2",
     parameters=(_NEXT,),
     higher_is_better=False,
@@ -120,6 +130,8 @@ def click_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> Float
 
 @metric(
     "TimeToSelection",
+    formula="time of the first selection - start of the session",
+    use="how fast people find something, where times are reliable",
     aliases=("TimeToClick",),
     reference="Kelly, Methods for evaluating interactive information retrieval systems with "
     "users, Foundations and Trends in IR 3(1-2), 2009, section 10.2",
@@ -137,6 +149,8 @@ def time_to_selection(trails: Trails, cutoff: int | None, *, abandoned: Value) -
 
 @metric(
     "SessionDuration",
+    formula="time of the last event or selection - start",
+    use="the effort of the whole session; a few long ones weigh much",
     reference="Kelly, Methods for evaluating interactive information retrieval systems with "
     "users, Foundations and Trends in IR 3(1-2), 2009, section 10.2",
     higher_is_better=False,
@@ -155,6 +169,8 @@ def session_duration(trails: Trails, cutoff: int | None) -> FloatArray:
 
 @metric(
     "MedianSessionDuration",
+    formula="time of the last event or selection - start",
+    use="as SessionDuration, where some sessions are left open",
     reference="as SessionDuration; the median, since a few sessions are left open over lunch",
     higher_is_better=False,
     range=(0.0, np.inf),
@@ -170,6 +186,8 @@ def median_session_duration(trails: Trails, cutoff: int | None) -> FloatArray:
 
 @metric(
     "EventsPerSession",
+    formula="number of events",
+    use="the effort of the whole session, where there are no times",
     reference="by its definition: the effort of the whole session, in events",
     higher_is_better=False,
     range=(1.0, np.inf),
@@ -184,6 +202,8 @@ def events_per_session(trails: Trails, cutoff: int | None) -> FloatArray:
 
 @metric(
     "sDCG",
+    formula="sum over queries j of DCG_j@k / (1 + log_bq j)",
+    use="sessions of several queries whose results are judged with grades",
     reference="Järvelin, Price, Delcambre and Nielsen, Discounted cumulated gain based evaluation "
     "of multiple-query IR sessions, ECIR 2008, section 2",
     parameters=(

@@ -47,7 +47,11 @@ class Card:
             "better": "higher" if found.higher_is_better else "lower",
             "range": f"{low:g} to {high:g}",
             "after the @": found.at or "nothing",
-            "unjudged": f"an unjudged document is {found.unjudged}",
+            "unit": found.unit,
+            "mean": "" if found.is_mean_of_values else found.aggregate,
+            "unjudged": ""
+            if found.unjudged == "-"
+            else f"an unjudged document is {found.unjudged}",
             "source": found.reference,
         }
         yield found.name
@@ -60,8 +64,11 @@ class Card:
             default = "" if parameter.default is None else spelled(parameter.default)
             yield f"    {parameter.name}={default}"
             yield from _wrapped("", f"{parameter.description}; takes {parameter.allowed}", 8)
-        yield from self._seen_lines()
-        yield from self._law_lines()
+        if self.reports:
+            yield from self._seen_lines()
+            yield from self._law_lines()
+        else:
+            yield from _wrapped("laws", "those of rankings say nothing of sessions")
 
     def _seen_lines(self) -> Iterator[str]:
         yield f"  swaps of two neighbours with different grades, of all rankings of {DOCUMENTS}"
@@ -94,6 +101,8 @@ def card_of(metric: Definition | Metric) -> Card:
     Raises:
         MetricError: it is not a metric over judged hits, or does not fit the usual grades.
     """
+    if metric.unit == "session":
+        return Card(metric if isinstance(metric, Definition) else metric.definition, ())
     if isinstance(metric, Metric):
         return Card(metric.definition, (check_metric(metric),))
     tried = {
