@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         assert_success_rate_at_least,
         assert_success_rate_not_regressed,
     )
+    from pytest_rankcheck.assertions.stability import assert_ranking_stable
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.baselines.reading import read_record
     from pytest_rankcheck.baselines.record import Record
@@ -117,6 +118,7 @@ _HOMES = {
         "assert_recall_not_regressed",
     ),
     "assertions.regression": ("assert_not_regressed",),
+    "assertions.stability": ("assert_ranking_stable",),
     "assertions.sessions": (
         "assert_abandonment_rate_at_most",
         "assert_abandonment_rate_not_regressed",
@@ -233,6 +235,7 @@ __all__ = [
     "assert_not_regressed",
     "assert_precision_at_least",
     "assert_precision_not_regressed",
+    "assert_ranking_stable",
     "assert_recall_at_least",
     "assert_recall_not_regressed",
     "assert_session_duration_at_most",

@@ -94,7 +94,7 @@ def _of_evaluation(
     from pytest_rankcheck.reports.notes import evaluation_notes, timing_notes
 
     for metric in map(Metric.parse, item.config.stash[CONFIG].metrics):
-        if metric.unit != evaluation.unit:
+        if not evaluation.fits(metric):
             continue
         yield Entry(
             golden=evaluation.golden.name,
@@ -117,12 +117,13 @@ def _for_reports(
     from pytest_rankcheck.reports.detail import measurement_detail, unjudged_detail
 
     chosen = item.config.stash[CONFIG]
-    metrics = [one for one in map(Metric.parse, chosen.metrics) if one.unit == evaluation.unit]
+    metrics = [one for one in map(Metric.parse, chosen.metrics) if evaluation.fits(one)]
     baseline = item.stash.get(BASELINE, None)
     other = baseline.comparable_record if baseline else None
     if metrics:
         yield Entry(measurement=measurement_detail(evaluation, other, metrics))
     if chosen.reports.unjudged and evaluation.unit == "query":
         named = dict.fromkeys(entry["metric"] for entry in ledger if "detail" in entry)
-        gated = [one for one in map(Metric.parse, named) if one.unit == "query"]
-        yield Entry(unjudged=unjudged_detail(evaluation, [*gated, *metrics]))
+        told = [*map(Metric.parse, named), *metrics]
+        of_queries = [one for one in told if one.unit == "query"]
+        yield Entry(unjudged=unjudged_detail(evaluation, of_queries))

@@ -189,6 +189,26 @@ def table_of_session_metrics() -> str:
     return "\n".join(rows) + "\n"
 
 
+def table_of_run_metrics() -> str:
+    """Return the manual's table of metrics of the whole run."""
+    rows = [
+        "| metric | formula; when to use it | parameters | best | source |",
+        "|---|---|---|---|---|",
+    ]
+    for entry in definitions().values():
+        if entry.unit == "run":
+            low, high = entry.range
+            cells = (
+                f"`{entry.name}`<br>{entry.summary}",
+                f"`{entry.formula}`<br>*{entry.use}*",
+                ", ".join(f"`{name}`" for name in entry.parameters),
+                f"{'higher' if entry.higher_is_better else 'lower'}, {low:g} to {high:g}",
+                entry.reference,
+            )
+            rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
 def table_of_parameters() -> str:
     """Return the manual's table of what stands between the brackets."""
     found: dict[tuple[str, str, str], list[str]] = {}
@@ -316,6 +336,7 @@ TABLES = {
     "metrics": ("metrics.md", table_of_metrics),
     "parameters": ("metrics.md", table_of_parameters),
     "similarities": ("metrics.md", table_of_similarities),
+    "run metrics": ("behaviour.md", table_of_run_metrics),
     "session metrics": ("sessions.md", table_of_session_metrics),
     "rules": ("golden-sets.md", table_of_rules),
 }

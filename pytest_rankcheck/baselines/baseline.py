@@ -12,6 +12,7 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.checks import Check, check_of
 from pytest_rankcheck.baselines.mode import Mode
 from pytest_rankcheck.baselines.policy import (
+    CAREFUL,
     Action,
     Block,
     Settlement,
@@ -19,10 +20,17 @@ from pytest_rankcheck.baselines.policy import (
     is_granted,
     settle,
 )
+from pytest_rankcheck.baselines.ranking_checks import (
+    RankingCheck,
+    block_of_rankings,
+    ranking_check,
+    settle_rankings,
+)
 from pytest_rankcheck.baselines.reading import read_record, record_from_text
-from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record import TOP, Record
 from pytest_rankcheck.baselines.reference import Reference
 from pytest_rankcheck.baselines.snapshot import Proposal
+from pytest_rankcheck.behaviour.stability import StabilityLimits
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired
@@ -78,6 +86,7 @@ class Baseline:
         self._defaults = defaults or Defaults()
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
         self._checks: list[Check] = []
+        self._ranking_checks: list[RankingCheck] = []
         self._evaluation: Evaluation | None = None
 
     @property
@@ -152,12 +161,7 @@ class Baseline:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
             MetricError: no such metric.
         """
-        if self._evaluation is not None and self._evaluation is not evaluation:
-            raise BaselineError(
-                f"{self.test_id} holds two evaluations against one baseline; a baseline is the "
-                "record of one. Write a test for each, or parametrise the test"
-            )
-        self._evaluation = evaluation
+        self._use(evaluation)
         attributes = self._attributes(evaluation, by)
         parsed = Metric.parse(metric)
         check = check_of(self.record, evaluation, parsed, gate, attributes)
@@ -171,6 +175,52 @@ class Baseline:
             refusal = Proposal(self._text_now or "", refusal=str(block))
             self._store.submit(refusal)
         return check, block
+
+    def check_rankings(
+        self, evaluation: Evaluation, limits: StabilityLimits
+    ) -> tuple[RankingCheck, Block | None]:
+        """Hold rankings against the record, and say why that blocks the test, if it does.
+
+        Raises:
+            BaselineError: the record cannot be read, or the test used it for another evaluation.
+        """
+        self._use(evaluation)
+        check = ranking_check(self.record, evaluation, limits)
+        block = block_of_rankings(check, self.mode)
+        if block is not None and self._text_there is not None and self._own_record is not None:
+            own = ranking_check(self._own_record, evaluation, limits)
+            known = self.record.approvals if self.record else ()
+            has_reason = len(self._own_record.approvals) > len(known)
+            if has_reason and block_of_rankings(own, self.mode) is None:
+                check, block = own, None
+        self._ranking_checks.append(check)
+        if block is not None:
+            self._store.submit(Proposal(self._text_now or "", refusal=str(block)))
+        return check, block
+
+    def _use(self, evaluation: Evaluation) -> None:
+        """Note what is measured.
+
+        Raises:
+            BaselineError: the test held another evaluation against the record before.
+        """
+        before = self._evaluation
+        if before is None or (self._checks and before is evaluation):
+            self._evaluation = evaluation
+        elif before is not evaluation and not self._is_same(evaluation):
+            raise BaselineError(
+                f"{self.test_id} holds two evaluations against one baseline; a baseline is the "
+                "record of one. Write a test for each, or parametrise the test"
+            )
+
+    def _is_same(self, evaluation: Evaluation) -> bool:
+        """Whether another evaluation is of the same run and the same queries, both unjudged."""
+        before = self._evaluation
+        return (
+            before is not None
+            and before.run is evaluation.run
+            and before.golden.fingerprint == evaluation.golden.fingerprint
+        )
 
     @property
     def evaluation(self) -> Evaluation | None:
@@ -201,8 +251,7 @@ class Baseline:
 
     def _recorded(self, evaluation: Evaluation | None) -> Sequence[Metric]:
         """Return the metrics to record, gated or not, that the evaluation has."""
-        unit = evaluation.unit if evaluation else "query"
-        return [metric for metric in self._watched if metric.unit == unit]
+        return [metric for metric in self._watched if evaluation and evaluation.fits(metric)]
 
     def settle(self) -> Settlement | None:
         """Write the record, or keep it, now that the test has passed.
@@ -213,9 +262,9 @@ class Baseline:
         Raises:
             BaselineError: the file cannot be written.
         """
-        if not self._checks or self._evaluation is None:
+        if self._evaluation is None or not (self._checks or self._ranking_checks):
             return None
-        settlement = settle(self._checks, self.mode)
+        settlement = self._settlement()
         if settlement.action is Action.REFUSE:
             self._store.submit(Proposal(self._text_now or "", refusal=settlement.why))
         elif settlement.writes:
@@ -226,6 +275,13 @@ class Baseline:
         elif self._text_now is not None:
             self._store.submit(Proposal(self._text_now))
         return settlement
+
+    def _settlement(self) -> Settlement:
+        """Return what becomes of the file: what the most careful of both kinds of checks says."""
+        found = [settle(self._checks, self.mode)] if self._checks else []
+        if self._ranking_checks:
+            found.append(settle_rankings(self._ranking_checks, self.mode))
+        return min(found, key=lambda settlement: CAREFUL.index(settlement.action))
 
     def __repr__(self) -> str:
         return f"Baseline({self.shown_path!r})"
@@ -253,6 +309,7 @@ class Baseline:
             approvals,
             attributes=attributes,
             before=self.record,
+            top=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
         )
 
     @cached_property

@@ -18,6 +18,7 @@ from pytest_rankcheck.gates.verdict import Decision, Outcome
 from pytest_rankcheck.metrics.names import Metric
 
 __all__ = [
+    "CAREFUL",
     "Action",
     "Block",
     "Settlement",
@@ -140,6 +141,13 @@ class Action(StrEnum):
     KEEP = "kept"
     """Lower inside the tolerance: the old record stays."""
     REFUSE = "refused"
+
+
+CAREFUL = (
+    *(Action.REFUSE, Action.KEEP, Action.APPROVE, Action.LEAVE),
+    *(Action.RAISE, Action.REWRITE, Action.CREATE),
+)
+"""The actions, the most careful first: what becomes of a file that several checks are about."""
 
 
 @dataclass(frozen=True, slots=True)

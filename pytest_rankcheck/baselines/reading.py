@@ -13,6 +13,7 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record import (
     FORMAT_NAME,
     FORMAT_VERSION,
+    TOP,
     Kept,
     QueryLine,
     Record,
@@ -125,6 +126,7 @@ def _record(entry: Mapping[str, Any], path: str) -> Record:
             str(attribute): {str(value): int(count) for value, count in values.items()}
             for attribute, values in entry.get("slices", {}).items()
         },
+        top=int(entry.get("top", TOP)),
     )
 
 

@@ -77,6 +77,8 @@ class Record:
     approvals: tuple[Approval, ...] = ()
     slices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """How many queries each slice has, by gated attribute and value."""
+    top: int = TOP
+    """How many documents of each ranking are kept."""
 
     @classmethod
     def of(
@@ -88,6 +90,7 @@ class Record:
         *,
         attributes: Iterable[str] = (),
         before: Record | None = None,
+        top: int = TOP,
     ) -> Record:
         """Return the record of an evaluation.
 
@@ -98,6 +101,7 @@ class Record:
             approvals: why it was allowed to fall, so far.
             attributes: the attributes by whose slices the test gates.
             before: the record that this one takes the place of.
+            top: how many documents of each ranking to keep.
         """
         gated_names = sorted({str(metric) for metric in gated})
         names = [*gated_names, *sorted({str(metric) for metric in watched} - {*gated_names})]
@@ -109,7 +113,7 @@ class Record:
             query_id: QueryLine(
                 fingerprint=evaluation.query_fingerprints[query_id],
                 values={name: column[place] for name, column in zip(names, columns, strict=True)},
-                top=tuple(evaluation.ranking(query_id)[:TOP]),
+                top=tuple(evaluation.ranking(query_id)[:top]),
                 weight=None if weights is None else float(weights[place]),
                 slices=members.get(place, {}),
             )
@@ -133,6 +137,7 @@ class Record:
                 attribute: {value: len(ids) for value, ids in golden.slices(attribute).items()}
                 for attribute in gated_by
             },
+            top=top,
         )
 
     @property
@@ -148,7 +153,7 @@ class Record:
     @property
     def known_depth(self) -> int | None:
         """How far down `ranking` goes."""
-        return TOP
+        return self.top
 
     def noise(self, metric: Metric) -> float:
         """Return the standard deviation of the mean from run to run; NaN if it is not known."""
@@ -235,7 +240,7 @@ class Record:
         return self._text(digest_of(json.loads(self._text(""))))
 
     def _text(self, digest: str) -> str:
-        header = {
+        header: dict[str, object] = {
             "format": FORMAT_NAME,
             "version": FORMAT_VERSION,
             "digest": digest,
@@ -249,6 +254,8 @@ class Record:
             "conventions": self.conventions.to_dict(),
             "slices": {name: dict(values) for name, values in self.slices.items()},
         }
+        if self.top != TOP:
+            header["top"] = self.top
         parts = [f"{readable_json(key)}: {readable_json(value)}" for key, value in header.items()]
         parts.append(
             _lines("metrics", ("{", "}"), [self._metric_line(name) for name in self.metrics])

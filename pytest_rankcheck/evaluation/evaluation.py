@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.errors import MetricError, RunError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing, NoRelevant
 from pytest_rankcheck.evaluation.foreign import foreign_values
 from pytest_rankcheck.evaluation.joining import Joined, join, judged_hits
@@ -22,6 +22,7 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.names import Metric, MetricLike
 from pytest_rankcheck.metrics.registry import Unit, median_of
+from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.rankers.found import TOP
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.clusters import IntArray
@@ -92,6 +93,10 @@ class Evaluation:
     def unit(self) -> Unit:
         """What has a value: each query, or each session of a log."""
         return "query"
+
+    def fits(self, metric: Metric) -> bool:
+        """Return whether a metric is of what was measured: of queries and runs, or of sessions."""
+        return (metric.unit == "session") == (self.unit == "session")
 
     @cached_property
     def weights(self) -> FloatArray | None:
@@ -175,7 +180,24 @@ class Evaluation:
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.foreign:
             return foreign_values(metric.definition.foreign, self.run, self.golden)
+        if metric.unit == "run":
+            return metric.compute(self._whole_run(metric))
         return np.concatenate([metric.compute(hits) for hits in self._hits])
+
+    def _whole_run(self, metric: Metric) -> WholeRun:
+        """Return the top of all rankings, as far down as a metric of the whole run looks."""
+        known = self.known_depth
+        if known is not None and (metric.cutoff or known + 1) > known and metric.definition.at:
+            raise MetricError(
+                f"{metric} needs whole rankings, and of a run in a file that is not read only the "
+                f"first {known} documents are known; take a cutoff of at most {known}, or read the "
+                "run: Run.from_frame(run.to_frame())"
+            )
+        found = self._joined.found
+        return WholeRun.of(
+            [self.ranking(query_id)[: metric.cutoff] for query_id in self.query_ids],
+            [found[query_id].retrieved if query_id in found else 0 for query_id in self.query_ids],
+        )
 
     def mean(self, metric: MetricLike) -> float:
         """Return the mean over the queries that count; NaN if none does.

@@ -49,7 +49,7 @@ class Unjudged:
 
 
 _NOTHING = Unjudged(_TOP, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""Of sessions: their selections are not judgments of what was shown."""
+"""Of sessions and of the whole run: no judgment of a document is a part of their values."""
 
 
 def unjudged_in(comparison: Comparison, pairs: Paired) -> Unjudged:
@@ -64,7 +64,7 @@ def unjudged_in(comparison: Comparison, pairs: Paired) -> Unjudged:
         pairs: the values of a metric, of all queries or of a slice.
     """
     evaluation, other = comparison.evaluation, comparison.other
-    if pairs.metric.unit == "session":
+    if pairs.metric.unit != "query":
         return _NOTHING
     depths = (pairs.metric.cutoff or _TOP, evaluation.known_depth, other.known_depth)
     k = min(depth for depth in depths if depth is not None)

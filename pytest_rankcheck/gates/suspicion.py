@@ -34,7 +34,7 @@ def suspicions(comparison: Comparison, pairs: Paired) -> tuple[str, ...]:
         comparison: what is compared.
         pairs: the values of a metric on all queries.
     """
-    if not pairs.gain > SLACK or pairs.metric.unit == "session":
+    if not pairs.gain > SLACK or pairs.metric.unit != "query":
         return ()
     found = [sign for check in _SIGNS for sign in check(comparison, pairs)]
     return tuple(found)

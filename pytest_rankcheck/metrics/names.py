@@ -14,10 +14,11 @@ from typing import Any
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.foreign import PREFIX, foreign_definition
 from pytest_rankcheck.metrics.grammar import parts_of
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
+from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.laws.declared import Holds
 from pytest_rankcheck.metrics.parameters import Value, spelled
 from pytest_rankcheck.metrics.registry import (
+    Block,
     Definition,
     Unit,
     definition,
@@ -25,7 +26,6 @@ from pytest_rankcheck.metrics.registry import (
     known,
     trec_eval_definition,
 )
-from pytest_rankcheck.metrics.trails import Trails
 
 __all__ = ["Metric", "MetricLike"]
 
@@ -94,7 +94,7 @@ class Metric:
         """What has a value of the metric: each query, or each session of a log."""
         return self.definition.unit
 
-    def compute(self, block: JudgedHits | Trails) -> FloatArray:
+    def compute(self, block: Block) -> FloatArray:
         """Return the value of each query, or session, of ``block``, ``[Q]``."""
         return self.definition(block, self.cutoff, dict(self.parameters))
 

@@ -22,9 +22,11 @@ from pytest_rankcheck.metrics.registering import (
     refuse_unless_callable,
 )
 from pytest_rankcheck.metrics.trails import Trails
+from pytest_rankcheck.metrics.whole_run import WholeRun
 
 __all__ = [
     "JUDGED_ONLY",
+    "Block",
     "Compute",
     "Definition",
     "Unit",
@@ -50,11 +52,14 @@ At = Literal["cutoff", "recall"] | None
 Aggregate = Literal["arithmetic", "geometric", "median"]
 """Which mean over the queries is the metric's."""
 
-Unit = Literal["query", "session"]
-"""What has a value of the metric: each query, or each session of a log."""
+Unit = Literal["query", "session", "run"]
+"""What a value is of: a query, a session of a log, or a query among all others of the run."""
 
 _FAMILIES = "pytest_rankcheck.metrics.families."
 """Where the functions of our own metrics are."""
+
+Block = JudgedHits | Trails | WholeRun
+"""What a metric's function is given, by the metric's unit."""
 
 JUDGED_ONLY = Parameter(
     "judged_only",
@@ -134,7 +139,7 @@ class Definition:
         return math.fsum(share * counted) / total
 
     def __call__(
-        self, block: JudgedHits | Trails, cutoff: int | None, parameters: Mapping[str, Value]
+        self, block: Block, cutoff: int | None, parameters: Mapping[str, Value]
     ) -> FloatArray:
         """Return the value of each query, or session, of ``block``, ``[Q]``.
 
@@ -142,13 +147,16 @@ class Definition:
             MetricError: it is a metric of sessions and these are queries, or the other way round.
         """
         chosen = dict(parameters)
-        found: Unit = "session" if isinstance(block, Trails) else "query"
+        found = next(unit for unit, kind in _BLOCKS.items() if isinstance(block, kind))
         if found != self.unit:
             raise MetricError(_of_another_unit(self.name, self.unit))
         if isinstance(block, JudgedHits) and chosen.pop(JUDGED_ONLY.name):
             block = block.judged_only()
         return self.compute(block, cutoff, **chosen) + 0.0  # no negative zero
 
+
+_BLOCKS: Mapping[Unit, type[Block]] = {"query": JudgedHits, "session": Trails, "run": WholeRun}
+"""What the functions of the metrics of each unit are given."""
 
 _DEFINITIONS: dict[str, Definition] = {}
 _NAMES: dict[str, Definition] = {}
@@ -200,8 +208,9 @@ def metric(
         trec_eval: what trec_eval calls the metric where a number follows, such as ``ndcg_cut``
             in ``ndcg_cut_10``.
         aggregate: which mean over the queries is the metric's.
-        unit: what has a value: each query, or each session of a log, whose metrics take the trails
-            of sessions in the place of judged hits.
+        unit: what a value is of: a query; a session of a log, whose metrics take the trails of
+            sessions in the place of judged hits; or a query among all others of the run, whose
+            metrics take all rankings at once.
         graded: whether it needs more than two grades to say something.
         **laws: the laws that it keeps (True), does not (False), or keeps wherever judgments are
             binary (``"binary"``), such as ``monotone=True``; or a function of the parameters and
@@ -343,6 +352,8 @@ def _of_another_unit(name: str, unit: Unit) -> str:
             f"{name} is a metric of sessions: ask it of evaluate_sessions(log), or of the fixture "
             "session_evaluation"
         )
+    if unit == "run":
+        return f"{name} is a metric of the whole run: ask it of evaluate(run, golden)"
     return (
         f"{name} is a metric of queries, and these are sessions: log.to_golden_set(...) makes "
         "queries of them"

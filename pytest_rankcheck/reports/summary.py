@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.names import Metric
 from pytest_rankcheck.reports.ledger import Entry
 from pytest_rankcheck.reports.wording import change, number
@@ -133,9 +134,16 @@ def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
 
 def _header(rows: Sequence[_Row]) -> tuple[str, ...]:
     """Return the names of the columns; the first is what was measured on."""
-    units = {Metric.parse(row.metric).unit for row in rows}
+    units = {_unit(row.metric) for row in rows}
     names = {"query": "golden set", "session": "session log"}
     return (names[units.pop()] if len(units) == 1 else "measured on", *_HEADER)
+
+
+def _unit(name: str) -> str:
+    """Return what has a value of a metric; a user's own may be unknown to this process."""
+    with suppress(MetricError):
+        return Metric.parse(name).unit
+    return "query"
 
 
 def _fitting(widths: Sequence[int], width: int) -> list[int]:

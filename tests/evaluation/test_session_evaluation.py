@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+from pathlib import Path
+
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+import pytest_rankcheck.baselines.record as record_module
 from pytest_rankcheck import (
     ConfigurationError,
     Gate,
@@ -133,8 +139,6 @@ def test_a_new_group_is_not_gated() -> None:
         session_id: type(line)(line.fingerprint, line.values, line.top, None, {"group": ("A",)})
         for session_id, line in record.queries.items()
     }
-    import dataclasses
-
     record = dataclasses.replace(record, queries=emptied)
     verdict = Gate.noninferior(margin=0.1).decide(compare(now, record), RR, by="group")
     assert [one.outcome for one in verdict.slices] == [Outcome.NOT_GATED, Outcome.NOT_GATED]
@@ -145,6 +149,8 @@ def test_a_record_of_sessions_comes_back_and_knows_their_groups() -> None:
     record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
     again = record_from_text(record.to_text(), "record.json")
     assert again == record
+    schema = Path(record_module.__file__).with_suffix(".schema.json")
+    jsonschema.validate(json.loads(record.to_text()), json.loads(schema.read_text("utf-8")))
     direct, recorded = compare(now, then), compare(now, again)
     for value, part in direct.slices("group", RR).items():
         found = recorded.slices("group", RR)[value]

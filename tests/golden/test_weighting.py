@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import jsonschema
 import numpy as np
 import pytest
 
+import pytest_rankcheck.baselines.record as record_module
 from pytest_rankcheck import (
     Gate,
     GoldenSet,
@@ -16,6 +21,8 @@ from pytest_rankcheck import (
     evaluate,
 )
 from pytest_rankcheck.baselines.reading import record_from_text
+
+SCHEMA = Path(record_module.__file__).with_suffix(".schema.json")
 
 GOLDEN = GoldenSet.from_dict(
     {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}},
@@ -86,6 +93,7 @@ def test_a_record_keeps_the_weights() -> None:
     record = Record.of(evaluation, [Metric.parse("RR")])
     again = record_from_text(record.to_text(), "record.json")
     assert again == record
+    jsonschema.validate(json.loads(record.to_text()), json.loads(SCHEMA.read_text("utf-8")))
     assert again.mean(Metric.parse("RR")) == pytest.approx(evaluation.mean("RR"), abs=1e-6)
 
 

@@ -167,6 +167,8 @@ VALUES = {
     ),
     "beta": positive.map(repr),
     "graded": st.sampled_from(["true", "false"]),
+    "head": st.floats(0.001, 1).map(repr),
+    "similar": st.floats(0.001, 1).map(repr),
     "abandoned": st.sampled_from(["zero", "exclude"]),
     "bq": positive.map(lambda base: repr(1 + base)),
     "b": positive.map(lambda base: repr(1 + base)),

@@ -68,7 +68,8 @@ class Card:
             yield from self._seen_lines()
             yield from self._law_lines()
         else:
-            yield from _wrapped("laws", "those of rankings say nothing of sessions")
+            what = "sessions" if found.unit == "session" else "a whole run"
+            yield from _wrapped("laws", f"those of rankings say nothing of {what}")
 
     def _seen_lines(self) -> Iterator[str]:
         yield f"  swaps of two neighbours with different grades, of all rankings of {DOCUMENTS}"
@@ -101,7 +102,7 @@ def card_of(metric: Definition | Metric) -> Card:
     Raises:
         MetricError: it is not a metric over judged hits, or does not fit the usual grades.
     """
-    if metric.unit == "session":
+    if metric.unit != "query":
         return Card(metric if isinstance(metric, Definition) else metric.definition, ())
     if isinstance(metric, Metric):
         return Card(metric.definition, (check_metric(metric),))

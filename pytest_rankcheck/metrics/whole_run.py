@@ -1,0 +1,51 @@
+"""The whole run: the top of every ranking at once, for metrics of popularity and coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_rankcheck.metrics.hits import FloatArray
+
+__all__ = ["ABSENT", "IntArray", "WholeRun"]
+
+IntArray = NDArray[np.int64]
+
+ABSENT = -1
+"""The number of no document, past the end of a ranking."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """The rankings of Q queries, down to a depth D."""
+
+    documents: IntArray
+    """``[Q, D]`` a number for each document, the same wherever it stands; -1 past the end."""
+
+    retrieved: FloatArray
+    """``[Q]`` how many documents were ranked, deeper ones included."""
+
+    @classmethod
+    def of(cls, rankings: Sequence[Sequence[str]], retrieved: Sequence[int]) -> WholeRun:
+        """Return rankings as numbers.
+
+        Args:
+            rankings: the documents of each query, best first, each once.
+            retrieved: how many documents were ranked for each.
+        """
+        numbers: dict[str, int] = {}
+        coded = [[numbers.setdefault(doc, len(numbers)) for doc in ranking] for ranking in rankings]
+        lengths = np.fromiter(map(len, coded), dtype=np.int64, count=len(coded))
+        documents = np.full((len(coded), int(lengths.max(initial=0))), ABSENT, dtype=np.int64)
+        documents[np.arange(documents.shape[1]) < lengths[:, np.newaxis]] = np.fromiter(
+            chain.from_iterable(coded), dtype=np.int64, count=int(lengths.sum())
+        )
+        return cls(documents, np.array(retrieved, dtype=np.float64))
+
+    def top(self, cutoff: int | None) -> IntArray:
+        """Return the documents of the top k, ``[Q, k]`` at most."""
+        return self.documents[:, :cutoff]

@@ -1,0 +1,98 @@
+"""How alike two runs are, and which limits that breaks; by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pytest_rankcheck import ConfigurationError, GoldenSet, Run, compare, evaluate, rbo
+from pytest_rankcheck.behaviour.stability import Stability, StabilityLimits, stability_of
+
+BEFORE = {"a": ["1", "2", "3", "4"], "b": ["1", "2", "3", "4"], "c": ["1", "2"], "d": []}
+NOW = {"a": ["1", "2", "3", "4"], "b": ["2", "1", "3", "5"], "c": ["8", "9"], "d": ["1"]}
+
+
+def stability(limits: StabilityLimits) -> Stability:
+    golden = GoldenSet.from_dict({query_id: {} for query_id in BEFORE})
+    now, then = (evaluate(Run.from_dict(rankings), golden) for rankings in (NOW, BEFORE))
+    return stability_of(compare(now, then), limits)
+
+
+def test_agreements_by_hand() -> None:
+    found = {one.query_id: one for one in stability(StabilityLimits(k=4)).agreements}
+    assert not found["a"].is_changed
+    assert (found["a"].rbo, found["a"].overlap, found["a"].kendall, found["a"].tau_ap) == (
+        1, 1, 0, 1,
+    )  # fmt: skip
+    b = found["b"]
+    assert b.rbo == rbo(BEFORE["b"], NOW["b"], p=0.9)
+    assert b.overlap == 3 / 4
+    # Pairs of 1 2 3 | 4 5: (1, 2) stand against; (4, 5) is known in neither list: 1/2 would be for
+    # pairs of which both are in one list only, (4 and 5 are in different ones, so against: 1).
+    # Of 16 + 1/2 * (12 + 12) / 2 = 22 at most.
+    assert b.kendall == pytest.approx(2 / 22)
+    # Now 2 1 3 against before 1 2 3: of place 2, 0 of 1 above is right; of place 3, 2 of 2.
+    assert b.tau_ap == pytest.approx(2 * (0 / 1 + 2 / 2) / 2 - 1)
+    c = found["c"]
+    assert (c.rbo, c.overlap, c.tau_ap) == (0, 0, 0)
+    assert c.kendall == 1
+    assert (found["d"].rbo, found["d"].overlap) == (0, 0)
+
+
+def test_changed_queries_are_listed_the_least_alike_first() -> None:
+    found = stability(StabilityLimits())
+    assert [one.query_id for one in found.changed] == ["c", "d", "b"]
+    assert [one.query_id for one in found.beyond] == ["c", "d", "b"]
+    assert found.least_rbo == 0
+    assert found.mean_rbo == pytest.approx((1 + found.agreements[1].rbo) / 4)
+
+
+@pytest.mark.parametrize(
+    ("limits", "beyond", "too_many"),
+    [
+        (StabilityLimits(min_rbo=0.5), ["c", "d"], False),
+        (StabilityLimits(min_rbo=None, min_overlap=0.8, k=4), ["c", "d", "b"], False),
+        (StabilityLimits(min_rbo=None, min_overlap=0.75, k=4), ["c", "d"], False),
+        (StabilityLimits(min_rbo=None, max_kendall=0.1, k=4), ["c"], False),
+        (StabilityLimits(min_rbo=None, min_tau_ap=-0.1), ["b"][:0], False),
+        (StabilityLimits(min_rbo=None, min_tau_ap=0.1), ["c", "d", "b"], False),
+        (StabilityLimits(min_rbo=None, max_changed_queries=3), [], False),
+        (StabilityLimits(min_rbo=None, max_changed_queries=2), [], True),
+        (StabilityLimits(min_rbo=None, max_changed_queries=0.75), [], False),
+        (StabilityLimits(min_rbo=None, max_changed_queries=0.7), [], True),
+        (StabilityLimits(min_rbo=None, max_changed_queries=0), [], True),
+    ],
+)
+def test_limits(limits: StabilityLimits, beyond: list[str], too_many: bool) -> None:
+    found = stability(limits)
+    assert [one.query_id for one in found.beyond] == beyond
+    assert found.too_many is too_many
+    assert found.is_broken is bool(beyond or too_many)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"min_rbo": 1.5}, "min_rbo=1.5 is not possible; it is a number from 0 to 1"),
+        ({"min_tau_ap": -2}, "min_tau_ap=-2 is not possible"),
+        ({"max_changed_queries": -1}, "max_changed_queries=-1 is not possible"),
+        ({"max_kendall": math.nan}, "max_kendall=nan is not possible"),
+        ({"p": 1}, "p=1: p is a number between 0 and 1"),
+        ({"k": 0}, "k=0: k is a whole number"),
+        ({"min_rbo": None}, "nothing is limited"),
+    ],
+)
+def test_limits_that_are_none(limits: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        StabilityLimits(**limits)  # type: ignore[arg-type]
+
+
+def test_only_what_is_known_counts() -> None:
+    """A record keeps ten documents: what changed below them is not seen."""
+    golden = GoldenSet.from_dict({"q": {}})
+    ids = [f"d{place}" for place in range(20)]
+    now = evaluate(Run.from_dict({"q": [*ids[:10], *reversed(ids[10:])]}), golden)
+    then = evaluate(Run.from_dict({"q": ids}), golden)
+    assert not stability_of(compare(now, then), StabilityLimits()).changed
+    assert stability_of(compare(now, then), StabilityLimits(k=20)).changed

@@ -1,0 +1,152 @@
+"""Rankings held to their baseline, without a judgment: created, kept, refused, approved, stale."""
+
+from __future__ import annotations
+
+import pytest
+from project import Project, text_of
+
+TEST = """
+from pytest_rankcheck import assert_ranking_stable
+
+def test_mrr(ranking_run, baseline):
+    assert_ranking_stable(ranking_run, baseline{limits})
+"""
+
+
+@pytest.fixture
+def unjudged(project: Project) -> Project:
+    project.golden([{"query_id": f"q{index:03}", "query": f"query {index}"} for index in range(80)])
+    project.test(TEST.format(limits=""))
+    return project
+
+
+def test_a_baseline_is_asked_for_and_made(unjudged: Project) -> None:
+    result = unjudged.run()
+    result.assert_outcomes(failed=1)
+    assert "the rankings on golden set 'search' (80 queries) have no baseline" in text_of(result)
+    before = unjudged.update()
+    record = unjudged.record()
+    assert record["metrics"] == {}
+    assert record["queries"][0]["top"][0] == "doc of query 0"
+    result = unjudged.run()
+    result.assert_outcomes(passed=1)
+    assert "(80 queries): all rankings are those of the baseline" in text_of(result)
+    assert unjudged.update() == before
+
+
+def test_what_changed_is_told_with_both_rankings(unjudged: Project) -> None:
+    before = unjudged.update()
+    unjudged.rank({3: 9, 4: 2})
+    result = unjudged.run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*the rankings on golden set 'search' (80 queries) are not those of the baseline",
+            "*2 of 80 rankings changed; RBO of the top 10: mean *, least *",
+            "*every query must have RBO(p=0.9) at least 0.9: 1 query has not",
+            "*worst queries",
+            "*q003   RBO(p=0.9) 0.*",
+            "*before  doc of query 3  filler-0*",
+            "*now     filler-0  filler-1*",
+            "*baseline: tests/baselines/test_ranking/test_mrr.json (unchanged)",
+            '*to approve: pytest tests/test_ranking.py::test_mrr --snapshot-update*',
+        ]
+    )  # fmt: skip
+    result = unjudged.run("--snapshot-update")
+    result.assert_outcomes(failed=1)
+    assert "update refused: the rankings on" in text_of(result)
+    assert unjudged.baseline_file().read_bytes() == before
+    assert unjudged.run("--snapshot-update", "--rankcheck-approve", "new index").ret == 0
+    approval = unjudged.record()["approvals"][0]
+    assert (approval["reason"], approval["change"]) == ("new index", "2 rankings changed")
+    unjudged.run().assert_outcomes(passed=1)
+
+
+def test_changes_within_the_limits_do_not_add_up(unjudged: Project) -> None:
+    unjudged.test(TEST.format(limits=", min_rbo=None, max_changed_queries=2"))
+    before = unjudged.update()
+    unjudged.rank({1: 2, 2: 2})
+    assert unjudged.update() == before
+    unjudged.rank({1: 2, 2: 2, 3: 2})
+    result = unjudged.run()
+    result.assert_outcomes(failed=1)
+    assert "at most 2 may change: too many did" in text_of(result)
+
+
+def test_other_queries_are_stale(unjudged: Project) -> None:
+    unjudged.update()
+    unjudged.golden([{"query_id": f"q{index:03}", "query": f"query {index}"} for index in range(9)])
+    result = unjudged.run()
+    result.assert_outcomes(failed=1)
+    assert "the baseline of its rankings is stale" in text_of(result)
+    assert "71 queries removed since the baseline" in text_of(result)
+    assert unjudged.run("--snapshot-update").ret == 0
+    unjudged.run().assert_outcomes(passed=1)
+    unjudged.golden([{"query_id": f"x{index:03}", "query": f"query {index}"} for index in range(9)])
+    result = unjudged.run()
+    result.assert_outcomes(failed=1)
+    assert "none of which is there unchanged" in text_of(result)
+
+
+def test_the_evaluation_knows_the_texts(unjudged: Project) -> None:
+    unjudged.test(TEST.format(limits="").replace("ranking_run", "evaluation"))
+    unjudged.update()
+    lines = [{"query_id": f"q{index:03}", "query": f"query {index}"} for index in range(80)]
+    lines[5]["query"] = "another text"
+    unjudged.golden(lines)
+    result = unjudged.run()
+    result.assert_outcomes(failed=1)
+    assert "1 query changed since the baseline: q005" in text_of(result)
+
+
+def test_rankings_deeper_than_ten_are_recorded(unjudged: Project) -> None:
+    unjudged.test(TEST.format(limits=", k=12"))
+    unjudged.update()
+    assert unjudged.record()["top"] == 12
+    assert len(unjudged.record()["queries"][0]["top"]) == 12
+
+
+def test_metrics_and_rankings_share_a_baseline(project: Project) -> None:
+    project.test(
+        """
+from pytest_rankcheck import assert_mrr_not_regressed, assert_ranking_stable
+
+def test_mrr(evaluation, baseline):
+    assert_mrr_not_regressed(evaluation, baseline, abs=0.5)
+    assert_ranking_stable(evaluation, baseline, min_rbo=None, max_changed_queries=0)
+"""
+    )
+    project.update()
+    assert list(project.record()["metrics"]) == ["RR"]
+    project.rank({3: 12})
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert "are not those of the baseline" in text_of(result)
+    assert project.run("--snapshot-update", "--rankcheck-approve", "why").ret == 0
+    approval = project.record()["approvals"][0]
+    assert approval["fall"]["RR"]["from"] == 1.0
+
+
+@pytest.mark.parametrize("arguments", [("-n", "2"), ("--assert=plain",)])
+def test_in_other_ways_to_run(unjudged: Project, arguments: tuple[str, ...]) -> None:
+    unjudged.update()
+    unjudged.rank({3: 9})
+    result = unjudged.run_apart(*arguments)
+    result.assert_outcomes(failed=1)
+    assert "1 of 80 rankings changed" in text_of(result)
+
+
+def test_what_is_no_run_and_no_baseline(unjudged: Project) -> None:
+    unjudged.test(
+        """
+import pytest
+from pytest_rankcheck import ConfigurationError, assert_ranking_stable
+
+def test_it(ranking_run, baseline):
+    with pytest.raises(ConfigurationError, match="takes the fixture ranking_run or evaluation"):
+        assert_ranking_stable({}, baseline)
+    with pytest.raises(ConfigurationError, match="give the fixture baseline"):
+        assert_ranking_stable(ranking_run, ranking_run)
+"""
+    )
+    unjudged.run().assert_outcomes(passed=1)
