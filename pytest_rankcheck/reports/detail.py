@@ -150,6 +150,7 @@ def measurement_detail(
     return {
         "key": _key(of_ranker, before),
         "rankings": of_ranker,
+        "unit": "sessions" if evaluation.unit == "session" else "queries",
         "golden_set": {
             "name": golden.name,
             "queries": len(golden),
@@ -253,6 +254,7 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
     return {
         "label": decision.label,
         "queries": len(pairs.query_ids),
+        "paired": pairs.is_paired,
         "before": _number(pairs.mean_before),
         "now": _number(pairs.mean_after),
         "difference": _number(pairs.difference),

@@ -98,7 +98,10 @@ def _gate(gate: Mapping[str, Any], report: Report) -> str:
     """Return what a gate that failed, or could not tell, has to say."""
     lines = [f"### {escaped(gate['metric'])} on {escaped(gate['golden_set'], 60)}", ""]
     overall = gate["overall"]
-    if "losses" in overall:
+    if overall.get("paired") is False:
+        sessions = plural(overall["queries"], "session")
+        lines.append(f"{sessions}, others than in the baseline; {escaped(gate['gate'])}")
+    elif "losses" in overall:
         queries = plural(overall["queries"], "query", "queries")
         lines.append(
             f"{queries}: {overall['losses']:,} worse, {overall['wins']:,} better, "

@@ -103,7 +103,13 @@ def grade_text(grade: float | None) -> str:
 
 
 def document_name(evaluation: Evaluation, doc_id: str, grade: float | None) -> str:
-    """Return a document's id, title and grade: ``d184 "Heat transfer" (grade 3)``."""
+    """Return a document's id, title and grade: ``d184 "Heat transfer" (grade 3)``.
+
+    Of a session, whether it was selected; nobody has judged what was not.
+    """
+    if evaluation.unit == "session":
+        selected = " (selected)" if grade else ""
+        return f"{document_in(evaluation.golden, doc_id)}{selected}"
     return f"{document_in(evaluation.golden, doc_id)} ({grade_text(grade)})"
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from project import Project, text_of
+
+import pytest_rankcheck.reports.report as report_module
 
 TEST = """
 from pytest_rankcheck import Gate, assert_not_regressed, assert_session_mrr_not_regressed
@@ -113,13 +117,16 @@ def test_reports_of_sessions(sessions: Project) -> None:
     )
     result.assert_outcomes(failed=2)
     report = json.loads(paths["json"].read_text("utf-8"))
+    schema = Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8")
+    jsonschema.validate(report, json.loads(schema))
+    assert report["measurements"][0]["unit"] == "sessions"
     gate = next(one for one in report["gates"] if one["metric"].startswith("SessionRR"))
     assert gate["outcome"] == "regressed"
     assert gate["overall"]["before"] == pytest.approx(0.75, abs=0.1)
     measurement = report["measurements"][0]
     means = measurement["means"]["SessionRR(abandoned=zero)"]
     assert means == [gate["overall"]["before"], gate["overall"]["now"]]
-    assert "SessionRR" in paths["markdown"].read_text("utf-8")
+    assert "96 sessions, others than in the baseline" in paths["markdown"].read_text("utf-8")
     assert "SessionRR" in paths["html"].read_text("utf-8")
 
 

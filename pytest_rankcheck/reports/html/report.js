@@ -84,7 +84,7 @@
     select.replaceChildren(...pairs.map(([value, text]) => element("option", { value }, text)));
   }
   report.measurements.forEach((one, place) => { one.place = place; });
-  options(at("measurement"), report.measurements.map((one) => [String(one.place), `${one.golden_set.name} (${one.queries.length} queries${one.queries.some((q) => q.before) ? "" : ", no baseline"})`]));
+  options(at("measurement"), report.measurements.map((one) => [String(one.place), `${one.golden_set.name} (${one.queries.length} ${one.unit}${one.queries.some((q) => q.before) ? "" : ", no baseline"})`]));
 
   function chooseMeasurement() {
     state.measurement = report.measurements[Number(at("measurement").value || 0)];
@@ -166,7 +166,7 @@
   function rows() {
     const shown = state.found.slice(0, state.shown), counts = { worse: 0, better: 0, same: 0, new: 0 };
     for (const query of state.found) counts[query.kind] += 1;
-    at("count").textContent = `${state.found.length} of ${state.measurement.queries.length} queries: ${counts.worse} worse, ${counts.better} better, ${counts.same} equal` + (counts.new ? `, ${counts.new} not compared` : "");
+    at("count").textContent = `${state.found.length} of ${state.measurement.queries.length} ${state.measurement.unit}: ${counts.worse} worse, ${counts.better} better, ${counts.same} equal` + (counts.new ? `, ${counts.new} not compared` : "");
     at("rows").replaceChildren(...shown.flatMap((query) => state.open.has(query) ? [row(query), opened(query)] : [row(query)]));
     at("more").hidden = state.found.length <= state.shown;
   }
