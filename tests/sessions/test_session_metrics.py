@@ -193,3 +193,16 @@ def test_session_dcg_of_the_trec_session_track_adds_up() -> None:
     found = evaluation.per_query("sDCG")
     assert found.to_dict() == pytest.approx(expected)
     assert found.max() > 3
+
+
+def test_a_session_may_start_before_its_first_event() -> None:
+    frame = pd.DataFrame(
+        [
+            {"session_id": "s", "time": 10, "start": 4, "results": ["a"], "selected": None},
+            {"session_id": "s", "time": 12, "start": 4, "results": ["a"], "selected": "a"},
+            {"session_id": "t", "time": 20, "start": 20, "results": ["a"], "selected": "a"},
+        ]
+    )
+    evaluation = evaluate_sessions(SessionLog.from_frame(frame, time_unit="s"))
+    assert evaluation.per_query("SessionDuration").tolist() == [12 - 4, 0]
+    assert evaluation.per_query("TimeToSelection(abandoned=exclude)").tolist() == [12 - 4, 0]
