@@ -60,9 +60,10 @@ if TYPE_CHECKING:
         RunError,
         SessionLogError,
     )
-    from pytest_rankcheck.evaluation.comparison import Comparison, Move, compare
+    from pytest_rankcheck.evaluation.comparison import Comparison, compare
     from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
+    from pytest_rankcheck.evaluation.moves import Move
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation, evaluate_sessions
     from pytest_rankcheck.gates.gate import Gate
     from pytest_rankcheck.gates.verdict import Outcome, Verdict
@@ -147,7 +148,8 @@ _HOMES = {
         "RunError",
         "SessionLogError",
     ),
-    "evaluation.comparison": ("Comparison", "Move", "compare"),
+    "evaluation.comparison": ("Comparison", "compare"),
+    "evaluation.moves": ("Move",),
     "evaluation.conventions": ("Conventions",),
     "evaluation.evaluation": ("Evaluation", "evaluate"),
     "evaluation.session_evaluation": ("SessionEvaluation", "evaluate_sessions"),

@@ -17,8 +17,8 @@ from pytest_rankcheck.baselines.record import (
     Kept,
     QueryLine,
     Record,
-    digest_of,
 )
+from pytest_rankcheck.baselines.writing import digest_of
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.paired import SLACK

@@ -6,7 +6,6 @@ The same results give the same bytes. ``record.schema.json`` beside this module 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,11 +19,10 @@ from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.paired import Paired, as_recorded
-from pytest_rankcheck.files.writing import readable_json
 from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric
 
-__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "TOP", "Kept", "QueryLine", "Record", "digest_of"]
+__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "TOP", "Kept", "QueryLine", "Record", "as_decimal"]
 
 FORMAT_NAME = "pytest-rankcheck baseline"
 FORMAT_VERSION = 2
@@ -237,65 +235,15 @@ class Record:
 
     def to_text(self) -> str:
         """Return the text of the record's file."""
-        return self._text(digest_of(json.loads(self._text(""))))
+        from pytest_rankcheck.baselines.writing import record_text
 
-    def _text(self, digest: str) -> str:
-        header: dict[str, object] = {
-            "format": FORMAT_NAME,
-            "version": FORMAT_VERSION,
-            "digest": digest,
-            "golden_set": {
-                "name": self.golden_name,
-                "queries": self.golden_queries,
-                "judgments": self.golden_judgments,
-                "fingerprint": self.golden_fingerprint,
-            },
-            "depth": self.depth,
-            "conventions": self.conventions.to_dict(),
-            "slices": {name: dict(values) for name, values in self.slices.items()},
-        }
-        if self.top != TOP:
-            header["top"] = self.top
-        parts = [f"{readable_json(key)}: {readable_json(value)}" for key, value in header.items()]
-        parts.append(
-            _lines("metrics", ("{", "}"), [self._metric_line(name) for name in self.metrics])
-        )
-        parts.append(
-            _lines("approvals", ("[", "]"), [readable_json(a.to_dict()) for a in self.approvals])
-        )
-        parts.append(
-            _lines("queries", ("[", "]"), [_query_line(*item) for item in self.queries.items()])
-        )
-        body = ",\n  ".join(parts)
-        return f"{{\n  {body}\n}}\n"
-
-    def _metric_line(self, name: str) -> str:
-        kept = self.kept[name]
-        entry = {
-            "mean": _decimal(self.mean(Metric.parse(name))),
-            "gated": kept.gated,
-            "best": _decimal(kept.best),
-            "noise": kept.noise,
-        }
-        return f"{readable_json(name)}: {readable_json(entry)}"
-
-
-def digest_of(entry: Mapping[str, object]) -> str:
-    """Return the digest of a record's content, 16 hexadecimal digits.
-
-    Of what the file says, not of how it is laid out: line ends may be converted.
-    """
-    import hashlib  # loads OpenSSL, for those who have baselines
-
-    content = {key: value for key, value in entry.items() if key != "digest"}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+        return record_text(self)
 
 
 def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None) -> Kept:
     """Return what to keep of a metric: its noise, and the best mean, which no update forgets."""
     mean = _rounded(metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights))
-    noise = _decimal(evaluation.noise(metric))
+    noise = as_decimal(evaluation.noise(metric))
     if before is None or str(metric) not in before.metrics:
         return Kept(gated, mean, noise)
     if noise is None:
@@ -308,20 +256,6 @@ def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | 
     below = max(0.0, before.below_best(metric) - (0.0 if math.isnan(gain) else gain))
     best = mean + below if metric.higher_is_better else mean - below
     return Kept(gated, _rounded(best), noise)
-
-
-def _query_line(query_id: str, line: QueryLine) -> str:
-    entry: dict[str, object] = {
-        "id": query_id,
-        "fingerprint": line.fingerprint,
-        "values": dict(line.values),
-        "top": list(line.top),
-    }
-    if line.weight is not None:
-        entry["weight"] = line.weight
-    if line.slices:
-        entry["slices"] = {attribute: list(values) for attribute, values in line.slices.items()}
-    return readable_json(entry)
 
 
 def _members(
@@ -337,18 +271,9 @@ def _members(
     return found
 
 
-def _lines(key: str, brackets: tuple[str, str], lines: Sequence[str]) -> str:
-    """Return a key whose value has one line an item."""
-    opening, closing = brackets
-    if not lines:
-        return f'"{key}": {opening}{closing}'
-    body = ",\n    ".join(lines)
-    return f'"{key}": {opening}\n    {body}\n  {closing}'
-
-
 def _plain(values: FloatArray) -> list[float | None]:
     """Return values as a file has them: six decimals, None for NaN."""
-    return [_decimal(value) for value in values.tolist()]
+    return [as_decimal(value) for value in values.tolist()]
 
 
 def _rounded(value: float) -> float:
@@ -356,5 +281,6 @@ def _rounded(value: float) -> float:
     return math.nan if math.isnan(value) else round(value, _DECIMALS) + 0.0
 
 
-def _decimal(value: float) -> float | None:
+def as_decimal(value: float) -> float | None:
+    """Return a value as a file has it: six decimals, None for NaN."""
     return None if math.isnan(value) else _rounded(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import numpy as np
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.label_noise import LabelSensitivity, Ruling, label_sensitivity
 from pytest_rankcheck.evaluation.measured import Measured
+from pytest_rankcheck.evaluation.moves import Move, moves_between
 from pytest_rankcheck.evaluation.notebook import PlotKind, comparison_html, comparison_plot
 from pytest_rankcheck.evaluation.paired import Paired, as_recorded
 from pytest_rankcheck.evaluation.unjudged import Unjudged, unjudged_in
@@ -25,34 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Comparison", "Move", "compare"]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A document whose rank differs between two rankings of one query."""
-
-    doc_id: str
-    grade: float | None
-    """None: not judged."""
-    before: int | None
-    """Its rank before; None: it was not in the part of the ranking that is known."""
-    after: int | None
-    """Its rank now; None: it is not ranked any more."""
-    k: int
-    """How many documents are the top."""
-
-    @property
-    def entered(self) -> bool:
-        """Whether it is in the top now and was not before."""
-        return self._in_top(self.after) and not self._in_top(self.before)
-
-    @property
-    def left(self) -> bool:
-        """Whether it was in the top before and is not now."""
-        return self._in_top(self.before) and not self._in_top(self.after)
-
-    def _in_top(self, rank: int | None) -> bool:
-        return rank is not None and rank <= self.k
 
 
 def compare(evaluation: Evaluation, other: Measured) -> Comparison:
@@ -287,16 +259,7 @@ class Comparison:
         part of the earlier ranking that is known (a record keeps the top of each), ``after`` for
         one that is not ranked any more.
         """
-        grades = self.evaluation.golden.grades(query_id)
-        then, now = self.other.ranking(query_id), self.evaluation.ranking(query_id)
-        before, after = self.other.ranks(query_id), self.evaluation.ranks(query_id)
-        in_a_top = dict.fromkeys((*then[:k], *now[:k]))
-        moves = [
-            Move(doc_id, grades.get(doc_id), before.get(doc_id), after.get(doc_id), k)
-            for doc_id in in_a_top
-            if before.get(doc_id) != after.get(doc_id)
-        ]
-        return sorted(moves, key=_importance)
+        return moves_between(self.other, self.evaluation, query_id, k)
 
     def unjudged_entered(self, k: int = 10) -> int:
         """Return how many documents without a judgment are new in the top k, over all queries."""
@@ -370,13 +333,3 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"
-
-
-def _importance(move: Move) -> tuple[bool, float, float, float]:
-    """Sort what explains a change first: relevant documents, high grades, long falls."""
-    beyond = 1e9
-    before, after = move.before or beyond, move.after or beyond
-    grade = move.grade or 0
-    if grade <= 0:
-        return (True, 0, after, before)
-    return (False, -grade, before - after, after)

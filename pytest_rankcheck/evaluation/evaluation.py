@@ -19,9 +19,10 @@ from pytest_rankcheck.evaluation.planning import POWERS, plan_of, spread_of
 from pytest_rankcheck.evaluation.pointless import warn_if_pointless
 from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.names import Metric, MetricLike
-from pytest_rankcheck.metrics.registry import Unit, median_of
+from pytest_rankcheck.metrics.registry import Unit
 from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.rankers.found import TOP
 from pytest_rankcheck.rankers.run import Run

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import math
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, Unpack
 
-import numpy as np
-
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
+from pytest_rankcheck.metrics.averages import Aggregate, mean_of
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.laws.declared import Holds, Laws, Property, checked_laws
 from pytest_rankcheck.metrics.parameters import Parameter, Value, flag
@@ -35,7 +33,6 @@ __all__ = [
     "generation",
     "judged_definitions",
     "known",
-    "median_of",
     "metric",
     "trec_eval_definition",
 ]
@@ -48,9 +45,6 @@ Synonyms = Mapping[str, Mapping[str, Mapping[str, object]]]
 
 At = Literal["cutoff", "recall"] | None
 """What the number after @ is: the cutoff, the recall level, or nothing: there is none."""
-
-Aggregate = Literal["arithmetic", "geometric", "median"]
-"""Which mean over the queries is the metric's."""
 
 Unit = Literal["query", "session", "run"]
 """What a value is of: a query, a session of a log, or a query among all others of the run."""
@@ -126,17 +120,7 @@ class Definition:
 
         The sum is exact, so that the order of the queries changes nothing.
         """
-        is_counted = ~np.isnan(values)
-        counted = values[is_counted]
-        if not counted.size:
-            return math.nan
-        share = np.ones(counted.size) if weights is None else weights[is_counted]
-        if self.aggregate == "median":
-            return median_of(counted, share)
-        total = math.fsum(share)
-        if self.aggregate == "geometric":
-            return math.exp(math.fsum(share * np.log(counted)) / total)
-        return math.fsum(share * counted) / total
+        return mean_of(values, weights, self.aggregate)
 
     def __call__(
         self, block: Block, cutoff: int | None, parameters: Mapping[str, Value]
@@ -326,24 +310,6 @@ def trec_eval_definition(stem: str) -> Definition | None:
     _load_families()
     found = (entry for entry in _DEFINITIONS.values() if stem in entry.trec_eval)
     return next(found, None)
-
-
-def median_of(values: FloatArray, weights: FloatArray | None = None) -> float:
-    """Return the weighted median: half of the weight is at or below it, half at or above.
-
-    NaN is left out; NaN if nothing is left.
-    """
-    is_counted = ~np.isnan(values)
-    counted = values[is_counted]
-    if weights is None or not counted.size:
-        return float(np.median(counted)) if counted.size else math.nan
-    order = np.argsort(counted, kind="stable")
-    ordered, below = counted[order], np.cumsum(weights[is_counted][order])
-    half = below[-1] / 2
-    place = int(np.searchsorted(below, half * (1 - 1e-12)))
-    if math.isclose(below[place], half, rel_tol=1e-12) and place + 1 < len(ordered):
-        return float(ordered[place] + ordered[place + 1]) / 2
-    return float(ordered[place])
 
 
 def _of_another_unit(name: str, unit: Unit) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.evaluation.comparison import Comparison, Move
+from pytest_rankcheck.evaluation.comparison import Comparison
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.moves import Move
 from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.evaluation.unjudged import unjudged_in
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict

@@ -10,8 +10,8 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.metrics.registry import Unit
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.evaluation.comparison import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.evaluation.moves import Move
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
 __all__ = [

@@ -1,0 +1,58 @@
+"""The means over queries: arithmetic, geometric and the median, weighted or not."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from pytest_rankcheck.metrics.hits import FloatArray
+
+__all__ = ["Aggregate", "mean_of", "median_of"]
+
+Aggregate = Literal["arithmetic", "geometric", "median"]
+"""Which mean over the queries is the metric's."""
+
+
+def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate) -> float:
+    """Return the mean of the values that are not NaN; NaN if there are none.
+
+    The sum is exact, so that the order of the queries changes nothing.
+
+    Args:
+        values: the value of each query, ``[Q]``.
+        weights: how much each counts, ``[Q]``; None: all the same.
+        aggregate: which mean.
+    """
+    is_counted = ~np.isnan(values)
+    counted = values[is_counted]
+    if not counted.size:
+        return math.nan
+    if aggregate == "median":
+        return median_of(values, weights)
+    scaled = np.log(counted) if aggregate == "geometric" else counted
+    if weights is None:
+        mean = math.fsum(scaled) / counted.size
+    else:
+        share = weights[is_counted]
+        mean = math.fsum(share * scaled) / math.fsum(share)
+    return math.exp(mean) if aggregate == "geometric" else mean
+
+
+def median_of(values: FloatArray, weights: FloatArray | None = None) -> float:
+    """Return the weighted median: half of the weight is at or below it, half at or above.
+
+    NaN is left out; NaN if nothing is left.
+    """
+    is_counted = ~np.isnan(values)
+    counted = values[is_counted]
+    if weights is None or not counted.size:
+        return float(np.median(counted)) if counted.size else math.nan
+    order = np.argsort(counted, kind="stable")
+    ordered, below = counted[order], np.cumsum(weights[is_counted][order])
+    half = below[-1] / 2
+    place = int(np.searchsorted(below, half * (1 - 1e-12)))
+    if math.isclose(below[place], half, rel_tol=1e-12) and place + 1 < len(ordered):
+        return float(ordered[place] + ordered[place + 1]) / 2
+    return float(ordered[place])
