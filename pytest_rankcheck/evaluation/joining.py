@@ -13,7 +13,7 @@ from pytest_rankcheck.rankers.collecting import collector_paused
 from pytest_rankcheck.rankers.found import Found
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["BLOCK", "Joined", "join", "judged_hits"]
+__all__ = ["BLOCK", "Joined", "hits_of", "join", "judged_hits"]
 
 BLOCK = 4096
 """Queries a block: it bounds the padded matrices, and with them the memory."""
@@ -63,13 +63,28 @@ def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterat
 
 
 def _block(found: Mapping[str, Found], golden: GoldenSet, query_ids: Sequence[str]) -> JudgedHits:
-    judged = [golden.grades(query_id) for query_id in query_ids]
-    ranked = [found.get(query_id, _NOTHING) for query_id in query_ids]
-    pairs = zip(ranked, judged, strict=True)
+    return hits_of(
+        [found.get(query_id, _NOTHING) for query_id in query_ids],
+        [golden.grades(query_id) for query_id in query_ids],
+        golden.max_grade,
+    )
+
+
+def hits_of(
+    found: Sequence[Found], judged: Sequence[Mapping[str, float]], max_grade: float
+) -> JudgedHits:
+    """Return the judged hits of some rankings.
+
+    Args:
+        found: where the judged documents of each were found.
+        judged: the grades of all judged documents of each.
+        max_grade: the highest grade of the whole golden set.
+    """
+    pairs = zip(found, judged, strict=True)
     return JudgedHits(
-        ranks=padded([query.ranks for query in ranked]),
+        ranks=padded([query.ranks for query in found]),
         grades=padded([[grades[doc] for doc in query.doc_ids] for query, grades in pairs]),
-        retrieved=np.array([query.retrieved for query in ranked], dtype=np.float64),
+        retrieved=np.array([query.retrieved for query in found], dtype=np.float64),
         ideal=padded([sorted(grades.values(), reverse=True) for grades in judged]),
-        max_grade=golden.max_grade,
+        max_grade=max_grade,
     )

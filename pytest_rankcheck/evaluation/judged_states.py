@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.evaluation.joining import hits_of
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.slices import label_of
-from pytest_rankcheck.metrics.hits import JudgedHits, padded
 from pytest_rankcheck.metrics.trails import Trails
 from pytest_rankcheck.rankers.found import found_in_order
 from pytest_rankcheck.sessions.session_log import SessionLog
@@ -46,18 +46,7 @@ def judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None) 
             f"the sessions {listed(log.session_ids, 3)}; is judged_by= the attribute that links "
             "them?"
         )
-    hits = JudgedHits(
-        ranks=padded([found.ranks for found in rows]),
-        grades=padded(
-            [
-                [judged[doc_id] for doc_id in found.doc_ids]
-                for found, judged in zip(rows, grades, strict=True)
-            ]
-        ),
-        retrieved=np.array([found.retrieved for found in rows], dtype=np.float64),
-        ideal=padded([sorted(judged.values(), reverse=True) for judged in grades]),
-        max_grade=judgments.max_grade,
-    )
+    hits = hits_of(rows, grades, judgments.max_grade)
     return log.trails.judged(
         hits, np.array(sessions, dtype=np.intp), np.array(places, dtype=np.float64)
     )

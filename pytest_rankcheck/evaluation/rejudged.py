@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pytest_rankcheck.evaluation.joining import hits_of
 from pytest_rankcheck.evaluation.measured import Measured
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, padded
+from pytest_rankcheck.metrics.hits import FloatArray
 from pytest_rankcheck.metrics.names import Metric
 from pytest_rankcheck.rankers.found import found_in_order
 
@@ -43,17 +44,6 @@ def values_under(
         exclude: whether a query without a grade above 0 is NaN.
     """
     found = [found_in_order(docs, judged) for docs, judged in zip(rankings, grades, strict=True)]
-    hits = JudgedHits(
-        ranks=padded([query.ranks for query in found]),
-        grades=padded(
-            [
-                [judged[doc] for doc in query.doc_ids]
-                for query, judged in zip(found, grades, strict=True)
-            ]
-        ),
-        retrieved=np.array([query.retrieved for query in found], dtype=np.float64),
-        ideal=padded([sorted(judged.values(), reverse=True) for judged in grades]),
-        max_grade=max_grade,
-    )
+    hits = hits_of(found, grades, max_grade)
     values = metric.compute(hits)
     return np.where((hits.ideal > 0).any(axis=1), values, np.nan) if exclude else values
