@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 from pytest_rankcheck.errors import quoted
 
-__all__ = ["flag_of", "id_of", "ids_of", "is_absent", "number_of", "ranks_of"]
+__all__ = ["LARGEST", "flag_of", "id_of", "ids_of", "is_absent", "number_of", "ranks_of"]
 
+LARGEST = 2**31
+"""No list of results has so many."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
 _SEPARATORS = ("|", ";", ",")
 _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
@@ -76,7 +78,7 @@ def ranks_of(value: object) -> list[int] | None:
     found = []
     for item in items:
         number = number_of(item)
-        if number is None or not number.is_integer():
+        if number is None or not number.is_integer() or abs(number) > LARGEST:
             raise ValueError(f"'{quoted(item, 60)}' is not a rank: a whole number")
         found.append(int(number))
     return found

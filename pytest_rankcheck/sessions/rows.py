@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_rankcheck.errors import SessionLogError, listed, quoted, suggestion
 from pytest_rankcheck.files.tables import index_of_roles, normalised
-from pytest_rankcheck.sessions.cells import flag_of, id_of, ids_of, is_absent, number_of
+from pytest_rankcheck.sessions.cells import LARGEST, flag_of, id_of, ids_of, is_absent, number_of
 from pytest_rankcheck.sessions.problems import Problems
 from pytest_rankcheck.sessions.raw_event import RawEvent
 from pytest_rankcheck.sessions.reading import PAYLOAD_ROLES, ROLES, LogReading
@@ -33,6 +33,8 @@ class Rows:
         self._reading = reading
         self._problems = problems
         self._layouts: dict[tuple[str, ...], Mapping[str, str]] = {}
+        self._without_session: list[tuple[int, list[str]]] = []
+        """The first row without a column of sessions, and its columns."""
         self._unclaimed: dict[tuple[str, ...], Sequence[str]] = {}
         """By the columns of rows, those that no meaning claims."""
         self.clock = Clock(reading.time_unit)
@@ -60,7 +62,7 @@ class Rows:
             yield from self._one(number, row, layout, {})
 
     def check_columns(self) -> None:
-        """Refuse columns that were given a meaning and are nowhere.
+        """Refuse columns that were given a meaning and are nowhere, and a log without sessions.
 
         Raises:
             SessionLogError: naming the nearest one that there is.
@@ -73,6 +75,13 @@ class Rows:
                     f"{self._problems.source} has no column '{quoted(column)}'"
                     f"{suggestion(column, seen)}; it has {listed(seen, 12)}"
                 )
+        if self._without_session and not any("session" in one for one in self._layouts.values()):
+            number, known = self._without_session[0]
+            raise SessionLogError(
+                f"{self._problems.place(number)}: no column says to which session an event "
+                f"belongs; it has {listed(known, 12)}. Name it session_id, or say "
+                "columns={'session': ...}"
+            )
 
     def _layout(self, row: Row) -> Mapping[str, str]:
         """Return ``{meaning: column}`` of rows with these columns."""
@@ -145,12 +154,11 @@ class Rows:
 
     def _session(self, number: int, row: Row, layout: Mapping[str, str]) -> str | None:
         if "session" not in layout:
-            self.check_columns()
-            known = listed([str(key) for key in row], 12)
-            raise SessionLogError(
-                f"{self._problems.place(number)}: no column says to which session an event "
-                f"belongs; it has {known}. Name it session_id, or say columns={{'session': ...}}"
-            )
+            self._without_session.append((number, [str(key) for key in row]))
+            del self._without_session[1:]
+            text = "the event has no session; give it the id of one"
+            self._problems.add(number, None, "no session", text)
+            return None
         try:
             session = id_of(row[layout["session"]])
         except ValueError as error:
@@ -248,7 +256,7 @@ def _shown(cells: Mapping[str, object]) -> tuple[list[str] | None, int | None]:
         results = []  # in a table, nothing between two separators
     if results is not None:
         return results, len(results)
-    if count is not None and (count < 0 or not count.is_integer()):
+    if count is not None and (not 0 <= count <= LARGEST or not count.is_integer()):
         raise UnusableError("bad results", f"{count:g} results cannot have been shown")
     return None, None if count is None else int(count)
 

@@ -391,3 +391,20 @@ def test_ids_with_control_characters_are_shown_harmlessly(tmp_path: Path) -> Non
     with pytest.raises(SessionLogError) as caught:
         load(tmp_path, rows, first_rank=0)
     assert r"session '\x1b[2J'" in str(caught.value)
+
+
+def test_numbers_that_no_list_has(tmp_path: Path) -> None:
+    with pytest.raises(SessionLogError, match=r"the selection: '10{30}' is not a rank"):
+        load(tmp_path, [GOOD | {"selected_rank": 10**30}], first_rank=0)
+    rows = [{"session_id": "s", "event": 1, "time": 1, "result_count": 10**30}]
+    with pytest.raises(SessionLogError, match="results cannot have been shown"):
+        load(tmp_path, rows)
+
+
+def test_objects_without_the_key_of_the_session_are_set_aside(tmp_path: Path) -> None:
+    other = {key: value for key, value in GOOD.items() if key != "session_id"}
+    for rows in ([GOOD, other], [other, GOOD]):
+        with pytest.raises(SessionLogError, match="the event has no session"):
+            load(tmp_path, rows, first_rank=0)
+        log = load(tmp_path, rows, first_rank=0, lenient=True)
+        assert (len(log), log.set_aside.rows) == (1, 1)
