@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
     from pytest_rankcheck.evaluation.moves import Move
+    from pytest_rankcheck.evaluation.resolution import Resolution
+    from pytest_rankcheck.evaluation.resolutions import Resolutions
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation, evaluate_sessions
     from pytest_rankcheck.gates.gate import Gate
     from pytest_rankcheck.gates.verdict import Outcome, Verdict
@@ -152,6 +154,8 @@ _HOMES = {
     "evaluation.moves": ("Move",),
     "evaluation.conventions": ("Conventions",),
     "evaluation.evaluation": ("Evaluation", "evaluate"),
+    "evaluation.resolution": ("Resolution",),
+    "evaluation.resolutions": ("Resolutions",),
     "evaluation.session_evaluation": ("SessionEvaluation", "evaluate_sessions"),
     "gates.gate": ("Gate",),
     "gates.verdict": ("Outcome", "Verdict"),
@@ -207,6 +211,8 @@ __all__ = [
     "RankcheckError",
     "RankerError",
     "Record",
+    "Resolution",
+    "Resolutions",
     "Run",
     "RunError",
     "SessionEvaluation",

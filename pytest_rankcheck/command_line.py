@@ -23,8 +23,10 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.laws.card import card_of
 from pytest_rankcheck.metrics.names import Metric
 from pytest_rankcheck.metrics.registry import Definition, definition, definitions
+from pytest_rankcheck.options import USUAL_METRICS
 from pytest_rankcheck.reports.ledger import Entry, Ledger, collecting, enter
 from pytest_rankcheck.reports.lint import lint_text
+from pytest_rankcheck.reports.resolution import ideal_resolution_entries, resolution_entries
 from pytest_rankcheck.reports.summary import summary_lines
 from pytest_rankcheck.reports.wording import number
 
@@ -33,7 +35,6 @@ __all__ = ["main"]
 PASSED, BLOCKED, WRONG = 0, 1, 2
 """The exit codes: the gate passed, it blocked, or it could not be asked."""
 
-_METRICS = ("nDCG@10", "RR")
 _EPILOG = """examples:
   python -m pytest_rankcheck compare main.run branch.run --golden golden/web.jsonl
   python -m pytest_rankcheck compare tests/baselines/test_ranking/test_mrr.json new.run \\
@@ -111,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
             action="append",
             metavar="NAME",
             help="a metric, such as nDCG@10 (may be given several times; default: those of the "
-            f"baseline, else {' and '.join(_METRICS)})",
+            f"baseline, else {' and '.join(USUAL_METRICS)})",
         )
         command.add_argument(
             "--by", action="append", default=[], metavar="ATTRIBUTE", help="look at its slices too"
@@ -204,7 +205,7 @@ def _chosen_metrics(chosen: argparse.Namespace, path: Path, golden_name: str) ->
     names: Sequence[str] = chosen.metric or ()
     if not names:
         record = record_in(path, golden_name)
-        names = record.gated if record else _METRICS
+        names = record.gated if record else USUAL_METRICS
     return [Metric.parse(name) for name in names]
 
 
@@ -263,6 +264,8 @@ def _show(chosen: argparse.Namespace) -> int:
         with collecting() as ledger:
             for entry in _entries(evaluation, metrics, chosen.by):
                 enter(entry)
+            for entry in resolution_entries(evaluation, metrics):
+                enter(entry)
         _print_summary(ledger)
         return PASSED
     if kind is None:
@@ -314,6 +317,7 @@ def _lint(chosen: argparse.Namespace) -> int:
         golden = GoldenSet.load(path, contradictions="first")
         findings = golden.lint()
         print(lint_text(golden.name, len(golden), findings))
+        _print_summary(list(ideal_resolution_entries(golden, USUAL_METRICS)))
         if any(finding.level == "error" for finding in findings):
             worst = BLOCKED
     return worst

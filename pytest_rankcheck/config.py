@@ -59,6 +59,7 @@ class Config:
     """The format of `save_run`; None for TREC where that can hold the ids, else JSON lines."""
     repeat: int = 1
     plan: bool = False
+    resolution: bool = False
     reports: ReportPaths = ReportPaths()
     baseline_ref: str | None = None
     concurrency: int = CONCURRENCY
@@ -106,6 +107,7 @@ class Config:
             baseline_ref=_reference(option),
             reports=_reports(option, here),
             plan=option.rankcheck_plan,
+            resolution=option.rankcheck_resolution,
             concurrency=_whole("rankcheck_concurrency", 1, config),
             timeout=_timeout(config.getini("rankcheck_timeout")),
             retries=_whole("rankcheck_retries", 0, config),

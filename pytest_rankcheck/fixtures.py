@@ -38,6 +38,8 @@ __all__ = [
     "configured_gates",
     "configured_ranker",
     "configured_reference",
+    "configured_run",
+    "evaluated",
     "loaded_golden",
 ]
 
@@ -161,20 +163,39 @@ def _run_from_file(pytestconfig: pytest.Config) -> Run:
 
 def _run_from_folder(pytestconfig: pytest.Config, golden_set: GoldenSet) -> Run:
     """The run of ``golden_set`` in the folder ``--rankcheck-run``, cut to ``rankcheck_depth``."""
+    return configured_run(pytestconfig.stash[CONFIG], golden_set)
+
+
+def configured_run(config: Config, golden: GoldenSet) -> Run:
+    """Return the run of ``--rankcheck-run``, a file or in a folder, cut to the configured depth.
+
+    Raises:
+        ConfigurationError: there is none.
+        RunError: it cannot be read.
+    """
     from pytest_rankcheck.session_runs import loaded_run, saved_run
 
-    config = pytestconfig.stash[CONFIG]
-    return loaded_run(config, saved_run(check_run(config), golden_set.name))
+    path = check_run(config)
+    return loaded_run(config, saved_run(path, golden.name) if path.is_dir() else path)
 
 
 def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: GoldenSet) -> Evaluation:
     """The evaluation of ``ranking_run`` on ``golden_set``."""
+    return evaluated(pytestconfig.stash[CONFIG], ranking_run, golden_set)
+
+
+def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:
+    """Return the evaluation of a run, by the configured conventions.
+
+    Raises:
+        RunError: as `evaluate` does.
+    """
     from pytest_rankcheck.evaluation.evaluation import evaluate
 
-    chosen = conventions_of(pytestconfig.stash[CONFIG])
+    chosen = conventions_of(config)
     return evaluate(
-        ranking_run,
-        golden_set,
+        run,
+        golden,
         missing=chosen.missing,
         extra=chosen.extra,
         no_relevant=chosen.no_relevant,

@@ -23,6 +23,9 @@ __all__ = ["SHOWN", "findings_beside", "settle"]
 SHOWN = pytest.StashKey[dict[int, object]]()
 """The evaluations that are in a ledger already, kept so that their ids stay theirs."""
 
+_LOOKED_AT = pytest.StashKey[dict[int, set[str]]]()
+"""The metrics whose resolution is in a ledger already, by the id of the evaluation."""
+
 
 def settle(baseline: Baseline, ledger: list[Entry]) -> None:
     """Write or keep the baseline of a test that has passed so far.
@@ -57,6 +60,8 @@ def findings_beside(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entr
         if type(evaluation).__module__.partition(".")[0] != __package__:
             continue
         yield from _of_evaluation(item, evaluation, ledger)
+        if item.config.stash[CONFIG].resolution:
+            yield from _resolution(item, evaluation)
         if item.config.stash[CONFIG].reports.wanted:
             yield from _for_reports(item, evaluation, ledger)
 
@@ -107,6 +112,21 @@ def _of_evaluation(
         )
     yield from evaluation_notes(evaluation)
     yield from timing_notes(evaluation)
+
+
+def _resolution(item: pytest.Item, evaluation: Evaluation) -> Iterator[Entry]:
+    """Yield what the metrics see that this and earlier tests have asked for, if there are new ones.
+
+    The reports and the summary take the last, which has them all.
+    """
+    from pytest_rankcheck.reports.resolution import resolution_entries
+
+    metrics = (*item.config.stash[CONFIG].metrics, *evaluation.computed)
+    looked_at = item.config.stash.setdefault(_LOOKED_AT, {})
+    before, now = looked_at.get(id(evaluation), set()), {str(metric) for metric in metrics}
+    if not now <= before:
+        looked_at[id(evaluation)] = before | now
+        yield from resolution_entries(evaluation, metrics)
 
 
 def _for_reports(

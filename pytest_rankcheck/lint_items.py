@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_rankcheck.config import CONFIG
-from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, RankcheckError
-from pytest_rankcheck.fixtures import loaded_golden
-from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, RankcheckError, quoted
+from pytest_rankcheck.fixtures import check_metrics, configured_run, evaluated, loaded_golden
+from pytest_rankcheck.options import USUAL_METRICS
+from pytest_rankcheck.reports.ledger import Entry, enter
 
 if TYPE_CHECKING:
+    from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.golden.lint.options import LintOptions
 
 __all__ = ["check_lint", "lint_items"]
@@ -50,6 +52,26 @@ def _options(config: pytest.Config) -> LintOptions:
     return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
 
 
+def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[Entry]:
+    """Yield what the configured metrics can see: of the run that is given, or of ideal rankings."""
+    from pytest_rankcheck.reports.resolution import ideal_resolution_entries, resolution_entries
+
+    chosen = config.stash[CONFIG]
+    check_metrics(chosen)
+    metrics = chosen.metrics or USUAL_METRICS
+    if chosen.run is None:
+        yield from ideal_resolution_entries(golden, metrics)
+        return
+    try:
+        evaluation = evaluated(chosen, configured_run(chosen, golden), golden)
+    except RankcheckError as error:
+        # The linter is about the golden set: what is wrong with the run is for other tests.
+        heading = f"what golden set '{quoted(golden.name)}' can see"
+        yield Entry(heading=heading, note=f"not known, since the run cannot be measured: {error}")
+    else:
+        yield from resolution_entries(evaluation, metrics)
+
+
 class _LintFailure(Exception):  # noqa: N818 - says what the linter found; nothing went wrong
     """A golden set has errors."""
 
@@ -71,6 +93,8 @@ class _LintItem(pytest.Item):
 
         golden = loaded_golden(self.config.stash[CONFIG], self.path, contradictions="first")
         findings = golden.lint_with(_options(self.config))
+        for entry in _resolution(self.config, golden):
+            enter(entry)
         if any(finding.level == "error" for finding in findings):
             raise _LintFailure(lint_text(golden.name, len(golden), findings))
         for entry in lint_entries(golden.name, findings):

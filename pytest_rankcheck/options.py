@@ -11,11 +11,14 @@ __all__ = [
     "REPORTS",
     "RUN_ENDINGS",
     "SUSPICIOUS",
+    "USUAL_METRICS",
     "add_options",
 ]
 
 _GROUP = "rankcheck: ranking regression tests"
 DEFAULT_DEPTH = 100
+USUAL_METRICS = ("nDCG@10", "RR")
+"""What is shown where nobody has said which metrics."""
 CONCURRENCY = 8
 INCONCLUSIVE = ("pass", "warn", "fail")
 SUSPICIOUS = ("ignore", "warn", "fail")
@@ -95,6 +98,12 @@ def add_options(parser: pytest.Parser) -> None:
         "--rankcheck-plan",
         action="store_true",
         help="say in the summary how many queries would be needed to see falls of some sizes",
+    )
+    group.addoption(
+        "--rankcheck-resolution",
+        action="store_true",
+        help="say in the summary and in the reports which changes of rankings the metrics see on "
+        "this golden set, and which to gate",
     )
     for name, what in REPORTS.items():
         group.addoption(f"--rankcheck-{name}", metavar="PATH", help=f"write {what}")

@@ -61,6 +61,11 @@ class RecordedEvaluation(Evaluation):
         return ()
 
     @property
+    def can_swap(self) -> bool:
+        """No: the record has the top of each ranking."""
+        return False
+
+    @property
     def known_depth(self) -> int | None:
         """How far down `ranking` goes."""
         return self.record.known_depth

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.errors import MetricError, RunError, listed, quoted
+from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing, NoRelevant
 from pytest_rankcheck.evaluation.foreign import foreign_values
 from pytest_rankcheck.evaluation.joining import Joined, join, judged_hits
@@ -17,6 +17,14 @@ from pytest_rankcheck.evaluation.measured import Measured
 from pytest_rankcheck.evaluation.notebook import evaluation_html
 from pytest_rankcheck.evaluation.planning import POWERS, plan_of, spread_of
 from pytest_rankcheck.evaluation.pointless import warn_if_pointless
+from pytest_rankcheck.evaluation.resolution import (
+    BoolArray,
+    Resolution,
+    Sample,
+    refuse_unseen,
+    resolution_of,
+)
+from pytest_rankcheck.evaluation.resolutions import Resolutions, agreement_of, nothing_hidden
 from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.averages import median_of
@@ -89,6 +97,7 @@ class Evaluation:
         self._values: dict[Metric, FloatArray] = {}
         self._tied: dict[int | None, Sequence[str]] = {}
         self._reordered: dict[TieOrder, Evaluation] = {}
+        self._resolutions: dict[tuple[Metric, int | None], Resolution] = {}
 
     @property
     def unit(self) -> Unit:
@@ -278,6 +287,56 @@ class Evaluation:
         spread = spread_of(self.values(parsed), gains)
         return plan_of(parsed, spread, margin, powers, alpha).to_frame()
 
+    @property
+    def can_swap(self) -> bool:
+        """Whether it is known where all judged documents stand, so that `resolution` can tell."""
+        return True
+
+    def resolution(self, metric: MetricLike, *, depth: int | None = None) -> Resolution:
+        """Return what a metric can see of this run: which swaps, which steps, at which ends.
+
+        Args:
+            metric: a name such as ``"nDCG@10"`` or a ``Metric``.
+            depth: try the swaps at rank 1 to ``depth``; without it, those of whole rankings.
+
+        Raises:
+            MetricError: the metric is one of sessions or of ir_measures, or does not fit.
+            RunError: the rankings are not known, only their values.
+        """
+        parsed = Metric.parse(metric)
+        refuse_unseen(parsed)
+        if (parsed, depth) not in self._resolutions:
+            sample = self._sample(depth)
+            self._resolutions[parsed, depth] = resolution_of(parsed, sample, self.values(parsed))
+        return self._resolutions[parsed, depth]
+
+    def resolutions(
+        self, metrics: Iterable[MetricLike], *, depth: int | None = None
+    ) -> Resolutions:
+        """Return what metrics can see of this run, how alike they are, and which to gate.
+
+        Raises:
+            MetricError: as in `resolution`.
+            RunError: as in `resolution`.
+        """
+        chosen = list(dict.fromkeys(map(Metric.parse, metrics)))
+        found = tuple(self.resolution(metric, depth=depth) for metric in chosen)
+        tau = agreement_of(chosen, [self.values(metric) for metric in chosen])
+        return Resolutions(found, tau, nothing_hidden(found, self._sample(depth)))
+
+    def _sample(self, depth: int | None) -> Sample:
+        if depth is not None and depth < 1:
+            raise ConfigurationError(f"depth={quoted(depth)}: a depth is a number of at least 1")
+        if not self.can_swap:
+            raise RunError(
+                f"{quoted(self.run.name)} has no resolution on golden set "
+                f"'{quoted(self.golden.name)}': it has values and the tops of rankings, not where "
+                "all judged documents stand; measure the run itself"
+            )
+        excludes = self.conventions.no_relevant == "exclude"
+        counted = self._has_relevant if excludes else np.ones(len(self.query_ids), dtype=np.bool_)
+        return Sample(self._hits, counted, self.weights, depth)
+
     def _alike(self, run: Run) -> Evaluation:
         """Return the evaluation of another run, measured by the same conventions."""
         conventions = self.conventions
@@ -382,7 +441,7 @@ class Evaluation:
         return tuple(judged_hits(self._joined, self.golden))
 
     @cached_property
-    def _has_relevant(self) -> FloatArray:
+    def _has_relevant(self) -> BoolArray:
         return np.concatenate([(hits.ideal > 0).any(axis=1) for hits in self._hits])
 
     @property

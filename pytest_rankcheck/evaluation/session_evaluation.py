@@ -68,6 +68,11 @@ class SessionEvaluation(Evaluation):
         return ()
 
     @property
+    def can_swap(self) -> bool:
+        """No: there are no rankings with judgments to swap documents in."""
+        return False
+
+    @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the log was read: set aside, ignored, put in order."""
         return self.log.notes

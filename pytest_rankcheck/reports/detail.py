@@ -33,6 +33,8 @@ __all__ = [
     "bound_detail",
     "measurement_detail",
     "new_detail",
+    "plain_number",
+    "rankings_key",
     "unjudged_detail",
     "verdict_detail",
 ]
@@ -68,16 +70,16 @@ def verdict_detail(
         "gate": verdict.gate,
         "outcome": str(verdict.outcome),
         "margin": verdict.margin,
-        "best": _number(best),
-        "noise": _number(overall.pairs.noise),
+        "best": plain_number(best),
+        "noise": plain_number(overall.pairs.noise),
         "overall": _decision(overall, verdict),
         "slices": [_decision(decision, verdict) for decision in verdict.slices],
         "gaps": [
             {
                 "lowest": gap.lowest.label,
                 "highest": gap.highest.label,
-                "before": _number(gap.before),
-                "now": _number(gap.now),
+                "before": plain_number(gap.before),
+                "now": plain_number(gap.now),
                 "is_too_wide": gap in verdict.wide_gaps,
             }
             for gap in verdict.gaps
@@ -96,8 +98,8 @@ def verdict_detail(
             "documents": unjudged.documents,
             "judged_before": unjudged.judged_before,
             "judged_now": unjudged.judged_after,
-            "if_irrelevant": None if foreign else _number(unjudged.if_irrelevant),
-            "if_relevant": None if foreign else _number(unjudged.if_relevant),
+            "if_irrelevant": None if foreign else plain_number(unjudged.if_irrelevant),
+            "if_relevant": None if foreign else plain_number(unjudged.if_relevant),
         },
         "suspicions": list(suspicions),
         "approvals": [approval.to_dict() for approval in approvals],
@@ -125,7 +127,7 @@ def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:
         "overall": {
             "label": "",
             "queries": len(evaluation.query_ids),
-            "now": _number(evaluation.mean(metric)),
+            "now": plain_number(evaluation.mean(metric)),
         },
         "slices": [],
     }
@@ -146,7 +148,7 @@ def measurement_detail(
     lines = _Lines(evaluation, other, chosen)
     queries = [lines.of(query_id, now[query_id], before.get(query_id)) for query_id in now]
     shown = {doc for tops in (now, before) for top in tops.values() for doc in top}
-    of_ranker = _key(golden.name, golden.fingerprint, now)
+    of_ranker = rankings_key(evaluation)
     return {
         "key": _key(of_ranker, before),
         "rankings": of_ranker,
@@ -168,6 +170,13 @@ def measurement_detail(
         "queries": queries,
         "titles": {doc: title for doc in sorted(shown) if (title := golden.title(doc))},
     }
+
+
+def rankings_key(evaluation: Evaluation) -> str:
+    """Return a key that is the same for the same golden set and the same tops of rankings."""
+    golden = evaluation.golden
+    now = {query_id: _top(evaluation, query_id) for query_id in evaluation.query_ids}
+    return _key(golden.name, golden.fingerprint, now)
 
 
 class _Lines:
@@ -192,13 +201,13 @@ class _Lines:
         now = self.evaluation.mean(metric)
         if self.evaluation.unit == "session":  # of another log: all of its sessions count
             before = metric.mean(_array(self.before[str(metric)].values()))
-            return [_number(before), _number(now)]
+            return [plain_number(before), plain_number(now)]
         comparable = _array([self.before[str(metric)].get(query_id) for query_id in same])
         weights = self.evaluation.weights
         if weights is not None:
             place = {query_id: at for at, query_id in enumerate(self.evaluation.query_ids)}
             weights = weights[[place[query_id] for query_id in same]]
-        return [_number(metric.mean(comparable, weights)), _number(now)]
+        return [plain_number(metric.mean(comparable, weights)), plain_number(now)]
 
     def of(self, query_id: str, now: Sequence[str], before: Sequence[str] | None) -> Detail:
         """Return the line of a query, given the top of its ranking now and before."""
@@ -255,17 +264,17 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
         "label": decision.label,
         "queries": len(pairs.query_ids),
         "paired": pairs.is_paired,
-        "before": _number(pairs.mean_before),
-        "now": _number(pairs.mean_after),
-        "difference": _number(pairs.difference),
+        "before": plain_number(pairs.mean_before),
+        "now": plain_number(pairs.mean_after),
+        "difference": plain_number(pairs.difference),
         "interval": _interval(pairs, found),
-        "p": _number(decision.p),
-        "effect": _number(found.effect),
-        "detectable": _number(found.smallest_detectable(verdict.alpha)),
+        "p": plain_number(decision.p),
+        "effect": plain_number(found.effect),
+        "detectable": plain_number(found.smallest_detectable(verdict.alpha)),
         "wins": pairs.wins,
         "ties": pairs.ties,
         "losses": pairs.losses,
-        "allowed": _number(decision.allowed),
+        "allowed": plain_number(decision.allowed),
         "outcome": str(decision.outcome),
     }
 
@@ -284,8 +293,8 @@ def _bounded(bounded: Bounded) -> Detail:
     return {
         "label": bounded.label,
         "queries": len(bounded.places),
-        "now": _number(bounded.mean),
-        "tested": _number(bounded.tested),
+        "now": plain_number(bounded.mean),
+        "tested": plain_number(bounded.tested),
         "outcome": "not gated" if not bounded.gated else "passed" if bounded.holds else "failed",
     }
 
@@ -299,7 +308,7 @@ def _by_query(side: Measured, metric: Metric) -> dict[str, float | None]:
     names = getattr(side, "metrics", None)
     if names is not None and str(metric) not in names:
         return {}
-    return dict(zip(side.query_ids, map(_number, side.values(metric).tolist()), strict=True))
+    return dict(zip(side.query_ids, map(plain_number, side.values(metric).tolist()), strict=True))
 
 
 def _top(side: Measured, query_id: str) -> tuple[str, ...]:
@@ -310,7 +319,7 @@ def _key(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()[:16]
 
 
-def _number(value: float | None) -> float | None:
+def plain_number(value: float | None) -> float | None:
     """Return a number as a file has it: six decimals, None for NaN."""
     if value is None or math.isnan(value) or math.isinf(value):
         return None
@@ -326,4 +335,4 @@ def _plain(value: object) -> object:
     is_plain = value is None or isinstance(value, (str, bool, int))
     if is_plain:
         return value
-    return _number(value) if isinstance(value, float) else str(value)
+    return plain_number(value) if isinstance(value, float) else str(value)

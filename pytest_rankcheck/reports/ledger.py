@@ -38,6 +38,8 @@ class Entry(TypedDict, total=False):
     """What a report shows of the gate; only where one is written."""
     unjudged: list[dict[str, Any]]
     """Documents to be judged, for a report; an entry of its own."""
+    resolution: dict[str, Any]
+    """What the golden set can see of a run; an entry of its own."""
     measurement: dict[str, Any]
     """The queries that were measured, for a report; an entry of its own."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.reports.branch import CHANGES
 from pytest_rankcheck.reports.report import Report
+from pytest_rankcheck.reports.resolution import COLUMNS, resolution_cells, resolution_title
 from pytest_rankcheck.reports.wording import change, number
 
 __all__ = ["LONGEST_COMMENT", "escaped", "markdown_of"]
@@ -48,6 +49,7 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
         for gate in report["gates"]
         if gate["failed"] or gate["outcome"] == "inconclusive"
     ]
+    sections += [_resolution(one) for one in report["resolutions"]]
     sections += [_notes(report["notes"]), _how(report)]
     text, hidden = "", 0
     for section in filter(None, sections):
@@ -232,6 +234,19 @@ def _notes(notes: Sequence[Mapping[str, str]]) -> str:
             for note in notes
             if note["heading"] == heading
         ]
+    return "\n".join([*lines, "", "</details>"]) + "\n"
+
+
+def _resolution(one: Mapping[str, Any]) -> str:
+    """Return what a golden set can see, folded away, with the recommendation."""
+    title = escaped(resolution_title(one), 400)
+    lines = [f"<details><summary>{title}</summary>", ""]
+    rows = [
+        tuple(escaped(cell) for cell in resolution_cells(*metric))
+        for metric in one["metrics"].items()
+    ]
+    lines += [*_table(COLUMNS, rows), ""]
+    lines += [f"- {escaped(sentence, 2000)}" for sentence in one["recommendation"]]
     return "\n".join([*lines, "", "</details>"]) + "\n"
 
 

@@ -45,8 +45,15 @@ def report_of(entries: Sequence[Entry], command: str) -> Report:
         # What failed comes first, then what has a baseline.
         "gates": sorted(gates, key=lambda gate: (not gate["failed"], gate["baseline"] is None)),
         "notes": list(_notes(entries)),
+        "resolutions": _resolutions(entries),
         "measurements": measurements,
     }
+
+
+def _resolutions(entries: Sequence[Entry]) -> list[Report]:
+    from pytest_rankcheck.reports.resolution import merged_resolutions
+
+    return merged_resolutions(entries)
 
 
 def _notes(entries: Iterable[Entry]) -> Iterator[Report]:

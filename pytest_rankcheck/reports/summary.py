@@ -76,7 +76,7 @@ def summary_lines(entries: Sequence[Entry], width: int | None = None) -> Iterato
     if rows:
         yield from _table(rows, width)
     notes: dict[str, dict[str, str]] = {}
-    for entry in entries:
+    for entry in (*entries, *_resolutions(entries)):
         if "note" in entry:
             failed = entry.get("failed")
             text = f"FAILED: {entry['note']}" if failed else entry["note"]
@@ -85,6 +85,14 @@ def summary_lines(entries: Sequence[Entry], width: int | None = None) -> Iterato
     for heading, texts in sorted(notes.items(), key=lambda note: note[0].startswith("baselines")):
         yield Line(f"{heading}:")
         yield from (Line(f"  {text}", colour) for text, colour in texts.items())
+
+
+def _resolutions(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield what golden sets can see, as notes; importing numpy only where that was asked for."""
+    if any("resolution" in entry for entry in entries):
+        from pytest_rankcheck.reports.resolution import summary_entries
+
+        yield from summary_entries(entries)
 
 
 def _rows(entries: Iterable[Entry]) -> list[_Row]:

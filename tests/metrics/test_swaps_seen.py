@@ -67,6 +67,10 @@ def test_the_swaps_that_are_seen_are_those_that_change_the_value(
     worth = [max(judgments.get(doc, 0), 0) for doc in ranked]
     pairs = list(pairwise(worth))[: depth or 99]
     assert seen.telling[place] == sum(one != other for one, other in pairs)
+    assert seen.seen_telling[place] == sum(
+        one != other and change > 1e-9
+        for (one, other), change in zip(pairs, changes.tolist(), strict=True)
+    )
 
 
 def test_the_shares_of_a_whole_run() -> None:
@@ -78,7 +82,15 @@ def test_the_shares_of_a_whole_run() -> None:
     assert (rr.share, rr.share_of_telling) == (1 / 5, 1 / 3)
     assert (ndcg.share, ndcg.share_of_telling) == (3 / 5, 1)
     assert rr.largest.tolist() == [0.5, 0]
-    assert np.isnan(SwapsSeen(*(np.zeros(1) for _ in range(5))).share)
+    assert np.isnan(SwapsSeen(*(np.zeros(1) for _ in range(6))).share)
+
+
+def test_no_more_than_all_telling_swaps_are_seen() -> None:
+    # a, with grade 0, and x, which nobody has judged: Judged@1 sees that swap, and nothing tells it.
+    golden = GoldenSet.from_dict({"q": {"a": 0, "b": 1}})
+    judged = swaps_seen(Metric.parse("Judged@1"), hits_of({"q": list("axyb")}, golden))
+    assert (judged.seen.tolist(), judged.telling.tolist()) == ([1], [1])
+    assert (judged.share, judged.share_of_telling) == (1 / 3, 0)
 
 
 def test_the_share_on_a_card_is_the_same_thing() -> None:

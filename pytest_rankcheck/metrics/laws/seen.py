@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.laws.cases import PRECISION
 from pytest_rankcheck.metrics.names import Metric
+from pytest_rankcheck.metrics.registry import JUDGED_ONLY
 
 __all__ = ["SwapsSeen", "adjacent_swaps", "swaps_seen"]
 
@@ -31,6 +32,8 @@ class SwapsSeen:
     """``[Q]`` the smallest change of the value by a swap that is seen; NaN if none is."""
     largest: FloatArray
     """``[Q]`` the largest change of the value by a swap; 0 if none is seen."""
+    seen_telling: FloatArray
+    """``[Q]`` the swaps that are seen and are of documents with different grades."""
 
     @property
     def share(self) -> float:
@@ -39,15 +42,17 @@ class SwapsSeen:
 
     @property
     def share_of_telling(self) -> float:
-        """What is seen, as a share of the swaps of documents with different grades."""
-        return _share(self.seen, self.telling)
+        """The share that is seen of the swaps of documents with different grades."""
+        return _share(self.seen_telling, self.telling)
 
 
 def swaps_seen(metric: Metric, hits: JudgedHits, depth: int | None = None) -> SwapsSeen:
     """Return which single swaps of neighbours change the metric's value, for each query.
 
     A swap of two unjudged documents is possible and never seen, so that nothing is computed for
-    it: this is linear in the judged documents, twice the metric on the block for each column.
+    it: this is linear in the judged documents, twice the metric on the block for each column, of
+    the queries that have a swap there. What stands below the cutoff of a metric that is declared
+    not to look there (`cutoff_local`) is not tried either.
 
     Args:
         metric: a metric over judged hits.
@@ -65,21 +70,27 @@ def swaps_seen(metric: Metric, hits: JudgedHits, depth: int | None = None) -> Sw
     possible = np.maximum(hits.retrieved - 1, 0.0)
     if depth is not None:
         possible = np.minimum(possible, depth)
-    seen, telling, largest = (np.zeros_like(before) for _ in range(3))
+    seen, telling, seen_telling, largest = (np.zeros_like(before) for _ in range(4))
     smallest = np.full_like(before, np.inf)
+    sight = _sight(metric)
     for swapped, place, differs in adjacent_swaps(hits):
         done = (place >= 1) & (place <= possible)
-        after = metric.compute(swapped)
-        change = np.abs(after - before)
-        change[np.isnan(after) != np.isnan(before)] = np.inf  # in the mean, or not, is a change
-        changed = done & (change > tolerance)
-        seen += changed
         telling += done & differs
+        rows = np.flatnonzero(done & (place <= sight))
+        if not rows.size:
+            continue
+        after = metric.compute(_of_rows(swapped, rows))
+        change = np.abs(after - before[rows])
+        change[np.isnan(after) != np.isnan(before[rows])] = np.inf  # in the mean, or not
+        changed = change > tolerance
+        seen[rows] += changed
+        seen_telling[rows] += changed & differs[rows]
         finite = changed & np.isfinite(change)
-        smallest[finite] = np.minimum(smallest, change)[finite]
-        largest[finite] = np.maximum(largest, change)[finite]
+        at, by = rows[finite], change[finite]
+        smallest[at] = np.minimum(smallest[at], by)
+        largest[at] = np.maximum(largest[at], by)
     smallest[np.isinf(smallest)] = np.nan
-    return SwapsSeen(seen, possible, telling, smallest, largest)
+    return SwapsSeen(seen, possible, telling, smallest, largest, seen_telling)
 
 
 def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, BoolArray]]:
@@ -111,6 +122,26 @@ def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, B
             ranks = hits.ranks.copy()
             ranks[free, column] += 1
             yield replace(hits, ranks=ranks), np.where(free, rank, 0.0), worth[:, column] > 0
+
+
+def _sight(metric: Metric) -> float:
+    """Return the lowest rank whose swap with the next a metric may see."""
+    is_local = metric.cutoff is not None and metric.declared("cutoff_local") is True
+    # With documents left out, those below the cutoff of what is left may stand further down.
+    if not is_local or dict(metric.parameters).get(JUDGED_ONLY.name):
+        return np.inf
+    return float(metric.cutoff or np.inf)
+
+
+def _of_rows(hits: JudgedHits, rows: NDArray[np.intp]) -> JudgedHits:
+    """Return the hits of some queries."""
+    return replace(
+        hits,
+        ranks=hits.ranks[rows],
+        grades=hits.grades[rows],
+        retrieved=hits.retrieved[rows],
+        ideal=hits.ideal[rows],
+    )
 
 
 def _packed(hits: JudgedHits) -> JudgedHits:

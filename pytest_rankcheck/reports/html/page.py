@@ -10,6 +10,7 @@ from typing import Any
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.branch import CHANGES
 from pytest_rankcheck.reports.report import Report
+from pytest_rankcheck.reports.resolution import COLUMNS, resolution_cells, resolution_title
 
 __all__ = ["html_of"]
 
@@ -35,6 +36,15 @@ def html_of(report: Report) -> str:
     shown = _harmless(report)
     return template.render(
         report=shown,
+        sights=[
+            (
+                resolution_title(one),
+                [resolution_cells(*found) for found in one["metrics"].items()],
+                one["recommendation"],
+            )
+            for one in shown["resolutions"]
+        ],
+        columns=COLUMNS,
         changes=any(note["heading"].startswith(CHANGES) for note in shown["notes"]),
         approvals=_approvals(shown["gates"]),
         failed=sum(gate["failed"] for gate in shown["gates"]),

@@ -1,0 +1,252 @@
+"""What a metric can see of a run: by hand, and its ends on all rankings of a few documents."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Evaluation,
+    GoldenSet,
+    Metric,
+    MetricError,
+    Run,
+    RunError,
+    evaluate,
+)
+from pytest_rankcheck.evaluation.extremes import extremes_of
+from pytest_rankcheck.evaluation.joining import join, judged_hits
+from pytest_rankcheck.evaluation.resolutions import resolutions_of_ideal
+from pytest_rankcheck.metrics.registry import judged_definitions
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
+GOLDEN = GoldenSet.from_dict(
+    {"one": {"a": 2, "b": 1}, "two": {"a": 1, "b": 0}, "three": {"a": 1}, "none": {"a": 0}}
+)
+RUN = {"one": ["a", "x", "b", "y"], "two": ["b", "a"], "three": ["x", "y", "z"], "none": ["a", "x"]}
+"""Grades by rank: one 2 - 1 -; two 0 1; three - - -; none 0 -. Swaps: 3 + 1 + 2 + 1 = 7.
+
+Of different grades: one 2|- , -|1, 1|-; two 0|1: four.
+"""
+
+
+def measured(**conventions: str) -> Evaluation:
+    return evaluate(Run.from_dict(RUN), GOLDEN, **conventions)  # type: ignore[arg-type]
+
+
+def test_reciprocal_rank_by_hand() -> None:
+    found = measured().resolution("RR")
+    assert (found.swaps, found.telling) == (7, 4)
+    # one: the swap at rank 1 makes x the first and RR 1/2; b is not the first relevant document.
+    # two: the only swap makes RR 1. Nothing else has a relevant document.
+    assert (found.seen, found.seen_telling) == (2, 2)
+    assert (found.share_seen, found.share_of_telling) == (2 / 7, 2 / 4)
+    assert found.step == 0.5
+    assert found.step_of_mean == 0.5 / 4
+    # one 1 of 1; two 1/2 of 1: between; three 0 of 1: the floor; none: 0 whatever is ranked.
+    assert (found.queries, found.at_ceiling, found.at_floor, found.fixed) == (4, 1, 1, 1)
+    assert (found.share_at_an_end, found.share_that_cannot_fall) == (3 / 4, 2 / 4)
+
+
+def test_ndcg_by_hand() -> None:
+    found = measured().resolution("nDCG")
+    assert (found.seen, found.seen_telling) == (4, 4), "every swap of different grades"
+    # one has the ideal DCG 2 + 1/log2(3). The swap 1|- at rank 3 moves b to rank 4, by
+    # 1/log2(4) - 1/log2(5) = 0.0693; -|1 moves it to rank 2, by 1/log2(3) - 1/log2(4) = 0.1309;
+    # 2|- moves a to rank 2, by 2 (1 - 1/log2(3)) = 0.7381. two: 1 - 1/log2(3) = 0.3691.
+    ideal = 2 + 1 / math.log2(3)
+    assert found.step == pytest.approx((1 / 2 - 1 / math.log2(5)) / ideal)
+    assert found.step == pytest.approx(0.0263, abs=1e-4)
+    assert found.step_of_mean == pytest.approx(found.step / 4)
+    # one is not ideal, with x between; two: 0.6309; three 0; none is fixed.
+    assert (found.at_ceiling, found.at_floor, found.fixed) == (0, 1, 1)
+
+
+def test_precision_does_not_see_a_swap_inside_the_top() -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 1}})
+    evaluation = evaluate(Run.from_dict({"q": ["x", "a", "y", "b", "z"]}), golden)
+    # P@2 = 1/2. 1|2 is inside the top 2; 2|3 brings y for a: 0; 3|4 and 4|5 are below.
+    found = evaluation.resolution("P@2")
+    assert (found.swaps, found.telling, found.seen, found.step) == (4, 4, 1, 0.5)
+    # P@3 = 1/3. 3|4 brings b for y: 2/3.
+    found = evaluation.resolution("P@3")
+    assert (found.seen, found.step) == (1, pytest.approx(1 / 3))
+    # The ideal ranking has two relevant documents in its top 3, so 2/3 would be the ceiling.
+    assert (found.at_ceiling, found.at_floor, found.fixed) == (0, 0, 0)
+    # Of ranks 1 and 2 alone, P@3 sees no swap.
+    assert evaluation.resolution("P@3", depth=2).seen == 0
+    assert math.isnan(evaluation.resolution("P@3", depth=2).step)
+
+
+def test_excluded_queries_and_weights() -> None:
+    found = measured(no_relevant="exclude").resolution("RR")
+    assert (found.swaps, found.queries, found.fixed) == (6, 3, 0)
+    assert found.step_of_mean == 0.5 / 3
+    weight = {"one": 5, "two": 1, "three": 3, "none": 1}
+    grades = {query: dict(GOLDEN.grades(query)) for query in GOLDEN.query_ids}
+    shares = {query: {"weight": weight[query]} for query in weight}
+    weighted = GoldenSet.from_dict(grades, attributes=shares).weighted("weight")
+    found = evaluate(Run.from_dict(RUN), weighted).resolution("RR")
+    assert (found.seen, found.step) == (2, 0.5), "swaps are counted, not weighed"
+    assert found.step_of_mean == 0.5 * 1 / 10
+
+
+def test_a_metric_without_a_value_and_a_geometric_mean() -> None:
+    found = measured().resolution("MeanRank(missing=omit)@2")
+    # one: a at 1. two: a at 2. three and none have no value. one's swap at rank 1: 1 to 2; at rank
+    # 2: b comes in, (1 + 2) / 2. two's swap: 2 to 1.
+    assert (found.queries, found.seen, found.step) == (2, 3, 0.5)
+    assert found.step_of_mean == 0.5 / 2
+    assert math.isnan(measured().resolution("GMAP").step_of_mean)
+
+
+def test_lower_is_better() -> None:
+    golden = GoldenSet.from_dict({"top": {"a": 1}, "low": {"a": 1}, "lost": {"a": 1}})
+    run = {"top": ["a", "x"], "low": ["x", "a", "y"], "lost": ["x", "y"]}
+    found = evaluate(Run.from_dict(run), golden).resolution("FirstRank")
+    # top: rank 1, the best. lost: rank 3, after the two that were ranked: nothing is worse.
+    assert (found.at_ceiling, found.at_floor, found.fixed) == (1, 1, 0)
+
+
+def rankings_of(judged: dict[str, int]) -> list[list[str]]:
+    """Return all rankings of the judged documents and two others, of every length."""
+    docs = [*judged, "x", "y"]
+    return [list(one) for n in range(len(docs) + 1) for one in permutations(docs, n)]
+
+
+@pytest.mark.parametrize("judged", [{"a": 2, "b": 1, "c": 0}, {"a": 1, "b": 1}, {"a": 0, "b": -1}])
+@pytest.mark.parametrize("cutoff", [None, 1, 2])
+@pytest.mark.parametrize("name", judged_definitions())
+def test_no_ranking_lies_beyond_the_ends(
+    name: str, cutoff: int | None, judged: dict[str, int]
+) -> None:
+    definition = judged_definitions()[name]
+    if definition.at == "recall":
+        metric = Metric.parse(f"{name}@0.5")
+    elif definition.at is None and cutoff:
+        return
+    else:
+        metric = Metric.of(name, cutoff)
+    if metric.declared("monotone") is not True or name in ("NumRet", "Judged", "RBPResidual"):
+        return  # what is only counted is not a question of judged documents
+    every = rankings_of(judged)
+    if definition.unjudged == "of grade 0":
+        every = [one for one in every if set(judged) <= set(one)]
+    queries = {f"{place}": one for place, one in enumerate(every)}
+    golden = GoldenSet.from_dict({**dict.fromkeys(queries, judged), "top": {"t": 3}})
+    (hits,) = judged_hits(join(Run.from_dict({**queries, "top": ["t"]}), golden), golden)
+    ceiling, floor = extremes_of(metric, hits)
+    sign = 1 if metric.higher_is_better else -1
+    values = metric.compute(hits)
+    assert not (sign * (values - ceiling) > 1e-9).any()
+    assert not (sign * (floor - values) > 1e-9).any()
+    assert np.isfinite(ceiling).any()
+
+
+def test_how_alike_metrics_are() -> None:
+    golden = GoldenSet.from_dict({f"q{i}": {"a": 1, "b": 1} for i in range(4)})
+    # RR 1, 1/2, 1/3, 1; MeanRank 2, 5/2, 5/2, 3/2 of first-relevant and the other:
+    run = {"q0": "axb", "q1": "xab", "q2": "xyab", "q3": "ab"}
+    evaluation = evaluate(Run.from_dict({query: list(docs) for query, docs in run.items()}), golden)
+    found = evaluation.resolutions(["RR", "FirstRank", "R@2", "NumRel"])
+    # FirstRank 1, 2, 3, 1 orders as RR does, turned: tau-b 1. R@2 is 1/2, 1/2, 0, 1; pairs with RR:
+    # 01 tied in R; 02 alike; 03 tied in RR; 12 alike; 13 alike; 23 alike: 4 / sqrt(5 * 5).
+    assert found.agreement.loc["RR", "FirstRank"] == pytest.approx(1)
+    assert found.agreement.loc["RR", "R@2"] == pytest.approx(4 / 5)
+    assert math.isnan(found.agreement.loc["RR", "NumRel"]), "2 for all queries orders nothing"
+    assert found.nearest(0) == (Metric.parse("FirstRank"), pytest.approx(1))
+    assert found.nearest(3) is None
+    frame = found.to_frame()
+    assert frame.index.tolist() == ["RR", "FirstRank", "R@2", "NumRel"]
+    assert frame.loc["R@2", "nearest"] in ("RR", "FirstRank")
+    assert frame.loc["RR", "seen"] == evaluation.resolution("RR").share_seen
+    assert evaluation.resolution("RR").to_frame().loc["RR", "step"] == found.found[0].step
+
+
+def test_what_has_no_resolution_says_so() -> None:
+    with pytest.raises(MetricError, match="is a metric of sessions, and has no resolu"):
+        measured().resolution("SessionRR(abandoned=zero)")
+    pytest.importorskip("ir_measures")
+    with pytest.raises(MetricError, match="computed by ir_measures from the whole run"):
+        measured().resolution("ir_measures:nDCG@10")
+    with pytest.raises(ConfigurationError, match="depth=0: a depth is a number of at least 1"):
+        measured().resolution("RR", depth=0)
+
+
+def test_an_evaluation_without_all_ranks_says_so() -> None:
+    from pytest_rankcheck import Record
+    from pytest_rankcheck.baselines.recorded import RecordedEvaluation
+
+    record = Record.of(measured(), [Metric.parse("RR")])
+    with pytest.raises(RunError, match="not where all judged documents stand; measure the run"):
+        RecordedEvaluation(record, GOLDEN, "base.json").resolution("RR")
+
+
+def test_without_a_run_the_ideal_rankings_say_something() -> None:
+    found = resolutions_of_ideal(GOLDEN, ["RR", "nDCG"])
+    rr, ndcg = found.found
+    # Ideal: one 2 1; two 1 0; three 1; none 0. Two swaps, both of different grades. one: b is
+    # relevant, so that RR does not see it.
+    assert (rr.swaps, rr.telling, rr.seen, ndcg.seen) == (2, 2, 1, 2)
+    assert (rr.at_ceiling, rr.at_floor, rr.fixed) == (3, 0, 1)
+    assert np.isnan(found.tau).all()
+    assert "\n".join(found.recommendation) == (
+        "gate on nDCG: it sees 100.0% of the swaps of documents with different grades, the most of "
+        "these"
+    )
+
+
+def recommendation(rankings: list[str], metrics: list[str], **grades: int) -> list[str]:
+    """Return the recommendation for rankings of documents of one letter each."""
+    queries = {f"q{place}": list(ranking) for place, ranking in enumerate(rankings)}
+    golden = GoldenSet.from_dict(dict.fromkeys(queries, grades))
+    return list(evaluate(Run.from_dict(queries), golden).resolutions(metrics).recommendation)
+
+
+def test_the_recommendation() -> None:
+    told = recommendation(
+        ["axbc", "xabc", "xyac", "cxay", "bxac", "bcax"],
+        ["nDCG", "DCG", "P@3", "RR", "NumRel", "KendallTau@3"],
+        a=3, b=1, c=2,
+    )  # fmt: skip
+    # Grades by rank 3-12, -312, --32, 2-3-, 1-32 and 123-: of 3 swaps each, all but the first one
+    # of --32 and none other are of different grades: 17. nDCG and DCG see them all; DCG is nDCG
+    # times one number, since all queries have the same judgments. By DCG, the queries are 0 (4.361),
+    # 5 (3.762), 3 (3.5), 4 (3.361), 1 (3.254), 2 (2.361); by P@3, 5 (1), then 0, 1, 3 and 4 (2/3),
+    # then 2 (1/3): 8 pairs alike, 5 and 0 not, 6 of 15 tied in P@3: tau-b 7 / sqrt(15 * 9) = 0.60.
+    # RR is 1, its ceiling, for 0, 3, 4 and 5: it does not qualify.
+    assert "\n".join(told[:4]) == OF_SIX
+    assert "DCG adds little: it orders the queries as nDCG does (tau 1.00)" in told
+    assert "watch without a gate: RR; more gates fail more often by chance" in told
+
+
+OF_SIX = """\
+do not gate on NumRel alone: it sees no swap of documents with different grades
+do not gate on KendallTau@3: a worse ranking can have a better value of it
+gate on nDCG: it sees 100.0% of the swaps of documents with different grades, the most of these
+gate on P@3 beside it: it orders the queries in another way (tau 0.60)"""
+AT_FLOOR = "at the floor, so that it does not notice what gets worse there: RR (67% of the queries)"
+AT_CEILING = (
+    "at the ceiling on half of the queries or more, so that it hardly tells good rankers apart: "
+    "RR (100%); add harder queries"
+)
+NOTHING = (
+    "no two neighbours of these rankings have different grades, so that no metric can see a swap: "
+    "judge more of what is ranked"
+)
+
+
+def test_the_recommendation_warns() -> None:
+    # RR sees the swap at rank 1, and no other: 1 of 3. nDCG sees 3 of 3.
+    assert recommendation(["axbc"], ["RR"], a=1, b=1) == [
+        "gate on RR: it sees 33.3% of the swaps of documents with different grades",
+        "overlooks much alone: RR sees 33.3% where nDCG would see 100.0%",
+        AT_CEILING,
+    ]
+    assert recommendation(["xyzab", "xyz", "xyz"], ["RR"], a=1)[1:] == [AT_FLOOR]
+    assert recommendation(["xyz"], ["RR"], a=1) == [NOTHING]
