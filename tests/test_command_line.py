@@ -127,11 +127,18 @@ def test_show(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "web         RR             -  0.9250" in out
     assert "RR by locale:\n  de  0.8500 (20)\n  en  1.0000 (20)" in out
+    # Each of 40 rankings has two documents, and RR sees that one swap.
+    assert "can see (run 'worse.run': 40 swaps of neighbours, 40 of different grades):" in out
+    assert "  - gate on RR: it sees 100.0% of the swaps" in out
+    assert main(["show", "base.json", *GOLDEN]) == 0
+    assert "can see" not in capsys.readouterr().out, "a baseline has no rankings to swap"
 
 
 def test_lint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lint", "web.jsonl"]) == 0
-    assert "golden set 'web' (40 queries): 0 errors" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "golden set 'web' (40 queries): 0 errors" in out
+    assert "what golden set 'web' can see (its ideal rankings, no run: 40 swaps of " in out
     (folder / "two.qrels").write_text("a 0 x 1\na 0 x 2\n", "utf-8")
     assert main(["lint", "web.jsonl", "two.qrels"]) == 1
     assert "contradictory-judgment" in capsys.readouterr().out

@@ -1,0 +1,147 @@
+"""``--rankcheck-resolution`` and the linter: what the golden set can see, in every report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from markdown_it import MarkdownIt
+from project import CONFIGURATION, Project, text_of
+
+import pytest_rankcheck.reports.report as report_module
+
+SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
+TESTS = """
+from pytest_rankcheck import assert_at_least
+
+def test_rr(evaluation):
+    assert_at_least(evaluation, "RR", 0.1)
+
+def test_ap(evaluation):
+    assert_at_least(evaluation, "AP", 0.1)
+"""
+REPORTS = ("--rankcheck-json=r.json", "--rankcheck-markdown=r.md")
+HEADING = "what golden set 'web' can see (run 'search': 960 swaps of neighbours, 120 of different "
+
+
+@pytest.fixture
+def measured(project: Project) -> Project:
+    """80 queries with 13 documents each, the relevant one at rank 1, in forty at rank 3.
+
+    Twelve swaps each. Of different grades is one where it is first, two where it is third: 120.
+    RR and AP see all of these: at rank 1 from 1 to 1/2; at rank 3 to 1/2 and to 1/4, the smaller
+    step of 1/12; on the mean 1/960. RR is at its ceiling on the forty at rank 1.
+    """
+    project.write("pyproject.toml", CONFIGURATION + 'rankcheck_metrics = ["Success@1"]\n')
+    project.rank(dict.fromkeys(range(40), 3))
+    project.test(TESTS)
+    return project
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_it_is_said_once_with_the_metrics_of_all_tests(
+    measured: Project, workers: tuple[str, ...]
+) -> None:
+    pytest.importorskip("xdist")
+    run = measured.run_apart if workers else measured.run
+    result = run("--rankcheck-resolution", *REPORTS, *workers)
+    result.assert_outcomes(passed=2)
+    told = text_of(result)
+    assert told.count("what golden set 'web' can see") == 1
+    result.stdout.fnmatch_lines(
+        [
+            f"{HEADING}grades):",
+            "  metric * swaps seen  of telling ones  smallest step  of the mean  at ceiling*",
+            # 40 queries, where the first is exchanged with the second.
+            "  Success@1 * 4.2% * 33.3% * 1 * 0.013 * 50.0% * 50.0% * 0.0%  RR (tau 1.00)",
+            "  RR * 12.5% * 100.0% * 0.083 * 0.001 * 50.0% * 0.0% * 0.0%  Success@1 (tau 1.00)",
+            "  AP * 12.5% * 100.0% *",
+            "  - gate on RR: it sees 100.0% of the swaps of documents with different grades, the *",
+            "  - Success@1 adds little: it orders the queries as RR does (tau 1.00)",
+        ]
+    )
+    report = json.loads((measured.path / "r.json").read_text("utf-8"))
+    jsonschema.validate(report, SCHEMA)
+    [one] = report["resolutions"]
+    assert (one["swaps"], one["telling"], one["queries"]) == (960, 120, 80)
+    assert one["metrics"]["RR"]["step"] == pytest.approx(1 / 12, abs=1e-6)
+    assert one["metrics"]["RR"]["step_of_mean"] == pytest.approx(1 / 960, abs=1e-8)
+    assert one["agreement"]["RR"] == {"Success@1": 1, "RR": 1, "AP": 1}
+    assert one["rankings"] in {found["rankings"] for found in report["measurements"]}
+    markdown = (measured.path / "r.md").read_text("utf-8")
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(markdown)
+    assert "<td>12.5%</td>" in html
+    assert "<li>gate on RR: it sees 100.0% of the swaps" in html
+
+
+def test_without_the_option_nothing_is_said(measured: Project) -> None:
+    result = measured.run(*REPORTS)
+    assert "can see" not in text_of(result)
+    report = json.loads((measured.path / "r.json").read_text("utf-8"))
+    jsonschema.validate(report, SCHEMA)
+    assert report["resolutions"] == []
+
+
+def test_the_html_report_has_it(measured: Project) -> None:
+    pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
+    measured.run("--rankcheck-html=without.html")
+    measured.run("--rankcheck-resolution", "--rankcheck-html=with.html")
+    without, told = (
+        (measured.path / name).read_text("utf-8") for name in ("without.html", "with.html")
+    )
+    assert 'id="sight"' not in without
+    assert '<a href="#sight">' not in without
+    section = told.partition('<section id="sight"')[2].partition("</section>")[0]
+    assert "960 swaps of neighbours, 120 of different grades" in section
+    assert '<td>RR</td><td class="number">12.5%</td><td class="number">100.0%</td>' in section
+    assert "<li>gate on RR: it sees 100.0% of the swaps" in section
+
+
+def test_metrics_without_a_resolution_are_left_out(measured: Project) -> None:
+    pytest.importorskip("ir_measures")
+    metrics = ["ir_measures:nDCG@5", "SessionRR(abandoned=zero)"]
+    measured.write("pyproject.toml", CONFIGURATION + f"rankcheck_metrics = {json.dumps(metrics)}\n")
+    result = measured.run("--rankcheck-resolution", *REPORTS)
+    result.assert_outcomes(passed=2)
+    report = json.loads((measured.path / "r.json").read_text("utf-8"))
+    assert list(report["resolutions"][0]["metrics"]) == ["RR", "AP"]
+
+
+def test_the_linter_looks_at_the_run_at_hand(measured: Project) -> None:
+    measured.run("--rankcheck-save-run=runs").assert_outcomes(passed=2)
+    for place in ("runs", "runs/web.jsonl"):
+        result = measured.run("--rankcheck-lint", f"--rankcheck-run={place}", "golden")
+        result.stdout.fnmatch_lines(
+            [
+                "what golden set 'web' can see (run 'web.jsonl': 960 swaps of neighbours, 120 of *):",
+                "  Success@1 * 4.2% * 33.3% *",
+                "  - at the floor, so that it does not notice what gets worse there: Success@1 (50%*",
+            ]
+        )
+
+
+def test_the_linter_has_the_ideal_rankings_without_a_run(measured: Project) -> None:
+    measured.write("pyproject.toml", CONFIGURATION)
+    result = measured.run("--rankcheck-lint", "golden")
+    # Ideal: the document of grade 2 and that of grade 0, in each of 80 queries.
+    result.stdout.fnmatch_lines(
+        [
+            "what golden set 'web' can see (its ideal rankings, no run: 80 swaps of neighbours, 80 *",
+            "  metric * swaps seen *",
+            "  nDCG@10  * 100.0% * 100.0% * 100.0% * 0.0% * 0.0%  -",
+            "  RR * 100.0% *",
+            "  - gate on nDCG@10: it sees 100.0% of the swaps of documents with different grades*",
+        ]
+    )
+
+
+def test_a_run_of_another_set_does_not_fail_the_linter(measured: Project) -> None:
+    run = measured.write("other.run", "elsewhere Q0 d 1 1.0 x\n")
+    result = measured.run("--rankcheck-lint", f"--rankcheck-run={run}", "golden")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["what golden set 'web' can see:", "  not known, since the run cannot be measured: *"]
+    )
