@@ -24,7 +24,7 @@ from pytest_rankcheck.evaluation.resolution import (
     refuse_unseen,
     resolution_of,
 )
-from pytest_rankcheck.evaluation.resolutions import Resolutions, agreement_of, nothing_hidden
+from pytest_rankcheck.evaluation.resolutions import Resolutions, agreement_of, ndcg_would_see
 from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.averages import median_of
@@ -322,7 +322,7 @@ class Evaluation:
         chosen = list(dict.fromkeys(map(Metric.parse, metrics)))
         found = tuple(self.resolution(metric, depth=depth) for metric in chosen)
         tau = agreement_of(chosen, [self.values(metric) for metric in chosen])
-        return Resolutions(found, tau, nothing_hidden(found, self._sample(depth)))
+        return Resolutions(found, tau, ndcg_would_see(found, self._sample(depth)))
 
     def _sample(self, depth: int | None) -> Sample:
         if depth is not None and depth < 1:

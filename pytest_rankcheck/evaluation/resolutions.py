@@ -20,7 +20,7 @@ from pytest_rankcheck.metrics.names import Metric, MetricLike
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Resolutions", "agreement_of", "nothing_hidden", "resolutions_of_ideal"]
+__all__ = ["Resolutions", "agreement_of", "ndcg_would_see", "resolutions_of_ideal"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def resolutions_of_ideal(golden: GoldenSet, metrics: Sequence[MetricLike]) -> Re
         values = np.concatenate([metric.compute(hits) for hits in blocks])
         found.append(resolution_of(metric, sample, values))
     unknown = np.full((len(found), len(found)), np.nan)
-    return Resolutions(tuple(found), unknown, nothing_hidden(found, sample), of_ideal=True)
+    return Resolutions(tuple(found), unknown, ndcg_would_see(found, sample), of_ideal=True)
 
 
 def agreement_of(metrics: Sequence[Metric], values: Sequence[FloatArray]) -> FloatArray:
@@ -125,7 +125,7 @@ def agreement_of(metrics: Sequence[Metric], values: Sequence[FloatArray]) -> Flo
     return tau
 
 
-def nothing_hidden(found: Sequence[Resolution], sample: Sample) -> tuple[float, ...]:
+def ndcg_would_see(found: Sequence[Resolution], sample: Sample) -> tuple[float, ...]:
     """Return the share of telling swaps that nDCG would see at the cutoff of each metric.
 
     With its default gain it sees every telling swap down to there.
