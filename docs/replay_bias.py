@@ -12,8 +12,6 @@ import altair as alt
 import pandas as pd
 
 from pytest_rankcheck import evaluate
-from pytest_rankcheck.statistics.clusters import linearised
-from pytest_rankcheck.statistics.differences import Differences
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT.parent / "tests" / "sessions"))
@@ -32,8 +30,7 @@ def rows() -> pd.DataFrame:
         for name, propensity in (("naive", None), ("corrected: power(1)", "power(1)")):
             golden = simulation.log.to_golden_set(propensity=propensity)
             evaluation = evaluate(simulation.run(golden), golden)
-            values = linearised(evaluation.values("RR"), evaluation.weights, evaluation.clusters)
-            low, high = Differences(values).interval()
+            low, high = evaluation.interval("RR")
             found.append(
                 {
                     "searches": f"{searches:,}",

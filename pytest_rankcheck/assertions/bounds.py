@@ -15,8 +15,6 @@ from pytest_rankcheck.metrics.names import Metric, MetricLike
 from pytest_rankcheck.reports.bounds import Bound, Bounded, bound_text
 from pytest_rankcheck.reports.detail import bound_detail, measurement_detail
 from pytest_rankcheck.reports.ledger import Entry, enter, measured, wants_detail
-from pytest_rankcheck.statistics.clusters import linearised
-from pytest_rankcheck.statistics.differences import Differences
 
 __all__ = ["By", "assert_at_least", "assert_at_most"]
 
@@ -140,19 +138,9 @@ def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound
         raise ConfigurationError(
             f"{metric} is a median, and confidence= is of means; leave it out, or bound the mean"
         )
-    chosen = np.asarray(places, dtype=np.intp)
-    values = evaluation.values(metric)[chosen]
-    is_counted = ~np.isnan(values)
-    weights, clusters = evaluation.weights, evaluation.clusters
     is_geometric = metric.definition.aggregate == "geometric"
-    scaled = np.log(values[is_counted]) if is_geometric else values[is_counted]
-    found = Differences(
-        linearised(
-            scaled,
-            None if weights is None else weights[chosen][is_counted],
-            None if clusters is None else clusters[chosen][is_counted],
-        )
-    )
+    values = evaluation.values(metric)
+    found = evaluation.differences_at(places, np.log(values) if is_geometric else values)
     if found.count < 2 or bound.confidence is None:
         return math.nan
     low, high = found.interval(2 * bound.confidence - 1)

@@ -184,7 +184,8 @@ class Baseline:
         Raises:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
         """
-        self._use(evaluation)
+        if not (self._ranking_checks and not self._checks and self._is_same(evaluation)):
+            self._use(evaluation)
         check = ranking_check(self.record, evaluation, limits)
         block = block_of_rankings(check, self.mode)
         if block is not None and self._text_there is not None and self._own_record is not None:
@@ -204,17 +205,15 @@ class Baseline:
         Raises:
             BaselineError: the test held another evaluation against the record before.
         """
-        before = self._evaluation
-        if before is None or (self._checks and before is evaluation):
-            self._evaluation = evaluation
-        elif before is not evaluation and not self._is_same(evaluation):
+        if self._evaluation is not None and self._evaluation is not evaluation:
             raise BaselineError(
                 f"{self.test_id} holds two evaluations against one baseline; a baseline is the "
                 "record of one. Write a test for each, or parametrise the test"
             )
+        self._evaluation = evaluation
 
     def _is_same(self, evaluation: Evaluation) -> bool:
-        """Whether another evaluation is of the same run and the same queries, both unjudged."""
+        """Whether another evaluation is of the same run: one is made for each check of rankings."""
         before = self._evaluation
         return (
             before is not None

@@ -14,9 +14,9 @@ from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing,
 from pytest_rankcheck.evaluation.foreign import foreign_values
 from pytest_rankcheck.evaluation.joining import Joined, join, judged_hits
 from pytest_rankcheck.evaluation.measured import Measured
+from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.evaluation.notebook import evaluation_html
 from pytest_rankcheck.evaluation.planning import POWERS, plan_of, spread_of
-from pytest_rankcheck.evaluation.pointless import warn_if_pointless
 from pytest_rankcheck.evaluation.resolution import (
     BoolArray,
     Resolution,
@@ -27,14 +27,11 @@ from pytest_rankcheck.evaluation.resolution import (
 from pytest_rankcheck.evaluation.resolutions import Resolutions, agreement_of, ndcg_would_see
 from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
 from pytest_rankcheck.metrics.names import Metric, MetricLike
-from pytest_rankcheck.metrics.registry import Unit
 from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.rankers.found import TOP
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.statistics.clusters import IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +78,7 @@ def evaluate(
     return evaluation
 
 
-class Evaluation:
+class Evaluation(MetricValues):
     """The values of metrics on every judged query, computed as they are asked for.
 
     Everywhere, ``metric`` is a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
@@ -90,40 +87,12 @@ class Evaluation:
     def __init__(
         self, run: Run, golden: GoldenSet, conventions: Conventions, joined: Joined
     ) -> None:
+        super().__init__(golden, conventions)
         self.run = run
-        self.golden = golden
-        self.conventions = conventions
         self._joined = joined
-        self._values: dict[Metric, FloatArray] = {}
         self._tied: dict[int | None, Sequence[str]] = {}
         self._reordered: dict[TieOrder, Evaluation] = {}
         self._resolutions: dict[tuple[Metric, int | None], Resolution] = {}
-
-    @property
-    def unit(self) -> Unit:
-        """What has a value: each query, or each session of a log."""
-        return "query"
-
-    def fits(self, metric: Metric) -> bool:
-        """Return whether a metric is of what was measured: of queries and runs, or of sessions."""
-        return (metric.unit == "session") == (self.unit == "session")
-
-    @cached_property
-    def weights(self) -> FloatArray | None:
-        """How much each query counts, ``[Q]``; None: all the same."""
-        weights = self.golden.weights
-        return None if weights is None else np.array(weights, dtype=np.float64)
-
-    @cached_property
-    def clusters(self) -> IntArray | None:
-        """The number of the independent unit of each query, ``[Q]``; None: each is one."""
-        clusters = self.golden.clusters
-        return None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-
-    @property
-    def query_ids(self) -> Sequence[str]:
-        """All judged queries, in the golden set's order."""
-        return self.golden.query_ids
 
     @property
     def query_fingerprints(self) -> Mapping[str, str]:
@@ -169,24 +138,6 @@ class Evaluation:
             ranks.update(zip(found.doc_ids, found.ranks, strict=True))
         return ranks
 
-    def values(self, metric: MetricLike) -> FloatArray:
-        """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
-
-        NaN marks a query that is left out of the mean (``no_relevant="exclude"``).
-
-        Raises:
-            MetricError: no such metric, or it does not fit this golden set.
-        """
-        parsed = Metric.parse(metric)
-        if parsed not in self._values:
-            warn_if_pointless(parsed, self.golden)
-            values = self._computed(parsed)
-            if self.conventions.no_relevant == "exclude":
-                values = np.where(self._has_relevant, values, np.nan)
-            values.flags.writeable = False
-            self._values[parsed] = values
-        return self._values[parsed]
-
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.foreign:
             return foreign_values(metric.definition.foreign, self.run, self.golden)
@@ -208,23 +159,6 @@ class Evaluation:
             [self.ranking(query_id)[: metric.cutoff] for query_id in self.query_ids],
             [found[query_id].retrieved if query_id in found else 0 for query_id in self.query_ids],
         )
-
-    def mean(self, metric: MetricLike) -> float:
-        """Return the mean over the queries that count; NaN if none does.
-
-        It is the metric's own: the geometric one of GMAP, the arithmetic one of the others.
-        """
-        return Metric.parse(metric).mean(self.values(metric), self.weights)
-
-    def mean_at(self, metric: MetricLike, places: Sequence[int]) -> float:
-        """Return the mean over the queries at some places of `query_ids`."""
-        chosen = np.asarray(places, dtype=np.intp)
-        weights = None if self.weights is None else self.weights[chosen]
-        return Metric.parse(metric).mean(self.values(metric)[chosen], weights)
-
-    def median(self, metric: MetricLike) -> float:
-        """Return the median over the queries that count; NaN if none does."""
-        return median_of(self.values(metric), self.weights)
 
     def tied(self, k: int | None = 10) -> Sequence[str]:
         """Return the queries where a judged document of the top k has the score of another.
@@ -369,53 +303,6 @@ class Evaluation:
             if any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
         )
 
-    def per_query(self, metric: MetricLike) -> pd.Series:
-        """Return the value of each query, indexed by ``query_id``, named after the metric."""
-        import pandas as pd
-
-        index = pd.Index(self.query_ids, name="query_id")
-        return pd.Series(self.values(metric), index=index, name=str(Metric.parse(metric)))
-
-    def table(self, metrics: Iterable[MetricLike]) -> pd.DataFrame:
-        """Return a row a query and a column a metric, indexed by ``query_id``."""
-        import pandas as pd
-
-        index = pd.Index(self.query_ids, name="query_id")
-        columns = {str(Metric.parse(metric)): self.values(metric) for metric in metrics}
-        return pd.DataFrame(columns, index=index)
-
-    def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
-        """Return ``mean`` and number of ``queries`` of each slice, indexed by the attribute.
-
-        Raises:
-            GoldenSetError: no query has this attribute.
-        """
-        import pandas as pd
-
-        values, mean, slices = self.values(metric), self.mean_at, self.slices(attribute)
-        return pd.DataFrame(
-            {
-                "mean": [mean(metric, places) for places in slices.values()],
-                "queries": [int((~np.isnan(values[places])).sum()) for places in slices.values()],
-            },
-            index=pd.Index(list(slices), name=attribute),
-        )
-
-    def slices(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return, for each value of an attribute, where its queries stand in `query_ids`.
-
-        Raises:
-            GoldenSetError: no query has this attribute.
-        """
-        return {
-            value: [self._place[query_id] for query_id in query_ids]
-            for value, query_ids in self.golden.slices(attribute).items()
-        }
-
-    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return what `slices` does, and nothing where no query has the attribute."""
-        return self.slices(attribute) if attribute in self.golden.attributes else {}
-
     def _refuse_nothing(self) -> None:
         """Refuse a run that ranks no document for any judged query."""
         found = self._joined.found
@@ -433,21 +320,12 @@ class Evaluation:
         )
 
     @cached_property
-    def _place(self) -> Mapping[str, int]:
-        return {query_id: place for place, query_id in enumerate(self.query_ids)}
-
-    @cached_property
     def _hits(self) -> tuple[JudgedHits, ...]:
         return tuple(judged_hits(self._joined, self.golden))
 
     @cached_property
     def _has_relevant(self) -> BoolArray:
         return np.concatenate([(hits.ideal > 0).any(axis=1) for hits in self._hits])
-
-    @property
-    def computed(self) -> Sequence[Metric]:
-        """The metrics that were asked for so far."""
-        return tuple(self._values)
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""

@@ -151,8 +151,13 @@ def refuse_unseen(metric: Metric) -> None:
     """Refuse a metric whose values swaps of judged documents say nothing of.
 
     Raises:
-        MetricError: its unit is the session, or ir_measures computes it.
+        MetricError: its unit is the session or the whole run, or ir_measures computes it.
     """
+    if metric.unit == "run":
+        raise MetricError(
+            f"{metric} is a metric of the whole run, and has no resolution: no judgment tells its "
+            "documents apart"
+        )
     if metric.unit == "session":
         raise MetricError(
             f"{metric} is a metric of sessions, and has no resolution: there are no rankings with "

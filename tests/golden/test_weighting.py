@@ -15,6 +15,7 @@ from pytest_rankcheck import (
     GoldenSet,
     GoldenSetError,
     Metric,
+    MetricError,
     Record,
     Run,
     compare,
@@ -128,3 +129,20 @@ def test_queries_of_one_user_are_kept_together_in_tests() -> None:
             blocked[together] += verdict.regressed
     assert blocked[True] <= 7  # of 60 at 5%
     assert blocked[False] >= 20
+
+
+def test_the_interval_of_a_mean_by_hand() -> None:
+    """RR of 1, 1/2 and 1/3: mean 11/18, standard error s / sqrt(3), t of 2 degrees 4.3027."""
+    evaluation = evaluate(RUN, GOLDEN)
+    values = np.array([1, 1 / 2, 1 / 3])
+    half = 4.302652729911275 * values.std(ddof=1) / np.sqrt(3)
+    assert evaluation.interval("RR") == pytest.approx((11 / 18 - half, 11 / 18 + half))
+    # Of users: u1 has 1 and 1/2, u2 has 1/3. Linearised, with C = 2: m + (1.5 - 2m) 2/3 and
+    # m + (1/3 - m) 2/3; t of 1 degree is 12.7062.
+    mean = 11 / 18
+    parts = np.array([mean + (1.5 - 2 * mean) * 2 / 3, mean + (1 / 3 - mean) * 2 / 3])
+    half = 12.706204736432095 * parts.std(ddof=1) / np.sqrt(2)
+    together = evaluate(RUN, GOLDEN.clustered("user"))
+    assert together.interval("RR") == pytest.approx((mean - half, mean + half))
+    with pytest.raises(MetricError, match="its mean is geometric"):
+        evaluation.interval("GMAP")

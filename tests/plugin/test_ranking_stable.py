@@ -150,3 +150,12 @@ def test_it(ranking_run, baseline):
 """
     )
     unjudged.run().assert_outcomes(passed=1)
+
+
+def test_a_test_may_hold_the_same_run_to_several_limits(unjudged: Project) -> None:
+    unjudged.test(
+        TEST.format(limits="")
+        + "    assert_ranking_stable(ranking_run, baseline, min_overlap=0.9, k=5)\n"
+    )
+    unjudged.update()
+    unjudged.run().assert_outcomes(passed=1)

@@ -22,8 +22,6 @@ from pytest_rankcheck import (
     rank,
     scorer,
 )
-from pytest_rankcheck.statistics.clusters import linearised
-from pytest_rankcheck.statistics.differences import Differences
 
 
 def log_of(*events: tuple[str, str, list[str], list[str]], **reading: object) -> SessionLog:
@@ -197,9 +195,7 @@ def test_the_states_of_the_trec_session_track_agree_with_trec_eval() -> None:
 
 
 def interval(golden: GoldenSet, run: Run) -> tuple[float, float]:
-    found = evaluate(run, golden)
-    values = linearised(found.values("RR"), found.weights, found.clusters)
-    return Differences(values).interval()
+    return evaluate(run, golden).interval("RR")
 
 
 @pytest.mark.parametrize("searches", [300, 1500])

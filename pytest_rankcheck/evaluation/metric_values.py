@@ -1,0 +1,198 @@
+"""The values of metrics on queries, or sessions: means, slices, intervals, tables."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.pointless import warn_if_pointless
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.averages import median_of
+from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.metrics.registry import Unit
+from pytest_rankcheck.statistics.clusters import IntArray, linearised
+from pytest_rankcheck.statistics.differences import Differences
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MetricValues"]
+
+
+class MetricValues(ABC):
+    """The values of metrics on every query of a golden set, computed as they are asked for."""
+
+    def __init__(self, golden: GoldenSet, conventions: Conventions) -> None:
+        self.golden = golden
+        self.conventions = conventions
+        self._values: dict[Metric, FloatArray] = {}
+
+    @property
+    def unit(self) -> Unit:
+        """What has a value: each query, or each session of a log."""
+        return "query"
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """All judged queries, in the golden set's order."""
+        return self.golden.query_ids
+
+    def fits(self, metric: Metric) -> bool:
+        """Return whether a metric is of what was measured: of queries and runs, or of sessions."""
+        return (metric.unit == "session") == (self.unit == "session")
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts, ``[Q]``; None: all the same."""
+        weights = self.golden.weights
+        return None if weights is None else np.array(weights, dtype=np.float64)
+
+    @cached_property
+    def clusters(self) -> IntArray | None:
+        """The number of the independent unit of each query, ``[Q]``; None: each is one."""
+        clusters = self.golden.clusters
+        return None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+
+    def values(self, metric: MetricLike) -> FloatArray:
+        """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
+
+        NaN marks a query that is left out of the mean (``no_relevant="exclude"``).
+
+        Raises:
+            MetricError: no such metric, or it does not fit this golden set.
+        """
+        parsed = Metric.parse(metric)
+        if parsed not in self._values:
+            warn_if_pointless(parsed, self.golden)
+            values = self._computed(parsed)
+            if self.conventions.no_relevant == "exclude":
+                values = np.where(self._has_relevant, values, np.nan)
+            values.flags.writeable = False
+            self._values[parsed] = values
+        return self._values[parsed]
+
+    def mean(self, metric: MetricLike) -> float:
+        """Return the mean over the queries that count; NaN if none does.
+
+        It is the metric's own: the geometric one of GMAP, the arithmetic one of the others.
+        """
+        return Metric.parse(metric).mean(self.values(metric), self.weights)
+
+    def mean_at(self, metric: MetricLike, places: Sequence[int]) -> float:
+        """Return the mean over the queries at some places of `query_ids`."""
+        chosen = np.asarray(places, dtype=np.intp)
+        weights = None if self.weights is None else self.weights[chosen]
+        return Metric.parse(metric).mean(self.values(metric)[chosen], weights)
+
+    def median(self, metric: MetricLike) -> float:
+        """Return the median over the queries that count; NaN if none does."""
+        return median_of(self.values(metric), self.weights)
+
+    @abstractmethod
+    def _computed(self, metric: Metric) -> FloatArray:
+        """Compute the value of each query, ``[Q]``."""
+
+    @property
+    @abstractmethod
+    def _has_relevant(self) -> NDArray[np.bool_]:
+        """Whether each query has a grade above 0, ``[Q]``."""
+
+    def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
+        """Return the two-sided confidence interval of the mean; NaN of fewer than two queries.
+
+        Student's t. Queries that weigh differently or belong together count as such (Taylor
+        linearisation: Cochran, Sampling Techniques, 1977, section 6.3).
+
+        Raises:
+            MetricError: the metric's mean is a geometric one or a median.
+        """
+        parsed = Metric.parse(metric)
+        if not parsed.definition.is_mean_of_values:
+            raise MetricError(
+                f"{parsed} has no interval here: its mean is {parsed.definition.aggregate}"
+            )
+        everything = range(len(self.query_ids))
+        found = self.differences_at(everything, self.values(parsed))
+        return found.interval(level) if found.count > 1 else (math.nan, math.nan)
+
+    def differences_at(self, places: Sequence[int], values: FloatArray) -> Differences:
+        """Return what values of the queries at some places say of their mean.
+
+        Args:
+            places: where the queries stand in `query_ids`.
+            values: a value for each query, ``[Q]``; NaN is left out.
+        """
+        chosen = np.asarray(places, dtype=np.intp)
+        chosen = chosen[~np.isnan(values[chosen])]
+        return Differences(
+            linearised(
+                values[chosen],
+                None if self.weights is None else self.weights[chosen],
+                None if self.clusters is None else self.clusters[chosen],
+            )
+        )
+
+    def per_query(self, metric: MetricLike) -> pd.Series:
+        """Return the value of each query, indexed by ``query_id``, named after the metric."""
+        import pandas as pd
+
+        index = pd.Index(self.query_ids, name="query_id")
+        return pd.Series(self.values(metric), index=index, name=str(Metric.parse(metric)))
+
+    def table(self, metrics: Iterable[MetricLike]) -> pd.DataFrame:
+        """Return a row a query and a column a metric, indexed by ``query_id``."""
+        import pandas as pd
+
+        index = pd.Index(self.query_ids, name="query_id")
+        columns = {str(Metric.parse(metric)): self.values(metric) for metric in metrics}
+        return pd.DataFrame(columns, index=index)
+
+    def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
+        """Return ``mean`` and number of ``queries`` of each slice, indexed by the attribute.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        import pandas as pd
+
+        values, mean, slices = self.values(metric), self.mean_at, self.slices(attribute)
+        return pd.DataFrame(
+            {
+                "mean": [mean(metric, places) for places in slices.values()],
+                "queries": [int((~np.isnan(values[places])).sum()) for places in slices.values()],
+            },
+            index=pd.Index(list(slices), name=attribute),
+        )
+
+    def slices(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Return, for each value of an attribute, where its queries stand in `query_ids`.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        return {
+            value: [self._place[query_id] for query_id in query_ids]
+            for value, query_ids in self.golden.slices(attribute).items()
+        }
+
+    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Return what `slices` does, and nothing where no query has the attribute."""
+        return self.slices(attribute) if attribute in self.golden.attributes else {}
+
+    @property
+    def computed(self) -> Sequence[Metric]:
+        """The metrics that were asked for so far."""
+        return tuple(self._values)
+
+    @cached_property
+    def _place(self) -> Mapping[str, int]:
+        return {query_id: place for place, query_id in enumerate(self.query_ids)}
