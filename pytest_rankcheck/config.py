@@ -50,6 +50,8 @@ class Config:
     sessions: tuple[Path, ...] = ()
     session_reading: Mapping[str, object] = field(default_factory=dict)
     """How session logs are read: the keywords of `SessionLog.load`."""
+    inputs: tuple[str, ...] = ()
+    """The options of the command line that choose what is measured, to be given again."""
     lint: bool = False
     lint_lines: tuple[str, ...] = ()
     ranker: str | None = None
@@ -97,6 +99,7 @@ class Config:
             sessions=tuple(here / path for path in option.rankcheck_sessions)
             or tuple(config.getini("rankcheck_sessions")),
             session_reading=_session_reading(config),
+            inputs=_inputs(option),
             lint=option.rankcheck_lint,
             lint_lines=tuple(config.getini("rankcheck_lint")),
             ranker=option.rankcheck_ranker or config.getini("rankcheck_ranker") or None,
@@ -235,6 +238,16 @@ def _timeout(text: str) -> float | None:
 
 def _pairs(name: str, example: str, config: pytest.Config) -> dict[str, str]:
     return dict(_pair(line, name, example) for line in config.getini(name))
+
+
+def _inputs(option: argparse.Namespace) -> tuple[str, ...]:
+    """Return the options that choose what is measured, as they were given."""
+    found = [f"--rankcheck-golden={path}" for path in option.rankcheck_golden]
+    found += [f"--rankcheck-sessions={path}" for path in option.rankcheck_sessions]
+    for name in ("ranker", "run"):
+        given = getattr(option, f"rankcheck_{name}")
+        found += [f"--rankcheck-{name}={given}"] if given else []
+    return tuple(found)
 
 
 def _session_reading(config: pytest.Config) -> dict[str, object]:

@@ -253,7 +253,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     defaults = Defaults(chosen.metrics, configured_gates(chosen), chosen.slices)
     store = SnapshotStore(item, mode)
     reference = configured_reference(request.config)
-    made = Baseline(store, _runnable_id(item), mode, defaults, reference)
+    made = Baseline(store, _runnable_id(item), mode, defaults, reference, inputs=chosen.inputs)
     item.stash[BASELINE] = made
     return made
 

@@ -43,7 +43,7 @@ def settle(baseline: Baseline, ledger: list[Entry]) -> None:
         return
     ledger.extend(baseline_notes(baseline, settlement))
     if settlement.action is Action.REFUSE:
-        raise AssertionError(refused_text(settlement, baseline.test_id, baseline.shown_path))
+        raise AssertionError(refused_text(settlement, baseline.command, baseline.shown_path))
 
 
 def findings_beside(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entry]:

@@ -7,7 +7,7 @@ it, is imported where it is used.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -83,16 +83,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
             fixtures.check_golden(chosen)
             check_lint(config)
-        if any(
-            _uses_ours(item, "golden_set") and not _has_param(item, "golden_set")
-            for item in session.items
-        ):
-            fixtures.check_golden(chosen)
-        if any(
-            _uses_ours(item, "session_log") and not _has_param(item, "session_log")
-            for item in session.items
-        ):
-            fixtures.check_sessions(chosen)
+        _check_for(session, "golden_set", fixtures.check_golden)
+        _check_for(session, "session_log", fixtures.check_sessions)
         if any(_uses_ours(item, "ranking_run") for item in session.items) and chosen.run:
             fixtures.check_run(chosen)
         if any(_uses_ours(item, "evaluation") for item in session.items):
@@ -104,6 +96,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             _check_ranker(config)
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def _check_for(session: pytest.Session, name: str, check: Callable[[Config], None]) -> None:
+    """Check what a fixture needs, if a test gets it from the configuration; name the first."""
+    for item in session.items:
+        if _uses_ours(item, name) and not _has_param(item, name):
+            try:
+                check(session.config.stash[CONFIG])
+            except RankcheckError as error:
+                raise pytest.UsageError(f"{error}\n(asked for by {item.nodeid})") from None
+            return
 
 
 def _check_ranker(config: pytest.Config) -> None:

@@ -52,6 +52,7 @@ def ranked(
             key = f"{origin} {number} {_content_key(golden)}"
             runs.append(run_computed_once(shared / _SHARED, key, compute))
     runs[0].repeats = tuple(runs[1:])
+    runs[0].asked = golden.name
     return runs[0]
 
 

@@ -33,6 +33,7 @@ from pytest_rankcheck.metrics.parameters import spelled
 from pytest_rankcheck.metrics.registry import definitions, judged_definitions
 from pytest_rankcheck.metrics.similarity.registry import similarities
 from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.sessions.reading import ROLES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -189,6 +190,15 @@ def table_of_session_metrics() -> str:
     return "\n".join(rows) + "\n"
 
 
+def table_of_log_columns() -> str:
+    """Return the manual's table of the names by which the columns of a log are known."""
+    rows = ["| meaning | names |", "|---|---|"]
+    for role in ROLES:
+        names = dict.fromkeys((role.name, *role.names, *role.otherwise))
+        rows.append(f"| `{role.name}` | {', '.join(f'`{name}`' for name in names)} |")
+    return "\n".join(rows) + "\n"
+
+
 def table_of_run_metrics() -> str:
     """Return the manual's table of metrics of the whole run."""
     rows = [
@@ -336,6 +346,7 @@ TABLES = {
     "metrics": ("metrics.md", table_of_metrics),
     "parameters": ("metrics.md", table_of_parameters),
     "similarities": ("metrics.md", table_of_similarities),
+    "log columns": ("sessions.md", table_of_log_columns),
     "run metrics": ("behaviour.md", table_of_run_metrics),
     "session metrics": ("sessions.md", table_of_session_metrics),
     "rules": ("golden-sets.md", table_of_rules),

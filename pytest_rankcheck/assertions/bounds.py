@@ -85,6 +85,7 @@ def _hold(
         raise ConfigurationError(
             f"confidence={quoted(bound.confidence)} is not possible; it is at least 0.5 and below 1"
         )
+    evaluation.refuse_no_value(parsed)
     found = list(_bounded(evaluation, parsed, bound, by, min_queries))
     failed = any(bounded.gated and not bounded.holds for bounded in found)
     text = bound_text(evaluation, parsed, bound, found) if failed else None

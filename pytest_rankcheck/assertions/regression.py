@@ -71,11 +71,12 @@ def assert_not_regressed(
     if gate is None and abs is None and rel is None and isinstance(baseline, Baseline):
         gate = baseline.configured_gate(evaluation.golden.name, parsed)
     chosen = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
+    evaluation.refuse_no_value(parsed)
     if isinstance(baseline, Baseline):
         check, block = baseline.check(evaluation, parsed, chosen, by)
         text = None
         if block is not None:
-            text = blocked_text(check, block, evaluation, baseline.test_id, baseline.shown_path)
+            text = blocked_text(check, block, evaluation, baseline.command, baseline.shown_path)
         _enter_check(evaluation, check, block, text, baseline)
         if text is not None:
             raise AssertionError(text)

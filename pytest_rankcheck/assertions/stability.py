@@ -66,7 +66,7 @@ def assert_ranking_stable(
     if block is None:
         enter(finding(_HEADING, note))
         return
-    text = stability_text(check, block, evaluation, baseline.test_id, baseline.shown_path)
+    text = stability_text(check, block, evaluation, baseline.command, baseline.shown_path)
     enter(finding(_HEADING, note, text))
     raise AssertionError(text)
 
@@ -81,4 +81,6 @@ def _evaluation_of(ranking_run: object) -> Evaluation:
             f"{type(ranking_run).__name__}"
         )
     queries: dict[str, dict[str, float]] = {query_id: {} for query_id in ranking_run.query_ids}
-    return evaluate(ranking_run, GoldenSet.from_dict(queries, name=ranking_run.name))
+    return evaluate(
+        ranking_run, GoldenSet.from_dict(queries, name=ranking_run.asked or ranking_run.name)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -77,9 +78,13 @@ class Baseline:
         mode: Mode,
         defaults: Defaults | None = None,
         reference: Reference | None = None,
+        *,
+        inputs: Sequence[str] = (),
     ) -> None:
         self.test_id = test_id
         """The test, as it can be given to pytest."""
+        self.command = shlex.join([test_id, *inputs])
+        """What runs the test again on what it measures now, after the word pytest."""
         self.mode = mode
         self._store = store
         self._reference = reference
@@ -134,6 +139,11 @@ class Baseline:
     def checks(self) -> Sequence[Check]:
         """What the test has asked so far."""
         return tuple(self._checks)
+
+    @property
+    def ranking_checks(self) -> Sequence[RankingCheck]:
+        """What the test has asked of the rankings so far."""
+        return tuple(self._ranking_checks)
 
     def configured_gate(self, golden_name: str, metric: Metric) -> Gate | None:
         """Return the gate that is configured for a metric on a golden set; None if none is."""

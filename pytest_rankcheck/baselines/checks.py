@@ -85,6 +85,7 @@ def check_of(
     attributes: tuple[str, ...],
 ) -> Check:
     """Find out how the record stands to the evaluation, and let the gate decide if it can."""
+    gate.refuse_misfit(metric)
     if record is None:
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
         for attribute in attributes:

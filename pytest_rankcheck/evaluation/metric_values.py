@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.pointless import warn_if_pointless
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -79,6 +79,26 @@ class MetricValues(ABC):
             values.flags.writeable = False
             self._values[parsed] = values
         return self._values[parsed]
+
+    def refuse_no_value(self, metric: Metric) -> None:
+        """Refuse a metric that has a value for no query: a gate on it would pass whatever happens.
+
+        Raises:
+            MetricError: saying how many queries are left out, and why that may be.
+        """
+        if np.isnan(self.values(metric)).all():
+            what, one = (
+                ("session log", "session") if self.unit == "session" else ("golden set", "query")
+            )
+            raise MetricError(
+                f"{metric} has no value on {what} '{quoted(self.golden.name)}': of its "
+                f"{len(self.query_ids):,}, every {one} is left out, so that a gate would pass "
+                f"whatever happens; {self._why_no_value(metric)}"
+            )
+
+    def _why_no_value(self, metric: Metric) -> str:
+        """Return what may be the reason that no query has a value."""
+        return "did the ranker find nothing at all? Then give the metric a value for that"
 
     def mean(self, metric: MetricLike) -> float:
         """Return the mean over the queries that count; NaN if none does.

@@ -87,6 +87,12 @@ class SessionEvaluation(Evaluation):
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
         return metric.compute(self._trails)
 
+    def _why_no_value(self, metric: Metric) -> str:
+        """Return what the log lacks."""
+        if self._trails.is_abandoned.all():
+            return "nothing was selected; which column has selections? columns={'selected': ...}"
+        return "the log has no times, perhaps; which column has them? columns={'time': ...}"
+
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return what was shown with the final selection of a session, or last."""
         return tuple(dict.fromkeys(self.log.final_results(query_id)))
@@ -105,6 +111,8 @@ class SessionEvaluation(Evaluation):
 
 class _Sessions(GoldenSet):
     """The sessions of a log as the queries of a golden set: slices, names and selections."""
+
+    kind = "session log"
 
     def __init__(self, log: SessionLog) -> None:
         contents = Contents()

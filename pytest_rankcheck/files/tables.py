@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -65,13 +65,21 @@ def normalised(name: str) -> str:
     return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
 
 
-def table_of(path: Path, error: type[RankcheckError], *, lone_first: bool = False) -> Table:
+def table_of(
+    path: Path,
+    error: type[RankcheckError],
+    *,
+    lone_first: bool = False,
+    on_broken: Callable[[int, str], None] | None = None,
+) -> Table:
     """Read a table; the separator is the one that divides the header into most columns.
 
     Args:
         path: the file, UTF-8.
         error: what to raise.
         lone_first: whether a row may have the first column only; the others are empty then.
+        on_broken: is told of a row of another length, its line and what is wrong, which is left out
+            then; without it, such a row is an error.
 
     Raises:
         error: it cannot be read, is empty, has a column twice, or a row has more or fewer columns
@@ -87,7 +95,7 @@ def table_of(path: Path, error: type[RankcheckError], *, lone_first: bool = Fals
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise error(f"{path}:{number}: the header has the column {listed(twice)} twice")
-    return Table(header, _whole_rows(reader, header, lone_first))
+    return Table(header, _whole_rows(reader, header, lone_first, on_broken))
 
 
 class _Reader:
@@ -125,7 +133,10 @@ class _Reader:
 
 
 def _whole_rows(
-    reader: _Reader, header: Sequence[str], lone_first: bool
+    reader: _Reader,
+    header: Sequence[str],
+    lone_first: bool,
+    on_broken: Callable[[int, str], None] | None,
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not empty; refuse one that is not as long as the header."""
     for start, row in reader:
@@ -135,11 +146,15 @@ def _whole_rows(
         if len(row) == 1 and lone_first:
             cells = row + [""] * (len(header) - 1)
         if len(cells) != len(header):
-            raise reader.error(
-                f"{reader.path}:{start}: {plural(len(row), 'column')}, but the header has "
-                f"{len(header)}: '{quoted(' '.join(row), 60)}'; columns are separated by "
+            what = (
+                f"{plural(len(row), 'column')}, but the header has {len(header)}: "
+                f"'{quoted(' '.join(row), 60)}'; columns are separated by "
                 f"{_NAMES[reader.delimiter]}, as in the header"
             )
+            if on_broken is None:
+                raise reader.error(f"{reader.path}:{start}: {what}")
+            on_broken(start, what)
+            continue
         yield start, cells
 
 

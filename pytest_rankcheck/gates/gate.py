@@ -248,6 +248,13 @@ class Gate(ABC):
         """Return what is decided on these queries alone: passed, regressed or inconclusive."""
         return self._judge([pairs])[0].outcome.ruling
 
+    def refuse_misfit(self, metric: Metric) -> None:  # noqa: B027 - most gates fit all metrics
+        """Refuse a metric that the gate cannot decide on, before there is anything to compare.
+
+        Raises:
+            ConfigurationError: saying which gate to take.
+        """
+
     @abstractmethod
     def allowed(self, pairs: Paired) -> float:
         """Return how far the mean of these queries may fall."""

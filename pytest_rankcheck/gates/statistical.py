@@ -13,6 +13,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.gates.gate import Gate, Judged, check_allowance
 from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.metrics.names import Metric
 from pytest_rankcheck.statistics.paired_tests import PairedTest, holm
 
 __all__ = ["NoninferiorGate", "SignificantGate"]
@@ -53,19 +54,26 @@ class _StatisticalGate(Gate):
 
     def _judge(self, sets: Sequence[Paired]) -> Sequence[Judged]:
         """Return what is decided on each set, corrected by Holm for all of them."""
-        metric = sets[0].metric
-        if not metric.definition.is_mean_of_values:
-            kind, other = _NOT_MEANS[metric.definition.aggregate]
-            raise ConfigurationError(
-                f"{metric} has a {kind}, and {self} compares means of differences; gate it with a "
-                f"tolerance, or gate {other}"
-            )
+        self.refuse_misfit(sets[0].metric)
         # What did not fall has p of at least 1/2 in every test, and moves no other p of its family.
         falls = holm([pairs.p_of_fall(self.test) if pairs.gain < 0 else 1.0 for pairs in sets])
         return [
             Judged(outcome, self.allowed(pairs), p)
             for pairs, p, outcome in zip(sets, falls, self._outcomes(sets, falls), strict=True)
         ]
+
+    def refuse_misfit(self, metric: Metric) -> None:
+        """Refuse a metric whose difference is not the mean of differences.
+
+        Raises:
+            ConfigurationError: saying which gate to take.
+        """
+        if not metric.definition.is_mean_of_values:
+            kind, other = _NOT_MEANS[metric.definition.aggregate]
+            raise ConfigurationError(
+                f"{metric} has a {kind}, and {self} compares means of differences; gate it with a "
+                f"tolerance, or gate {other}"
+            )
 
     @abstractmethod
     def _outcomes(self, sets: Sequence[Paired], falls: Sequence[float]) -> Sequence[Outcome]:

@@ -25,6 +25,9 @@ __all__ = ["JudgedQueries"]
 class JudgedQueries:
     """Queries and the grades of judged documents. It does not change."""
 
+    kind = "golden set"
+    """What messages call it."""
+
     def __init__(self, contents: Contents, name: str = "golden set") -> None:
         if not contents.grades:
             raise GoldenSetError(
@@ -103,7 +106,7 @@ class JudgedQueries:
         if attribute not in self.attributes:
             known = ", ".join(map(quoted, self.attributes)) or "none"
             raise GoldenSetError(
-                f"golden set '{quoted(self.name)}' has no attribute '{quoted(attribute)}'"
+                f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}'"
                 f"{suggestion(attribute, self.attributes)}; its attributes: {known}"
             )
         if attribute not in self._slices:

@@ -64,6 +64,8 @@ class Run:
         self.duplicates: Duplicates = duplicates
         self.seconds: Mapping[str, float] = dict(seconds or {})
         """How long each query took to rank; empty where that is not known."""
+        self.asked: str | None = None
+        """The name of the golden set whose queries the ranker was asked; None if not known."""
         self.repeats: tuple[Run, ...] = ()
         """Further runs of the same ranker, where it was asked more than once."""
         self._loaded: dict[str, Answer] | None = dict(rankings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from pytest_rankcheck.baselines.checks import Check, slice_changes
@@ -32,7 +31,7 @@ def blocked_text(
         check: the check.
         block: why it fails.
         evaluation: what was measured.
-        test_id: the test, for the commands that the text names.
+        test_id: the test as a command names it, with the options that choose what is measured.
         path: the baseline file.
     """
     return "\n".join(_BLOCKS[block](check, evaluation, test_id, path))
@@ -205,7 +204,7 @@ def _staleness(check: Check) -> Iterator[str]:
 
 
 def _command(test_id: str, *arguments: str) -> str:
-    return " ".join(["pytest", shlex.quote(test_id), *arguments])
+    return " ".join(["pytest", test_id, *arguments])
 
 
 def _how_to_approve(test_id: str, purpose: str = "to approve") -> str:

@@ -29,7 +29,8 @@ _CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
 _WRITTEN = "baselines written; commit them"
 _KEPT = "baselines kept, because something is lower inside the tolerance"
 _MEASURED = "measured"
-_UNTOLD = "inconclusive: these queries cannot tell whether it got worse"
+_UNTOLD = "inconclusive: it cannot be told whether it got worse"
+_UNUSED = "--rankcheck-approve was not used: nothing fell there, so that no reason was written"
 _SLICES = "slices"
 _SUSPICIOUS = "suspiciously good: judgments may have leaked into the model"
 _TIES = "verdicts that depend on the order of tied scores"
@@ -53,6 +54,8 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
     if baseline.mode.suspicious == "warn":
         yield from _suspicion_notes(baseline)
     means = "; ".join(_means(baseline))
+    if baseline.mode.approval is not None and settlement.action is not Action.APPROVE:
+        yield Entry(heading=_UNUSED, note=f"{quoted(baseline.test_id, 200)}: {means}")
     if settlement.action is Action.LEAVE:
         verdicts = [check.verdict for check in baseline.checks if check.verdict]
         better = any(verdict.outcome is Outcome.BETTER for verdict in verdicts)
@@ -251,6 +254,9 @@ def _means(baseline: Baseline) -> Iterator[str]:
         else:
             pairs = check.verdict.overall.pairs
             yield f"{check.metric} {number(pairs.mean_before)} -> {number(pairs.mean_after)}"
+    if baseline.ranking_checks:
+        changed = max(check.changed for check in baseline.ranking_checks)
+        yield f"{plural(changed, 'ranking')} changed" if baseline.record else "rankings new"
 
 
 def _dropped(baseline: Baseline) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.baselines.policy import Block
@@ -36,7 +35,7 @@ def _lines(
     check: RankingCheck, block: Block, evaluation: Evaluation, test_id: str, path: str
 ) -> Iterator[str]:
     where = f"{golden_name(evaluation)} ({counted(len(evaluation.query_ids), 'query')})"
-    update = f"pytest {shlex.quote(test_id)} --snapshot-update"
+    update = f"pytest {test_id} --snapshot-update"
     approve = f'{update} --rankcheck-approve "why this is acceptable"'
     if block is Block.NO_RECORD:
         yield f"the rankings on {where} have no baseline"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.evaluation.paired import SLACK
 from pytest_rankcheck.metrics.names import Metric
 from pytest_rankcheck.reports.ledger import Entry
 from pytest_rankcheck.reports.wording import change, number
@@ -17,7 +19,7 @@ __all__ = ["Line", "summary_lines"]
 
 _HEADER = ("metric", "baseline", "now", "change", "from best", "verdict")
 _RIGHT = {2, 3, 4, 5}
-_WRAPPED = {1, 6}
+_METRIC, _VERDICT = 1, 6
 _GAP = "  "
 _NARROWEST = ((6, 12), (0, 12), (1, 16))
 """Columns of text, in the order in which they give way, and how narrow they may become."""
@@ -50,8 +52,7 @@ class _Row:
     @property
     def cells(self) -> tuple[str, ...]:
         difference = "-" if self.baseline is None else change(self.now - self.baseline)
-        # The best is recorded with six decimals: less is rounding.
-        from_best = "-" if self.best is None else change(round(self.now - self.best, 5) + 0.0)
+        from_best = "-" if self.best is None else change(_off_rounding(self.now - self.best))
         ordered = sorted(self.verdicts.items(), key=lambda verdict: not verdict[1])
         words = [f"FAILED: {verdict}" if failed else verdict for verdict, failed in ordered]
         return (
@@ -127,8 +128,10 @@ def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
     for cells, row in zip(table, (None, *rows), strict=True):
         colour = "" if row is None else "red" if row.failed else "green" if row.verdicts else ""
         wrapped = [
-            textwrap.wrap(cell, size, break_on_hyphens=False)
-            if column in _WRAPPED
+            _pieces(cell, size)
+            if column == _METRIC
+            else textwrap.wrap(cell, size, break_on_hyphens=False)
+            if column == _VERDICT
             else [_cut(cell, size)]
             for column, (cell, size) in enumerate(zip(cells, widths, strict=True))
         ]
@@ -143,8 +146,25 @@ def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
 def _header(rows: Sequence[_Row]) -> tuple[str, ...]:
     """Return the names of the columns; the first is what was measured on."""
     units = {_unit(row.metric) for row in rows}
-    names = {"query": "golden set", "session": "session log"}
-    return (names[units.pop()] if len(units) == 1 else "measured on", *_HEADER)
+    of_logs = {unit == "session" for unit in units}
+    if len(of_logs) > 1:
+        return ("measured on", *_HEADER)
+    return ("session log" if of_logs.pop() else "golden set", *_HEADER)
+
+
+def _off_rounding(difference: float) -> float:
+    """Return how far a mean is from the best; that is recorded with six decimals, less is none."""
+    return 0.0 if abs(difference) <= SLACK else difference
+
+
+def _pieces(metric: str, size: int) -> list[str]:
+    """Return a metric's name on as many lines as it needs, broken where its parameters begin."""
+    lines = [""]
+    for piece in re.findall(r"[^(,]+[(,]?", metric):
+        if lines[-1] and len(lines[-1]) + len(piece) > size:
+            lines.append("")
+        lines[-1] += piece
+    return [part for line in lines for part in textwrap.wrap(line, size, break_on_hyphens=False)]
 
 
 def _unit(name: str) -> str:

@@ -44,6 +44,8 @@ class LogContents:
     """How many events of other kinds there were."""
     varying: Sequence[str]
     """The columns that change within a session, and so are none of its attributes."""
+    has_selections: bool
+    """Whether a column says what was selected."""
 
     @cached_property
     def last_events(self) -> IntArray:
@@ -103,6 +105,7 @@ def read_log(rows: Iterable[NumberedRow], reading: LogReading, problems: Problem
         reordered=out_of_order(events),
         ignored=dict(reader.ignored),
         varying=tuple(collected.varying),
+        has_selections=reader.has_selections,
     )
 
 

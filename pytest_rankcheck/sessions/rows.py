@@ -24,6 +24,7 @@ _SHOWN = "searchRestarted"
 _FINISHED = "sessionFinished"
 _UNINFORMATIVE = frozenset({"query_length", "querylength", "event_id", "event_data"})
 _MEANINGS = {role.name for role in ROLES}
+_RANKED = {"selected_rank", "clicks"}
 
 
 class Rows:
@@ -33,6 +34,8 @@ class Rows:
         self._reading = reading
         self._problems = problems
         self._layouts: dict[tuple[str, ...], Mapping[str, str]] = {}
+        self.has_selections = False
+        """Whether a column says what was selected; known at the end."""
         self._without_session: list[tuple[int, list[str]]] = []
         """The first row without a column of sessions, and its columns."""
         self._unclaimed: dict[tuple[str, ...], Sequence[str]] = {}
@@ -75,6 +78,20 @@ class Rows:
                     f"{self._problems.source} has no column '{quoted(column)}'"
                     f"{suggestion(column, seen)}; it has {listed(seen, 12)}"
                 )
+        meanings = {meaning for one in self._layouts.values() for meaning in one}
+        if meanings and self._reading.first_rank is not None and not meanings & _RANKED:
+            raise SessionLogError(
+                f"{self._problems.source}: first_rank={self._reading.first_rank} was said, but no "
+                f"column is known to have the ranks of selections; it has {listed(seen, 12)}. "
+                "Name it selected_rank, or say columns={'selected_rank': ...}"
+            )
+        if meanings and self._reading.time_unit is not None and not meanings & {"time", "clicks"}:
+            raise SessionLogError(
+                f"{self._problems.source}: time_unit={self._reading.time_unit} was said, but no "
+                f"column is known to have times; it has {listed(seen, 12)}. Name it time, or "
+                "say columns={'time': ...}"
+            )
+        self.has_selections = bool(meanings & (_RANKED | {"selected"}))
         if self._without_session and not any("session" in one for one in self._layouts.values()):
             number, known = self._without_session[0]
             raise SessionLogError(

@@ -114,7 +114,11 @@ def _rank(rank: int, count: int | None, first_rank: int) -> int:
     """Return a rank counted from 1."""
     if rank < first_rank:
         hint = "; are ranks counted from 0?" if rank == 0 else ""
-        what = "negative" if rank < 0 else "0, although ranks count from 1"
+        what = (
+            "negative; leave it empty where nothing was selected"
+            if rank < 0
+            else "0, although ranks count from 1"
+        )
         raise UnusableError("rank too small", f"the selected rank is {what}{hint}")
     place = rank - first_rank + 1
     if count is not None and place > count:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SessionLog", "State"]
 
+_MUCH = 0.05
+"""A larger share of sessions set aside is worth a warning."""
+
 LOG_FORMATS: Formats[Iterator[NumberedRow]] = Formats(formats, "session logs", SessionLogError)
 
 
@@ -151,7 +154,12 @@ class SessionLog:
         """What was unusual when the log was read, in words: set aside, ignored, put in order."""
         contents, found = self._contents, []
         if contents.set_aside:
-            found.append(str(contents.set_aside))
+            found.append(f"{contents.set_aside}{self._share_set_aside()}")
+        if not contents.has_selections:
+            found.append(
+                "no column is known to say what was selected, so that every session counts as "
+                "abandoned; name it selected or selected_rank, or say columns={'selected': ...}"
+            )
         found += [
             f"{plural(count, 'event')} of the kind '{quoted(kind)}' ignored"
             for kind, count in contents.ignored.items()
@@ -164,6 +172,17 @@ class SessionLog:
                 f"no attributes, since they change within a session: {listed(contents.varying)}"
             )
         return found
+
+    def _share_set_aside(self) -> str:
+        """Return a warning where so much was set aside that the rest says little of the whole."""
+        sessions = self.set_aside.sessions
+        share = sessions / (sessions + len(self))
+        if share <= _MUCH:
+            return ""
+        return (
+            f"; that is {share:.0%} of all sessions: what is left may be another kind of session, "
+            "and its means say little of the whole log"
+        )
 
     def attributes(self, session_id: str) -> Mapping[str, object]:
         """Return the attributes of a session (KeyError if there is none)."""

@@ -67,8 +67,7 @@ class Clock:
             raise ValueError(f"{number} is not a time")
         kind = next((unit for unit, (low, high) in _EPOCH.items() if low <= number < high), None)
         if self._unit is not None:
-            is_other = kind not in (None, self._unit)
-            self._first.setdefault(kind if is_other and kind else "relative", row)
+            self._first.setdefault(kind or "relative", row)
             return number * _SECONDS[self._unit]
         self._first.setdefault(kind or "relative", row)
         return number * _SECONDS[kind] if kind else number
@@ -101,6 +100,12 @@ class Clock:
             raise SessionLogError(
                 f"{source}{before_number}{first}: the time is {_WORDS[one]}, but in "
                 f"{source}{before_number}{second} it is {_WORDS[other]}; write all in one way"
+            )
+        wrong = next((kind for kind in self._first if kind in _EPOCH), self._unit)
+        if self._unit is not None and wrong != self._unit:
+            raise SessionLogError(
+                f"{source}{before_number}{self._first[str(wrong)]}: time_unit={self._unit} was "
+                f"said, but the time is {_WORDS[str(wrong)]}; leave time_unit out, or say {wrong}"
             )
         if self._unit is None and "relative" in self._first:
             place = f"{source}{before_number}{self._first['relative']}"

@@ -52,6 +52,18 @@ class TwoSamples(Differences):
         return math.sqrt(sum(self._variances) * self.count)
 
     @property
+    def effect(self) -> float:
+        """The difference in standard deviations, pooled of both samples (Cohen's d)."""
+        sizes = (len(self.before), len(self.gains))
+        if min(sizes) < 2:
+            return math.nan
+        squares = math.fsum(
+            float(np.var(one, ddof=1)) * (len(one) - 1) for one in (self.before, self.gains)
+        )
+        pooled = math.sqrt(squares / (sum(sizes) - 2))
+        return self.mean / pooled if pooled > 0 else math.nan
+
+    @property
     def degrees(self) -> float:
         """The degrees of freedom of Welch and Satterthwaite."""
         parts = zip(self._variances, (len(self.before), len(self.gains)), strict=True)

@@ -16,6 +16,7 @@ import pytest_rankcheck.baselines.record as record_module
 from pytest_rankcheck import (
     ConfigurationError,
     Gate,
+    MetricError,
     Outcome,
     Record,
     SessionEvaluation,
@@ -196,3 +197,28 @@ def test_the_text_of_two_samples() -> None:
     assert "(Welch's t-test of two samples)" in told
     assert "worst" not in told.replace("slices, worst first", "")
     assert "such sessions detect a fall of" in told
+
+
+def test_a_metric_without_a_value_passes_no_gate() -> None:
+    """Else a log without times, or without selections, would pass every gate."""
+    then, now = sessions([1, 1, 2]), sessions([None, None, None])
+    for gate in (Gate.tolerance(abs=1), Gate.significant(), Gate.noninferior(margin=0.5)):
+        with pytest.raises(MetricError, match=r"has no value on session log .* every session is"):
+            assert_not_regressed(now, then, "SessionRR(abandoned=exclude)", gate=gate)
+    with pytest.raises(MetricError, match="nothing was selected"):
+        assert_session_mrr_at_least(now, 0, abandoned="exclude")
+    untimed = evaluate_sessions(
+        SessionLog.from_frame(
+            pd.DataFrame([{"session_id": "s", "results": ["a"], "selected": "a"}])
+        )
+    )
+    with pytest.raises(MetricError, match="the log has no times, perhaps"):
+        assert_session_duration_at_most(untimed, 10)
+
+
+def test_the_effect_of_two_samples_is_cohens_d() -> None:
+    then, now = sessions(drawn(1, 200, GOOD), "old"), sessions(drawn(2, 150, WORSE), "new")
+    before, after = then.values(RR), now.values(RR)
+    pooled = np.sqrt((before.var(ddof=1) * 199 + after.var(ddof=1) * 149) / 348)
+    found = compare(now, then).paired(RR).differences
+    assert found.effect == pytest.approx((after.mean() - before.mean()) / pooled)

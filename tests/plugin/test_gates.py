@@ -75,7 +75,7 @@ def test_an_inconclusive_verdict_warns_fails_or_passes(
     result = recorded.run_apart(*workers)
     result.assert_outcomes(passed=1)
     text = text_of(result)
-    assert "inconclusive: these queries cannot tell whether it got worse:" in text
+    assert "inconclusive: it cannot be told whether it got worse:" in text
     assert "RR cannot be told on golden set 'web' (80 queries)" in text
     assert "a fall of 0.0100 is neither ruled out nor shown" in text
     assert "to tell a fall of 0.01, " in text

@@ -23,7 +23,7 @@ def unjudged(project: Project) -> Project:
 def test_a_baseline_is_asked_for_and_made(unjudged: Project) -> None:
     result = unjudged.run()
     result.assert_outcomes(failed=1)
-    assert "the rankings on golden set 'search' (80 queries) have no baseline" in text_of(result)
+    assert "the rankings on golden set 'web' (80 queries) have no baseline" in text_of(result)
     before = unjudged.update()
     record = unjudged.record()
     assert record["metrics"] == {}
@@ -41,7 +41,7 @@ def test_what_changed_is_told_with_both_rankings(unjudged: Project) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*the rankings on golden set 'search' (80 queries) are not those of the baseline",
+            "*the rankings on golden set 'web' (80 queries) are not those of the baseline",
             "*2 of 80 rankings changed; RBO of the top 10: mean *, least *",
             "*every query must have RBO(p=0.9) at least 0.9: 1 query has not",
             "*worst queries",

@@ -220,3 +220,44 @@ def test_mrr(evaluation, baseline):
                 "*weighted: 84 queries tell as much as * of equal weight*",
             ]
         )
+
+
+def test_what_approves_a_log_names_the_log(sessions: Project) -> None:
+    assert sessions.run("--snapshot-update").ret == 0
+    log(sessions, 3, [3, 4, 2, None, 2, 4, 2, None] * 12)
+    (sessions.path / "logs/week.jsonl").rename(sessions.path / "logs/next.jsonl")
+    log(sessions, 1, [0, 1, 0, 0, 2, 0, 0, None] * 12)
+    given = "--rankcheck-sessions=logs/next.jsonl"
+    result = sessions.run(given)
+    assert f"pytest tests/test_ranking.py::test_mrr {given} --snapshot-update" in text_of(result)
+    result = sessions.run("--snapshot-update", "--rankcheck-approve", "why", "-k", "mrr")
+    assert "--rankcheck-approve was not used: nothing fell there" in text_of(result)
+
+
+def test_run_metrics_alone_have_a_summary(project: Project) -> None:
+    project.test(
+        "from pytest_rankcheck import assert_at_most\n\n"
+        'def test_it(evaluation):\n    assert_at_most(evaluation, "NoResults", 0.1)\n'
+    )
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    assert "golden set  metric" in text_of(result)
+
+
+def test_a_gate_that_does_not_fit_is_told_before_there_is_a_baseline(sessions: Project) -> None:
+    sessions.test(
+        "from pytest_rankcheck import Gate, assert_not_regressed\n\n"
+        "def test_mrr(session_evaluation, baseline):\n"
+        '    assert_not_regressed(session_evaluation, baseline, "MedianSessionDuration", '
+        "gate=Gate.significant())\n"
+    )
+    result = sessions.run("--snapshot-update")
+    result.assert_outcomes(failed=1)
+    assert "has a median over the sessions" in text_of(result)
+    assert not sessions.baseline_file().exists()
+
+
+def test_the_first_test_that_lacks_its_configuration_is_named(project: Project) -> None:
+    project.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    project.test(TEST)
+    assert "(asked for by tests/test_ranking.py::test_success)" in text_of(project.run())

@@ -84,9 +84,9 @@ def test_the_table_keeps_to_the_width_it_has() -> None:
     lines = [line.text for line in summary_lines(entries, 80)]
     assert lines == [
         "golden set  metric            baseline     now   change  from best  verdict",
-        "web         nDCG(gain=expone    0.6000  0.5000  -0.1000          -  FAILED:",
-        "            ntial)@10                                               regressed;",
-        "                                                                    at least",
+        "web         nDCG(               0.6000  0.5000  -0.1000          -  FAILED:",
+        "            gain=exponential                                        regressed;",
+        "            )@10                                                    at least",
         "                                                                    0.4000",
     ]
     wide = [line.text for line in summary_lines(entries, 200)]

@@ -34,7 +34,8 @@ def write(tmp_path: Path, text: str, name: str = "log.jsonl") -> Path:
 
 
 def load(tmp_path: Path, rows: list[dict[str, Any]], **reading: Any) -> SessionLog:
-    return SessionLog.load(write(tmp_path, lines(rows)), **(SECONDS | reading))
+    seconds = SECONDS if any("time" in row or "at" in row for row in rows) else {}
+    return SessionLog.load(write(tmp_path, lines(rows)), **(seconds | reading))
 
 
 def facts(log: SessionLog) -> list[tuple[object, ...]]:
@@ -153,8 +154,9 @@ def test_attributes_are_the_columns_that_hold_for_a_whole_session(tmp_path: Path
     ]
     log = load(tmp_path, rows)
     assert log.attributes("s1") == {"group": "A"}
-    assert log.notes == ["no attributes, since they change within a session: tab"]
-    assert load(tmp_path, rows, attributes=["group"]).notes == []
+    assert log.notes[1:] == ["no attributes, since they change within a session: tab"]
+    assert "every session counts as abandoned; name it selected" in log.notes[0]
+    assert len(load(tmp_path, rows, attributes=["group"]).notes) == 1
     with pytest.raises(SessionLogError, match="the attribute 'tab' changes"):
         load(tmp_path, rows, attributes=["tab"])
     with pytest.raises(SessionLogError, match="has no column 'grup'; did you mean 'group'"):
@@ -202,6 +204,7 @@ def test_times_of_a_frame(tmp_path: Path) -> None:
         ([1700000000, 1700000000001], "log.jsonl:1: the time is sec.* in .*log.jsonl:2 it is mill"),
         (["2026-11-21T10:00:00Z", "2026-11-21T10:00:01"], "with a time zone, .* without a time"),
         ([1, 2], "no time since 1970; say what it counts: time_unit"),
+        ([1700000000000, 5], "log.jsonl:1: the time is milli.*log.jsonl:2 it is a number that"),
         ([5, 1700000000000], "a number that is no time since 1970, but in .* milliseconds"),
     ],
 )
@@ -323,7 +326,7 @@ def test_a_row_that_cannot_be_used_is_an_error_or_set_aside(tmp_path: Path, reas
     assert reason in log.set_aside.reasons
     assert log.set_aside.sessions == (0 if reason == "no session" else 1)
     assert f"{count} row" in repr(log)
-    assert log.notes == [str(log.set_aside)]
+    assert log.notes[0].startswith(str(log.set_aside))
 
 
 def test_a_broken_payload_is_named_by_its_row(tmp_path: Path) -> None:
@@ -408,3 +411,37 @@ def test_objects_without_the_key_of_the_session_are_set_aside(tmp_path: Path) ->
             load(tmp_path, rows, first_rank=0)
         log = load(tmp_path, rows, first_rank=0, lenient=True)
         assert (len(log), log.set_aside.rows) == (1, 1)
+
+
+def test_a_unit_that_the_times_contradict(tmp_path: Path) -> None:
+    rows = [{"session_id": "s", "event": n, "time": 1_700_000_000 + n} for n in range(3)]
+    with pytest.raises(SessionLogError, match=r"jsonl:1: time_unit=ms was said, .* seconds since"):
+        load(tmp_path, rows, time_unit="ms")
+    assert load(tmp_path, rows, time_unit="s").trails.duration.tolist() == [2.0]
+    odd = [*rows, {"session_id": "s", "event": 4, "time": 1_700_000_000_000}]
+    with pytest.raises(SessionLogError, match=r"jsonl:1: .* seconds .*jsonl:4 it is milliseconds"):
+        load(tmp_path, odd, time_unit="s")
+
+
+def test_choices_about_columns_that_are_not_there(tmp_path: Path) -> None:
+    rows = [{"session_id": "s", "took": 3, "when": 5}]
+    with pytest.raises(SessionLogError, match=r"first_rank=0 was said, but no column is known"):
+        load(tmp_path, rows, first_rank=0)
+    with pytest.raises(SessionLogError, match=r"time_unit=ms was said, but no column is known"):
+        load(tmp_path, rows, time_unit="ms")
+
+
+def test_a_row_of_another_length_is_set_aside(tmp_path: Path) -> None:
+    text = "session_id,event,selected\na,1,\nb,1\nc,1,y,z\n"
+    with pytest.raises(SessionLogError, match=r"log.csv:3: 2 columns, but the header has 3"):
+        SessionLog.load(write(tmp_path, text, "log.csv"))
+    log = SessionLog.load(write(tmp_path, text, "log.csv"), lenient=True)
+    assert (log.session_ids, log.set_aside.reasons) == (("a",), {"broken row": 2})
+
+
+def test_a_large_share_set_aside_is_a_warning(tmp_path: Path) -> None:
+    rows = [GOOD | {"session_id": f"s{n}", "selected_rank": -1 if n < 3 else 0} for n in range(10)]
+    log = load(tmp_path, rows, first_rank=0, lenient=True)
+    assert "that is 30% of all sessions: what is left may be another kind" in log.notes[0]
+    with pytest.raises(SessionLogError, match="negative; leave it empty where nothing was selec"):
+        load(tmp_path, rows, first_rank=0)

@@ -14,12 +14,12 @@ __all__ = ["FORMATS"]
 
 
 def read(source: LogSource) -> Iterator[NumberedRow]:
-    """Yield the rows of a table, with their lines.
+    """Yield the rows of a table, with their lines; one of another length is noted as a problem."""
 
-    Raises:
-        SessionLogError: a row is not as long as the header.
-    """
-    table = table_of(source.path, SessionLogError)
+    def note(number: int, what: str) -> None:
+        source.problems.add(number, None, "broken row", what)
+
+    table = table_of(source.path, SessionLogError, on_broken=note)
     header = table.header
     for number, row in table.rows:
         yield number, dict(zip(header, row, strict=True))
