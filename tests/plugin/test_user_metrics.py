@@ -85,7 +85,7 @@ def test_it_gates_is_recorded_and_is_reported(shop: Project, workers: tuple[str,
         [
             "*Revenue(patience=0.5)@10 regressed on golden set 'web'*2.0000 -> 1.5000, -0.5000;*",
             '*q000 "query 0"   2.000 -> 1.000',
-            "web         Revenue(patience    2.0000  1.5000  -0.5000    -0.5000  FAILED:",
+            "web         Revenue(            2.0000  1.5000  -0.5000    -0.5000  FAILED:",
         ]
     )
     report = json.loads((shop.path / "json").read_text("utf-8"))
