@@ -46,7 +46,7 @@ class Clock:
         Raises:
             ValueError: it is no time; the message says why.
         """
-        if value is None or value == "":
+        if value is None or value == "" or value != value:  # noqa: PLR0124 - NaN, and pandas' NaT
             return math.nan
         if isinstance(value, str):
             number = _number(value)

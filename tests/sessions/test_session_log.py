@@ -445,3 +445,13 @@ def test_a_large_share_set_aside_is_a_warning(tmp_path: Path) -> None:
     assert "that is 30% of all sessions: what is left may be another kind" in log.notes[0]
     with pytest.raises(SessionLogError, match="negative; leave it empty where nothing was selec"):
         load(tmp_path, rows, first_rank=0)
+
+
+def test_a_time_of_pandas_that_is_none(tmp_path: Path) -> None:
+    times = pd.to_datetime(["2026-11-21T10:00:00Z", None])
+    frame = pd.DataFrame({"session_id": ["s", "s"], "event": [1, 2], "time": times})
+    with pytest.raises(SessionLogError, match="row 1: session 's': the event has no time, as othe"):
+        SessionLog.from_frame(frame)
+    frame = pd.DataFrame({"session_id": ["s", "s"], "time": times[:1].append(times[:1])})
+    frame["start"] = [times[0], pd.NaT]
+    assert SessionLog.from_frame(frame).trails.duration.tolist() == [0.0]
