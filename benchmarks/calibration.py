@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Outcome, Run, evaluate
-from pytest_rankcheck.evaluation.paired import Paired
-from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.statistics.mean_differences import Differences
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / os.environ.get("RANKCHECK_REFERENCE_DATA", "../shared/data")
@@ -39,7 +39,6 @@ SHARES = (0.1, 0.3, 0.6)
 _VERSIONS = 20
 BLOCKED = frozenset({Outcome.REGRESSED})
 
-FloatArray = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], FloatArray]
 
 GATES: dict[str, Gate] = {

@@ -10,11 +10,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.assertions.bounds import assert_at_least, assert_at_most
-    from pytest_rankcheck.assertions.determinism import assert_deterministic
-    from pytest_rankcheck.assertions.expectations import assert_expectations
-    from pytest_rankcheck.assertions.invariance import assert_direction, assert_invariant
-    from pytest_rankcheck.assertions.named import (
+    from pytest_rankcheck.assertions.bound_assertions import assert_at_least, assert_at_most
+    from pytest_rankcheck.assertions.determinism_assertion import assert_deterministic
+    from pytest_rankcheck.assertions.expectation_assertion import assert_expectations
+    from pytest_rankcheck.assertions.invariance_assertions import assert_direction, assert_invariant
+    from pytest_rankcheck.assertions.named_assertions import (
         assert_err_at_least,
         assert_err_not_regressed,
         assert_hit_rate_at_least,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         assert_recall_at_least,
         assert_recall_not_regressed,
     )
-    from pytest_rankcheck.assertions.regression import assert_not_regressed
-    from pytest_rankcheck.assertions.sessions import (
+    from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
+    from pytest_rankcheck.assertions.session_assertions import (
         assert_abandonment_rate_at_most,
         assert_abandonment_rate_not_regressed,
         assert_mean_event_rank_at_most,
@@ -43,12 +43,14 @@ if TYPE_CHECKING:
         assert_success_rate_at_least,
         assert_success_rate_not_regressed,
     )
-    from pytest_rankcheck.assertions.stability import assert_ranking_stable
+    from pytest_rankcheck.assertions.stability_assertion import assert_ranking_stable
     from pytest_rankcheck.baselines.baseline import Baseline
-    from pytest_rankcheck.baselines.reading import read_record
     from pytest_rankcheck.baselines.record import Record
-    from pytest_rankcheck.behaviour.invariance import Perturbed
+    from pytest_rankcheck.baselines.record_reader import read_record
     from pytest_rankcheck.behaviour.perturbations import perturbations
+    from pytest_rankcheck.behaviour.perturbed_answers import Perturbed
+    from pytest_rankcheck.comparison.comparison import Comparison, compare
+    from pytest_rankcheck.comparison.document_moves import Move
     from pytest_rankcheck.errors import (
         BaselineError,
         ConfigurationError,
@@ -60,51 +62,49 @@ if TYPE_CHECKING:
         RunError,
         SessionLogError,
     )
-    from pytest_rankcheck.evaluation.comparison import Comparison, compare
     from pytest_rankcheck.evaluation.conventions import Conventions
     from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
-    from pytest_rankcheck.evaluation.moves import Move
-    from pytest_rankcheck.evaluation.resolution import Resolution
-    from pytest_rankcheck.evaluation.resolutions import Resolutions
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation, evaluate_sessions
     from pytest_rankcheck.gates.gate import Gate
     from pytest_rankcheck.gates.verdict import Outcome, Verdict
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.golden.lint.finding import Finding
+    from pytest_rankcheck.golden.lint.lint_finding import Finding
     from pytest_rankcheck.golden.query import Query
-    from pytest_rankcheck.metrics.hits import JudgedHits
-    from pytest_rankcheck.metrics.laws.check import check_metric
-    from pytest_rankcheck.metrics.laws.report import LawReport
-    from pytest_rankcheck.metrics.names import Metric
-    from pytest_rankcheck.metrics.parameters import Parameter
-    from pytest_rankcheck.metrics.registry import metric
-    from pytest_rankcheck.metrics.similarity.lists import jaccard, overlap, top_k_kendall
-    from pytest_rankcheck.metrics.similarity.order import (
+    from pytest_rankcheck.metrics.judged_hits import JudgedHits
+    from pytest_rankcheck.metrics.laws.law_check import check_metric
+    from pytest_rankcheck.metrics.laws.law_report import LawReport
+    from pytest_rankcheck.metrics.metric_names import Metric
+    from pytest_rankcheck.metrics.metric_parameters import Parameter
+    from pytest_rankcheck.metrics.metric_registry import metric
+    from pytest_rankcheck.metrics.similarity.order_similarity import (
         kendall_distance,
         kendall_tau,
         spearman,
         tau_ap,
     )
-    from pytest_rankcheck.metrics.similarity.rbo import rbo
-    from pytest_rankcheck.rankers.adapters.batch import batch
-    from pytest_rankcheck.rankers.adapters.embedder import embedder
-    from pytest_rankcheck.rankers.adapters.http import http
-    from pytest_rankcheck.rankers.adapters.model import model
-    from pytest_rankcheck.rankers.adapters.scorer import scorer
-    from pytest_rankcheck.rankers.adapters.transformer import transformer
+    from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
+    from pytest_rankcheck.metrics.similarity.top_k_similarity import jaccard, overlap, top_k_kendall
+    from pytest_rankcheck.rankers.adapters.batch_ranker import batch
+    from pytest_rankcheck.rankers.adapters.embedding_ranker import embedder
+    from pytest_rankcheck.rankers.adapters.http_ranker import http
+    from pytest_rankcheck.rankers.adapters.model_ranker import model
+    from pytest_rankcheck.rankers.adapters.scorer_ranker import scorer
+    from pytest_rankcheck.rankers.adapters.transformer_ranker import transformer
     from pytest_rankcheck.rankers.rank import rank
     from pytest_rankcheck.rankers.run import Run
+    from pytest_rankcheck.resolution.metric_resolution import Resolution
+    from pytest_rankcheck.resolution.resolution_table import Resolutions
     from pytest_rankcheck.sessions.session_log import SessionLog
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "assertions.determinism": ("assert_deterministic",),
-    "assertions.expectations": ("assert_expectations",),
-    "assertions.bounds": ("assert_at_least", "assert_at_most"),
-    "assertions.invariance": ("assert_direction", "assert_invariant"),
-    "assertions.named": (
+    "assertions.determinism_assertion": ("assert_deterministic",),
+    "assertions.expectation_assertion": ("assert_expectations",),
+    "assertions.bound_assertions": ("assert_at_least", "assert_at_most"),
+    "assertions.invariance_assertions": ("assert_direction", "assert_invariant"),
+    "assertions.named_assertions": (
         "assert_err_at_least",
         "assert_err_not_regressed",
         "assert_hit_rate_at_least",
@@ -120,9 +120,9 @@ _HOMES = {
         "assert_recall_at_least",
         "assert_recall_not_regressed",
     ),
-    "assertions.regression": ("assert_not_regressed",),
-    "assertions.stability": ("assert_ranking_stable",),
-    "assertions.sessions": (
+    "assertions.regression_assertion": ("assert_not_regressed",),
+    "assertions.stability_assertion": ("assert_ranking_stable",),
+    "assertions.session_assertions": (
         "assert_abandonment_rate_at_most",
         "assert_abandonment_rate_not_regressed",
         "assert_mean_event_rank_at_most",
@@ -135,9 +135,9 @@ _HOMES = {
         "assert_success_rate_not_regressed",
     ),
     "baselines.baseline": ("Baseline",),
-    "baselines.reading": ("read_record",),
+    "baselines.record_reader": ("read_record",),
     "baselines.record": ("Record",),
-    "behaviour.invariance": ("Perturbed",),
+    "behaviour.perturbed_answers": ("Perturbed",),
     "behaviour.perturbations": ("perturbations",),
     "errors": (
         "BaselineError",
@@ -150,34 +150,39 @@ _HOMES = {
         "RunError",
         "SessionLogError",
     ),
-    "evaluation.comparison": ("Comparison", "compare"),
-    "evaluation.moves": ("Move",),
+    "comparison.comparison": ("Comparison", "compare"),
+    "comparison.document_moves": ("Move",),
     "evaluation.conventions": ("Conventions",),
     "evaluation.evaluation": ("Evaluation", "evaluate"),
-    "evaluation.resolution": ("Resolution",),
-    "evaluation.resolutions": ("Resolutions",),
+    "resolution.metric_resolution": ("Resolution",),
+    "resolution.resolution_table": ("Resolutions",),
     "evaluation.session_evaluation": ("SessionEvaluation", "evaluate_sessions"),
     "gates.gate": ("Gate",),
     "gates.verdict": ("Outcome", "Verdict"),
     "golden.expectation": ("Expectation",),
     "golden.golden_set": ("GoldenSet",),
-    "golden.lint.finding": ("Finding",),
+    "golden.lint.lint_finding": ("Finding",),
     "golden.query": ("Query",),
-    "metrics.hits": ("JudgedHits",),
-    "metrics.laws.check": ("check_metric",),
-    "metrics.laws.report": ("LawReport",),
-    "metrics.names": ("Metric",),
-    "metrics.parameters": ("Parameter",),
-    "metrics.registry": ("metric",),
-    "metrics.similarity.lists": ("jaccard", "overlap", "top_k_kendall"),
-    "metrics.similarity.order": ("kendall_distance", "kendall_tau", "spearman", "tau_ap"),
-    "metrics.similarity.rbo": ("rbo",),
-    "rankers.adapters.batch": ("batch",),
-    "rankers.adapters.embedder": ("embedder",),
-    "rankers.adapters.http": ("http",),
-    "rankers.adapters.model": ("model",),
-    "rankers.adapters.scorer": ("scorer",),
-    "rankers.adapters.transformer": ("transformer",),
+    "metrics.judged_hits": ("JudgedHits",),
+    "metrics.laws.law_check": ("check_metric",),
+    "metrics.laws.law_report": ("LawReport",),
+    "metrics.metric_names": ("Metric",),
+    "metrics.metric_parameters": ("Parameter",),
+    "metrics.metric_registry": ("metric",),
+    "metrics.similarity.top_k_similarity": ("jaccard", "overlap", "top_k_kendall"),
+    "metrics.similarity.order_similarity": (
+        "kendall_distance",
+        "kendall_tau",
+        "spearman",
+        "tau_ap",
+    ),
+    "metrics.similarity.rank_biased_overlap": ("rbo",),
+    "rankers.adapters.batch_ranker": ("batch",),
+    "rankers.adapters.embedding_ranker": ("embedder",),
+    "rankers.adapters.http_ranker": ("http",),
+    "rankers.adapters.model_ranker": ("model",),
+    "rankers.adapters.scorer_ranker": ("scorer",),
+    "rankers.adapters.transformer_ranker": ("transformer",),
     "rankers.rank": ("rank",),
     "rankers.run": ("Run",),
     "sessions.session_log": ("SessionLog",),

@@ -10,10 +10,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import pytest_rankcheck.reports.report as report_module
+import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet, Metric, Record, Run, evaluate
-from pytest_rankcheck.command_line import main
-from pytest_rankcheck.metrics.registry import definitions
+from pytest_rankcheck.command_line.main import main
+from pytest_rankcheck.metrics.metric_registry import definitions
 
 SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
 

@@ -24,16 +24,16 @@ from markdown_it import MarkdownIt
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
-from pytest_rankcheck.metrics import registry
-from pytest_rankcheck.metrics.laws.card import card_of, share
-from pytest_rankcheck.metrics.laws.check import LAWS, REQUIRED
-from pytest_rankcheck.metrics.laws.pairs import PAIR_LAWS, check_similarity
-from pytest_rankcheck.metrics.laws.report import LawResult
-from pytest_rankcheck.metrics.parameters import spelled
-from pytest_rankcheck.metrics.registry import definitions, judged_definitions
-from pytest_rankcheck.metrics.similarity.registry import similarities
+from pytest_rankcheck.metrics import metric_registry
+from pytest_rankcheck.metrics.laws.law_check import LAWS, REQUIRED
+from pytest_rankcheck.metrics.laws.law_report import LawResult
+from pytest_rankcheck.metrics.laws.metric_card import card_of, share
+from pytest_rankcheck.metrics.laws.similarity_laws import PAIR_LAWS, check_similarity
+from pytest_rankcheck.metrics.metric_parameters import spelled
+from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions
+from pytest_rankcheck.metrics.similarity.similarity_registry import similarities
 from pytest_rankcheck.reports.ledger import collecting
-from pytest_rankcheck.sessions.reading import ROLES
+from pytest_rankcheck.sessions.log_reading import ROLES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -64,8 +64,8 @@ def blocks_of(page: Path) -> list[Block]:
 @pytest.fixture
 def undisturbed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Forget the metrics that a page registers and the modules of its folder."""
-    monkeypatch.setattr(registry, "_DEFINITIONS", dict(definitions()))
-    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(definitions()))
+    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
     yield
     for name, module in list(sys.modules.items()):
         if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)):

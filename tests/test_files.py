@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSetError, RunError
-from pytest_rankcheck.files.columns import columns_of
-from pytest_rankcheck.files.reading import lines_of, text_of
-from pytest_rankcheck.files.writing import readable_json, write_whole
+from pytest_rankcheck.files.text_files import lines_of, text_of
+from pytest_rankcheck.files.trec_columns import columns_of
+from pytest_rankcheck.files.whole_files import readable_json, write_whole
 
 is_root = hasattr(os, "geteuid") and os.geteuid() == 0
 

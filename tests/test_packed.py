@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, RankcheckError, Run, RunError, evaluate
-from pytest_rankcheck.files import packed, reading
+from pytest_rankcheck.files import packed_files, text_files
 from pytest_rankcheck.rankers.scanning import text as plain
 
 zstd = pytest.importorskip("backports.zstd", reason="backports.zstd is not installed")
@@ -110,7 +110,7 @@ def test_without_zstandard_the_extra_is_named(
     def missing(name: str) -> None:
         raise ModuleNotFoundError(f"No module named {name}", name=name)
 
-    monkeypatch.setattr(packed, "import_module", missing)
+    monkeypatch.setattr(packed_files, "import_module", missing)
     with pytest.raises(GoldenSetError, match=r"pip install 'pytest-rankcheck\[zstd\]'"):
         GoldenSet.load(file)
     with pytest.raises(GoldenSetError, match=r"pip install 'pytest-rankcheck\[zstd\]'"):
@@ -125,9 +125,12 @@ def test_without_zstandard_the_extra_is_named(
 def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(
     tmp_path: Path, load: object, start: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (reading, __import__("pytest_rankcheck.rankers.scanning.blocks", fromlist=["x"])):
+    for module in (
+        text_files,
+        __import__("pytest_rankcheck.rankers.scanning.query_blocks", fromlist=["x"]),
+    ):
         monkeypatch.setattr(module, "LONGEST_LINE", 1 << 16)
-    monkeypatch.setattr(reading, "_BLOCK", 1 << 12)
+    monkeypatch.setattr(text_files, "_BLOCK", 1 << 12)
     file = tmp_path / "long.txt"
     file.write_bytes(start + b"x" * (1 << 20))
     with pytest.raises(RankcheckError, match=r"long\.txt:[ \w]*\d+: "):

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_rankcheck.statistics.clusters import contributions, linearised
-from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.paired_tests import holm, p_of_fall
 from pytest_rankcheck.statistics.sign_flip import DRAWS, sign_flip_test
 from pytest_rankcheck.statistics.two_samples import TwoSamples
+from pytest_rankcheck.statistics.weighted_clusters import contributions, linearised
 
 values = st.lists(st.integers(-1000, 1000).map(lambda n: n / 1000), min_size=1, max_size=10)
 

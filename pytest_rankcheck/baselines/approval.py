@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_rankcheck.baselines.git import asked
+from pytest_rankcheck.baselines.git_commands import asked
 
 __all__ = ["Approval"]
 

@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.checks import Check, check_of
-from pytest_rankcheck.baselines.mode import Mode
-from pytest_rankcheck.baselines.policy import (
+from pytest_rankcheck.baselines.metric_check import Check, check_of
+from pytest_rankcheck.baselines.ranking_check import (
+    RankingCheck,
+    block_of_rankings,
+    ranking_check,
+    settle_rankings,
+)
+from pytest_rankcheck.baselines.record import TOP, Record
+from pytest_rankcheck.baselines.record_reader import read_record, record_from_text
+from pytest_rankcheck.baselines.reference_commit import Reference
+from pytest_rankcheck.baselines.syrupy_store import Proposal
+from pytest_rankcheck.baselines.update_mode import Mode
+from pytest_rankcheck.baselines.update_policy import (
     CAREFUL,
     Action,
     Block,
@@ -21,23 +31,13 @@ from pytest_rankcheck.baselines.policy import (
     is_granted,
     settle,
 )
-from pytest_rankcheck.baselines.ranking_checks import (
-    RankingCheck,
-    block_of_rankings,
-    ranking_check,
-    settle_rankings,
-)
-from pytest_rankcheck.baselines.reading import read_record, record_from_text
-from pytest_rankcheck.baselines.record import TOP, Record
-from pytest_rankcheck.baselines.reference import Reference
-from pytest_rankcheck.baselines.snapshot import Proposal
-from pytest_rankcheck.behaviour.stability import StabilityLimits
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.paired import Paired
-from pytest_rankcheck.gates.configured import ConfiguredGates
+from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate, attributes_of
-from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 
 __all__ = ["Baseline", "Defaults"]
 

@@ -14,13 +14,13 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.comparison.comparison import compare
+from pytest_rankcheck.comparison.paired_values import Paired, as_recorded
 from pytest_rankcheck.errors import BaselineError, quoted
-from pytest_rankcheck.evaluation.comparison import compare
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.paired import Paired, as_recorded
-from pytest_rankcheck.metrics.hits import FloatArray
-from pytest_rankcheck.metrics.names import Metric
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["FORMAT_NAME", "FORMAT_VERSION", "TOP", "Kept", "QueryLine", "Record", "as_decimal"]
 
@@ -235,7 +235,7 @@ class Record:
 
     def to_text(self) -> str:
         """Return the text of the record's file."""
-        from pytest_rankcheck.baselines.writing import record_text
+        from pytest_rankcheck.baselines.record_writer import record_text
 
         return record_text(self)
 

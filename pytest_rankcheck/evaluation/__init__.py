@@ -1,1 +1,1 @@
-"""Evaluation: a run measured on a golden set, and the comparison of two measurements."""
+"""Evaluation: a run measured on a golden set, metric by metric."""

@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.comparison.query_planning import POWERS, plan_of, spread_of
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing, NoRelevant
-from pytest_rankcheck.evaluation.foreign import foreign_values
-from pytest_rankcheck.evaluation.joining import Joined, join, judged_hits
-from pytest_rankcheck.evaluation.measured import Measured
+from pytest_rankcheck.evaluation.ir_measures_values import foreign_values
 from pytest_rankcheck.evaluation.metric_values import MetricValues
-from pytest_rankcheck.evaluation.notebook import evaluation_html
-from pytest_rankcheck.evaluation.planning import POWERS, plan_of, spread_of
-from pytest_rankcheck.evaluation.resolution import (
-    BoolArray,
+from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
+from pytest_rankcheck.evaluation.tied_scores import TieOrder, reordered, tied_queries
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.metrics.whole_run import WholeRun
+from pytest_rankcheck.rankers.query_hits import TOP
+from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.reports.notebook import evaluation_html
+from pytest_rankcheck.resolution.metric_resolution import (
     Resolution,
     Sample,
     refuse_unseen,
     resolution_of,
 )
-from pytest_rankcheck.evaluation.resolutions import Resolutions, agreement_of, ndcg_would_see
-from pytest_rankcheck.evaluation.ties import TieOrder, reordered, tied_queries
-from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
-from pytest_rankcheck.metrics.names import Metric, MetricLike
-from pytest_rankcheck.metrics.whole_run import WholeRun
-from pytest_rankcheck.rankers.found import TOP
-from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.resolution.resolution_table import Resolutions, agreement_of, ndcg_would_see
+from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,7 +214,7 @@ class Evaluation(MetricValues):
             ConfigurationError: a margin, a power or the level is not possible.
             MetricError: no such metric, or its values do not vary.
         """
-        from pytest_rankcheck.evaluation.comparison import compare
+        from pytest_rankcheck.comparison.comparison import compare
 
         parsed = Metric.parse(metric)
         gains = None if other is None else compare(self, other).paired(parsed).gains

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.pointless import warn_if_pointless
+from pytest_rankcheck.evaluation.uninformative_metrics import warn_if_pointless
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.averages import median_of
-from pytest_rankcheck.metrics.hits import FloatArray
-from pytest_rankcheck.metrics.names import Metric, MetricLike
-from pytest_rankcheck.metrics.registry import Unit
-from pytest_rankcheck.statistics.clusters import IntArray, linearised
-from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_registry import Unit
+from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
+from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.weighted_clusters import linearised
 
 if TYPE_CHECKING:
     import pandas as pd

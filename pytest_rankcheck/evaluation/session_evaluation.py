@@ -9,16 +9,16 @@ from functools import cached_property
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.joining import Joined
-from pytest_rankcheck.evaluation.judged_states import judged_trails
-from pytest_rankcheck.golden.content import Contents
+from pytest_rankcheck.evaluation.judged_sessions import judged_trails
+from pytest_rankcheck.evaluation.run_golden_join import Joined
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.metrics.hits import FloatArray
-from pytest_rankcheck.metrics.names import Metric
-from pytest_rankcheck.metrics.registry import Unit
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.metrics.metric_registry import Unit
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.sessions.session_log import SessionLog
+from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["SessionEvaluation", "evaluate_sessions"]
 

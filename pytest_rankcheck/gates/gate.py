@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
+from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.comparison.paired_values import SLACK, Paired
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.comparison import Comparison, compare
-from pytest_rankcheck.evaluation.paired import SLACK, Paired
 from pytest_rankcheck.gates.verdict import (
     Decision,
     Outcome,
@@ -20,10 +20,10 @@ from pytest_rankcheck.gates.verdict import (
     Verdict,
     gaps_of,
 )
-from pytest_rankcheck.metrics.names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.gates.statistical import NoninferiorGate, SignificantGate
+    from pytest_rankcheck.gates.statistical_gates import NoninferiorGate, SignificantGate
     from pytest_rankcheck.statistics.paired_tests import PairedTest
 
 __all__ = [
@@ -128,7 +128,7 @@ class Gate(ABC):
         Raises:
             ConfigurationError: a value is out of its range.
         """
-        from pytest_rankcheck.gates.statistical import SignificantGate
+        from pytest_rankcheck.gates.statistical_gates import SignificantGate
 
         return SignificantGate(
             alpha=alpha,
@@ -166,7 +166,7 @@ class Gate(ABC):
         Raises:
             ConfigurationError: a value is out of its range.
         """
-        from pytest_rankcheck.gates.statistical import NoninferiorGate
+        from pytest_rankcheck.gates.statistical_gates import NoninferiorGate
 
         return NoninferiorGate(
             margin=margin,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pytest_rankcheck.evaluation.paired import SLACK, Paired
-from pytest_rankcheck.metrics.names import Metric
+from pytest_rankcheck.comparison.paired_values import SLACK, Paired
+from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["Decision", "Gap", "Outcome", "QueryDrop", "Verdict", "gaps_of"]
 

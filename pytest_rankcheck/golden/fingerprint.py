@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from pytest_rankcheck.golden.candidates import Candidates
 from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 __all__ = ["fingerprint_of", "query_fingerprint"]
 

@@ -8,21 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.files.formats import Formats
-from pytest_rankcheck.files.packed import require_packer, shown_name, unpacked_suffix
+from pytest_rankcheck.files.format_registry import Formats
+from pytest_rankcheck.files.packed_files import require_packer, shown_name, unpacked_suffix
 from pytest_rankcheck.golden import formats
-from pytest_rankcheck.golden.content import Contents, checked_id
 from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.selection import merged, reordered, restricted, reworded, sampled_ids
-from pytest_rankcheck.golden.slices import label_of
-from pytest_rankcheck.golden.source import (
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import (
     Contradictions,
     GradeMap,
     Source,
     checked_contradictions,
 )
+from pytest_rankcheck.golden.golden_subsets import (
+    merged,
+    reordered,
+    restricted,
+    reworded,
+    sampled_ids,
+)
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.query_slices import label_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +155,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: a column is missing, or a row has no id, no number for a grade, or
                 contradicts another; the message names the row.
         """
-        from pytest_rankcheck.golden.frames import contents_from_frames
+        from pytest_rankcheck.golden.golden_frames import contents_from_frames
 
         source = Source(
             None,
@@ -175,7 +181,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: ir_datasets is not installed or does not know the name, or the dataset
                 has no judgments.
         """
-        from pytest_rankcheck.golden.datasets import contents_of_dataset, loaded
+        from pytest_rankcheck.golden.ir_datasets_loader import contents_of_dataset, loaded
 
         called = dataset if isinstance(dataset, str) else "dataset"
         source = Source(None, GradeMap(grades) if grades is not None else None)

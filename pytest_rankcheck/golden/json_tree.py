@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.reading import document_of
+from pytest_rankcheck.files.text_files import document_of
 
 __all__ = ["Node", "root_of"]
 

@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion
-from pytest_rankcheck.golden.content import Contents
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
-from pytest_rankcheck.golden.lint.finding import Finding
-from pytest_rankcheck.golden.lint.options import LintOptions
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.lint.lint_finding import Finding
+from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.slices import slices_of
-from pytest_rankcheck.golden.weighting import clusters_of, effective_size, weights_of
+from pytest_rankcheck.golden.query_slices import slices_of
+from pytest_rankcheck.golden.query_weights import clusters_of, effective_size, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,14 +165,14 @@ class JudgedQueries:
     @cached_property
     def queries(self) -> pd.DataFrame:
         """A row a query: ``query_id``, ``query`` and the attributes."""
-        from pytest_rankcheck.golden.frames import queries_frame
+        from pytest_rankcheck.golden.golden_frames import queries_frame
 
         return queries_frame(self._queries.values(), self.attributes)
 
     @cached_property
     def judgments(self) -> pd.DataFrame:
         """A row a judgment: ``query_id``, ``doc_id``, ``relevance``."""
-        from pytest_rankcheck.golden.frames import judgments_frame
+        from pytest_rankcheck.golden.golden_frames import judgments_frame
 
         return judgments_frame(self._grades)
 
@@ -186,7 +186,7 @@ class JudgedQueries:
 
     def candidates_frame(self, query_ids: Sequence[str]) -> pd.DataFrame:
         """Return the candidates of some queries, as in `candidates`."""
-        from pytest_rankcheck.golden.frames import candidates_frame, judgments_frame
+        from pytest_rankcheck.golden.golden_frames import candidates_frame, judgments_frame
 
         if self.has_candidates:
             return candidates_frame(self._contents.candidates, query_ids)
@@ -219,7 +219,7 @@ class JudgedQueries:
         It is below 1 where queries have no relevant document, or where queries of the same text
         have other judgments: whoever sees the text alone cannot serve both.
         """
-        from pytest_rankcheck.golden.ceiling import ceiling_of
+        from pytest_rankcheck.golden.text_ceiling import ceiling_of
 
         reached = ceiling_of(self._queries, self._grades, self._contents.candidates, k)
         return sum(reached.values()) / len(reached)

@@ -6,14 +6,13 @@ A document is relevant when its grade is above 0, or at least ``rel`` where that
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
-from pytest_rankcheck.metrics.parameters import Parameter, Value, number
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
+from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 __all__ = [
     "REL",
-    "BoolArray",
     "count_of",
     "depth_of",
     "found_in",
@@ -23,7 +22,6 @@ __all__ = [
     "share_of",
 ]
 
-BoolArray = NDArray[np.bool_]
 
 REL = Parameter(
     "rel",

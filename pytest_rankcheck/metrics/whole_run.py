@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
-__all__ = ["ABSENT", "IntArray", "WholeRun"]
+__all__ = ["ABSENT", "WholeRun"]
 
-IntArray = NDArray[np.int64]
 
 ABSENT = -1
 """The number of no document, past the end of a ranking."""

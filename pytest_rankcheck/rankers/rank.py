@@ -8,7 +8,8 @@ from typing import TypedDict
 
 from pytest_rankcheck.errors import RankerError, RunError, listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.rankers.asking import Adapter, Answered, Asking, Retried
+from pytest_rankcheck.rankers.adapter_choice import adapter_of
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, Answered, Asking, Retried
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     Ranking,
@@ -16,7 +17,6 @@ from pytest_rankcheck.rankers.ranking import (
     checked_option,
     ranking_of,
 )
-from pytest_rankcheck.rankers.recognised import adapter_of
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["DEFAULT_DEPTH", "Attempt", "RankOptions", "attempted", "rank"]

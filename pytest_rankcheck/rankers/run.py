@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError, listed, plural, quoted
-from pytest_rankcheck.files.packed import require_packer, unpacked_suffix
-from pytest_rankcheck.rankers.collecting import collector_paused
-from pytest_rankcheck.rankers.found import Found, Reading, Wanted, found_in_order
-from pytest_rankcheck.rankers.listing import Listing, Listings
+from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
+from pytest_rankcheck.rankers.paused_collector import collector_paused
+from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_in_order
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     Ranking,
@@ -24,8 +23,9 @@ from pytest_rankcheck.rankers.ranking import (
     ranking_of,
     without_duplicates,
 )
+from pytest_rankcheck.rankers.ranking_rows import Listing, Listings
+from pytest_rankcheck.rankers.raw_answers import Listed, Scored, unread
 from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
-from pytest_rankcheck.rankers.unread import Listed, Scored, unread
 
 if TYPE_CHECKING:
     import pandas as pd

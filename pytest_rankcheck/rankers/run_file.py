@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.formats import Format, Formats
+from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.rankers import formats
-from pytest_rankcheck.rankers.found import Found, Reading, Wanted
-from pytest_rankcheck.rankers.listing import Listings
+from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted
 from pytest_rankcheck.rankers.ranking import Ranking, without_duplicates
+from pytest_rankcheck.rankers.ranking_rows import Listings
 
 __all__ = ["RUN_FORMATS", "RunFile"]
 

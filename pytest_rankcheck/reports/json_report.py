@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_rankcheck.files.writing import readable_json
-from pytest_rankcheck.reports.report import Report
+from pytest_rankcheck.files.whole_files import readable_json
+from pytest_rankcheck.reports.report_data import Report
 
 __all__ = ["json_of"]
 

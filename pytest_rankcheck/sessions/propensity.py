@@ -18,8 +18,7 @@ from numbers import Real
 import numpy as np
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.metrics.hits import FloatArray
-from pytest_rankcheck.sessions.ragged import IntArray
+from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
 __all__ = ["CLIP", "Propensity", "weights_of"]
 

@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted
-from pytest_rankcheck.golden.content import Contents
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.ranking import checked_option
-from pytest_rankcheck.sessions.collecting import LogContents
+from pytest_rankcheck.sessions.log_reader import LogContents
+from pytest_rankcheck.sessions.log_trails import event_places, final_events, final_selections
 from pytest_rankcheck.sessions.propensity import Propensity, weights_of
-from pytest_rankcheck.sessions.ragged import IntArray
-from pytest_rankcheck.sessions.trails import event_places, final_events, final_selections
+from pytest_rankcheck.statistics.array_types import IntArray
 
 __all__ = ["CLUSTER", "WEIGHT", "Choice", "States", "queries_of_log", "state_ids"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
-from pytest_rankcheck.sessions.cells import ids_of, number_of, ranks_of
+from pytest_rankcheck.sessions.event_times import Clock
+from pytest_rankcheck.sessions.log_cells import ids_of, number_of, ranks_of
 from pytest_rankcheck.sessions.raw_event import Selection
-from pytest_rankcheck.sessions.times import Clock
 
 __all__ = ["UnusableError", "naming", "selections_of"]
 

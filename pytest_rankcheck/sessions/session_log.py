@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
-from pytest_rankcheck.files.formats import Formats
-from pytest_rankcheck.files.packed import shown_name
-from pytest_rankcheck.metrics.trails import Trails
+from pytest_rankcheck.files.format_registry import Formats
+from pytest_rankcheck.files.packed_files import shown_name
+from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions import formats
-from pytest_rankcheck.sessions.collecting import LogContents, read_log
-from pytest_rankcheck.sessions.problems import Problems, SetAside
+from pytest_rankcheck.sessions.log_problems import Problems, SetAside
+from pytest_rankcheck.sessions.log_reader import LogContents, read_log
+from pytest_rankcheck.sessions.log_reading import LogReading
+from pytest_rankcheck.sessions.log_source import LogSource, NumberedRow
+from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
 from pytest_rankcheck.sessions.propensity import CLIP, Propensity
-from pytest_rankcheck.sessions.reading import LogReading
 from pytest_rankcheck.sessions.replay import Choice, States, queries_of_log, state_ids
-from pytest_rankcheck.sessions.source import LogSource, NumberedRow
-from pytest_rankcheck.sessions.trails import event_places, final_events, trails_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,7 +201,7 @@ class SessionLog:
         Columns: ``session_id``; ``event``, the place from 1 in the session; ``time``, seconds;
         ``query``; ``results``; ``selected``, 1-based ranks.
         """
-        from pytest_rankcheck.sessions.frames import events_frame
+        from pytest_rankcheck.sessions.log_frames import events_frame
 
         return events_frame(self._contents)
 

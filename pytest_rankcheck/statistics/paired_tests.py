@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from pytest_rankcheck.metrics.hits import FloatArray
-from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import (
     DRAWS,
     seed_of,

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_rankcheck.metrics.hits import FloatArray
+from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
 __all__ = ["DRAWS", "SignFlip", "seed_of", "sign_flip_test", "whole_gains"]
 
@@ -27,8 +26,6 @@ _SIGNS = 1 - 2 * ((np.arange(256) >> np.arange(_GROUP)[:, np.newaxis]) & 1)
 """``[8, 256]`` the signs of eight values that each byte draws; the lowest bit is the first's."""
 _UNIT = 1e-6
 _LARGEST_SUM = 2.0**62
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

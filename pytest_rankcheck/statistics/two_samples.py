@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.metrics.hits import FloatArray
-from pytest_rankcheck.statistics.differences import Differences
+from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.statistics.mean_differences import Differences
 
 __all__ = ["TwoSamples"]
 

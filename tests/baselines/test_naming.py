@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rankcheck.baselines.naming import baseline_path
+from pytest_rankcheck.baselines.baseline_path import baseline_path
 
 FILE = Path("/repo/tests/test_web.py")
 

@@ -22,8 +22,8 @@ from pytest_rankcheck import (
     read_record,
 )
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.reading import record_from_text
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_reader import record_from_text
 
 SCHEMA = json.loads(Path(record_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
 APPROVAL = Approval("why", "2026-11-21T00:00:00Z", None, "Ada", {"RR": {"from": 1.0, "to": 0.5}})

@@ -26,8 +26,8 @@ from pytest_rankcheck import (
     scorer,
     transformer,
 )
-from pytest_rankcheck.behaviour.asking import Asker
-from pytest_rankcheck.behaviour.determinism import Sameness, Ways, check_determinism
+from pytest_rankcheck.behaviour.answer_comparison import Asker
+from pytest_rankcheck.behaviour.determinism_check import Sameness, Ways, check_determinism
 from pytest_rankcheck.reports.ledger import Entry
 
 GOLDEN = GoldenSet.from_dict(

@@ -19,7 +19,7 @@ from pytest_rankcheck import (
     evaluate,
     rank,
 )
-from pytest_rankcheck.behaviour.expectations import check_expectations
+from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.reports.ledger import Entry
 
 GOLDEN = GoldenSet.from_dict({"q": {"a": 1}}, {"q": "refund"}, name="shop")

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, Run, compare, evaluate, rbo
-from pytest_rankcheck.behaviour.stability import Stability, StabilityLimits, stability_of
+from pytest_rankcheck.behaviour.ranking_stability import Stability, StabilityLimits, stability_of
 
 BEFORE = {"a": ["1", "2", "3", "4"], "b": ["1", "2", "3", "4"], "c": ["1", "2"], "d": []}
 NOW = {"a": ["1", "2", "3", "4"], "b": ["2", "1", "3", "5"], "c": ["8", "9"], "d": ["1"]}

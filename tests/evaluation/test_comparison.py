@@ -13,9 +13,10 @@ import pytest
 from scipy import stats
 
 from pytest_rankcheck import Evaluation, GoldenSet, GoldenSetError, Move, Run, compare, evaluate
-from pytest_rankcheck.metrics import names, registry
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
-from pytest_rankcheck.metrics.registry import definitions, metric
+from pytest_rankcheck.metrics import metric_names, metric_registry
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_registry import definitions, metric
+from pytest_rankcheck.statistics.array_types import FloatArray
 
 JUDGED = {query: {"good": 1} for query in "abcde"}
 LOCALES = {
@@ -219,8 +220,8 @@ def test_unjudged_documents_that_entered_the_top_are_counted() -> None:
 def first_rank(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A metric of which less is better: the rank of the first relevant document, 9 if none."""
     definitions()
-    monkeypatch.setattr(registry, "_DEFINITIONS", dict(registry._DEFINITIONS))
-    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry._DEFINITIONS))
+    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
 
     @metric("TestRank", reference="this test", higher_is_better=False, range=(1, np.inf))
     def test_rank(hits: JudgedHits, cutoff: int | None) -> FloatArray:
@@ -228,7 +229,7 @@ def first_rank(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         return np.where(hits.grades > 0, hits.ranks, 9.0).min(axis=1, initial=9.0)
 
     yield "TestRank"
-    names._parse.cache_clear()
+    metric_names._parse.cache_clear()
 
 
 def test_where_lower_is_better_a_lower_value_wins(first_rank: str) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
-from pytest_rankcheck.evaluation.joining import join, judged_hits
+from pytest_rankcheck.evaluation.run_golden_join import join, judged_hits
 
 METRICS = [
     "nDCG",

@@ -17,7 +17,7 @@ from pytest_rankcheck import (
     Run,
     evaluate,
 )
-from pytest_rankcheck.statistics.planning import power_of, queries_needed
+from pytest_rankcheck.statistics.sample_size import power_of, queries_needed
 
 GOLDEN = GoldenSet.from_dict({f"q{index:02}": {"x": 1} for index in range(40)})
 

@@ -69,12 +69,12 @@ def test_err_of_huge_grades_does_not_overflow() -> None:
 
 
 def test_ir_measures_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_rankcheck.metrics import foreign, names
+    from pytest_rankcheck.metrics import ir_measures_bridge, metric_names
 
-    monkeypatch.setattr(foreign, "find_spec", lambda name: None)
-    monkeypatch.setattr(names, "find_spec", lambda name: None)
-    names._parse.cache_clear()
-    foreign.foreign_definition.cache_clear()
+    monkeypatch.setattr(ir_measures_bridge, "find_spec", lambda name: None)
+    monkeypatch.setattr(metric_names, "find_spec", lambda name: None)
+    metric_names._parse.cache_clear()
+    ir_measures_bridge.foreign_definition.cache_clear()
     evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 1}}))
     with pytest.raises(MetricError, match="not installed: pip install ir-measures"):
         evaluation.mean("ir_measures:Compat(p=0.8)")
@@ -95,9 +95,9 @@ def test_measures_are_built_without_the_parser_that_python_3_14_ends(
 ) -> None:
     import ir_measures
 
-    from pytest_rankcheck.metrics import foreign
+    from pytest_rankcheck.metrics import ir_measures_bridge
 
     monkeypatch.delattr(ir_measures, "parse_measure")
-    foreign.foreign_definition.cache_clear()
-    assert str(foreign.measure_of("Compat(p=0.8)")) == "Compat(p=0.8)"
-    assert str(foreign.measure_of("P@3")) == "P@3"
+    ir_measures_bridge.foreign_definition.cache_clear()
+    assert str(ir_measures_bridge.measure_of("Compat(p=0.8)")) == "Compat(p=0.8)"
+    assert str(ir_measures_bridge.measure_of("P@3")) == "P@3"

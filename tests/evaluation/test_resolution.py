@@ -18,10 +18,10 @@ from pytest_rankcheck import (
     RunError,
     evaluate,
 )
-from pytest_rankcheck.evaluation.extremes import extremes_of
-from pytest_rankcheck.evaluation.joining import join, judged_hits
-from pytest_rankcheck.evaluation.resolutions import resolutions_of_ideal
-from pytest_rankcheck.metrics.registry import judged_definitions
+from pytest_rankcheck.evaluation.run_golden_join import join, judged_hits
+from pytest_rankcheck.metrics.metric_registry import judged_definitions
+from pytest_rankcheck.resolution.metric_extremes import extremes_of
+from pytest_rankcheck.resolution.resolution_table import resolutions_of_ideal
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
@@ -180,7 +180,7 @@ def test_what_has_no_resolution_says_so() -> None:
 
 def test_an_evaluation_without_all_ranks_says_so() -> None:
     from pytest_rankcheck import Record
-    from pytest_rankcheck.baselines.recorded import RecordedEvaluation
+    from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation
 
     record = Record.of(measured(), [Metric.parse("RR")])
     with pytest.raises(RunError, match="not where all judged documents stand; measure the run"):

@@ -31,8 +31,8 @@ from pytest_rankcheck import (
     compare,
     evaluate_sessions,
 )
-from pytest_rankcheck.baselines.reading import record_from_text
-from pytest_rankcheck.metrics.names import Metric
+from pytest_rankcheck.baselines.record_reader import record_from_text
+from pytest_rankcheck.metrics.metric_names import Metric
 
 RR = "SessionRR(abandoned=zero)"
 

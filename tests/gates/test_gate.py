@@ -20,9 +20,10 @@ from pytest_rankcheck import (
     compare,
 )
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.metrics import names, registry
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
-from pytest_rankcheck.metrics.registry import definitions, metric
+from pytest_rankcheck.metrics import metric_names, metric_registry
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_registry import definitions, metric
+from pytest_rankcheck.statistics.array_types import FloatArray
 
 
 class Fixed(Evaluation):
@@ -218,8 +219,8 @@ def test_a_gate_is_a_value() -> None:
 def lower(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A metric of which less is better."""
     definitions()
-    monkeypatch.setattr(registry, "_DEFINITIONS", dict(registry._DEFINITIONS))
-    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry._DEFINITIONS))
+    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
 
     @metric("TestLess", reference="this test", higher_is_better=False)
     def less(hits: JudgedHits, cutoff: int | None) -> FloatArray:
@@ -227,7 +228,7 @@ def lower(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         return hits.retrieved
 
     yield "TestLess"
-    names._parse.cache_clear()
+    metric_names._parse.cache_clear()
 
 
 def test_where_lower_is_better_a_rise_regresses(lower: str) -> None:

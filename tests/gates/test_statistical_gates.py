@@ -17,8 +17,8 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.evaluation.paired import Paired
-from pytest_rankcheck.gates.configured import ConfiguredGates, gate_of
+from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.gates.configured_gates import ConfiguredGates, gate_of
 
 METRIC = Metric.parse("nDCG@10")
 
@@ -215,7 +215,7 @@ def test_a_fall_of_the_margin_is_passed_no_more_often_than_stated() -> None:
 
 
 def test_the_smallest_detectable_fall_is_detected_four_times_in_five() -> None:
-    from pytest_rankcheck.statistics.differences import Differences
+    from pytest_rankcheck.statistics.mean_differences import Differences
 
     rng = np.random.default_rng(3)
     fall = (

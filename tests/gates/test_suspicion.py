@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from pytest_rankcheck import Evaluation, GoldenSet, Run, compare, evaluate
-from pytest_rankcheck.gates.suspicion import suspicions
+from pytest_rankcheck.comparison.leak_signs import suspicions
 
 QUERIES = [f"q{index:02}" for index in range(40)]
 GOLDEN = GoldenSet.from_dict(

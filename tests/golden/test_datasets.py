@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
-from pytest_rankcheck.golden import datasets
+from pytest_rankcheck.golden import ir_datasets_loader
 
 ir_datasets = pytest.importorskip("ir_datasets", reason="ir_datasets is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of ir_datasets and what it imports
@@ -69,6 +69,6 @@ def test_what_is_no_judged_dataset_is_refused(
     def missing(name: str) -> None:
         raise ModuleNotFoundError(name=name)
 
-    monkeypatch.setattr(datasets, "import_module", missing)
+    monkeypatch.setattr(ir_datasets_loader, "import_module", missing)
     with pytest.raises(GoldenSetError, match=r"pip install 'pytest-rankcheck\[datasets\]'"):
         GoldenSet.from_ir_datasets("beir/scifact/test")

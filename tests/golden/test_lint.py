@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import Finding, GoldenSet, GoldenSetError, Run, evaluate
+from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
-from pytest_rankcheck.golden.lint.options import LintOptions
 
 NAMES = [rule.name for rule in ALL_RULES]
 

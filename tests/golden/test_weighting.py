@@ -21,7 +21,7 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.baselines.reading import record_from_text
+from pytest_rankcheck.baselines.record_reader import record_from_text
 
 SCHEMA = Path(record_module.__file__).with_suffix(".schema.json")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_rankcheck.metrics.registry import judged_definitions
+from pytest_rankcheck.metrics.metric_registry import judged_definitions
 
 VARIANTS = {
     "nDCG": [

@@ -291,7 +291,7 @@ EMPTY = {
 
 
 def every_metric() -> list[str]:
-    from pytest_rankcheck.metrics.registry import judged_definitions
+    from pytest_rankcheck.metrics.metric_registry import judged_definitions
 
     names = []
     for name, definition in judged_definitions().items():

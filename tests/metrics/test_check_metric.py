@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import JudgedHits, Metric, MetricError, Parameter, check_metric, metric
-from pytest_rankcheck.metrics import registry
-from pytest_rankcheck.metrics.hits import FloatArray
-from pytest_rankcheck.metrics.parameters import number
-from pytest_rankcheck.metrics.registry import definitions
+from pytest_rankcheck.metrics import metric_registry
+from pytest_rankcheck.metrics.metric_parameters import number
+from pytest_rankcheck.metrics.metric_registry import definitions
+from pytest_rankcheck.statistics.array_types import FloatArray
 
 
 @pytest.fixture(autouse=True)
 def _registry_restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     definitions()
-    monkeypatch.setattr(registry, "_DEFINITIONS", dict(registry._DEFINITIONS))
-    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry._DEFINITIONS))
+    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
     yield
-    registry._GENERATIONS[0] += 1
+    metric_registry._GENERATIONS[0] += 1
 
 
 def gains(hits: JudgedHits, cutoff: int | None) -> FloatArray:

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from law_names import names, plain_names
 
 from pytest_rankcheck import GoldenSet, Metric, Run, check_metric, evaluate
-from pytest_rankcheck.metrics.laws.cases import Subject
-from pytest_rankcheck.metrics.laws.check import LAWS, usual_scale
-from pytest_rankcheck.metrics.laws.ends import in_range
-from pytest_rankcheck.metrics.laws.form import form
-from pytest_rankcheck.metrics.laws.rankings import Rankings, all_rankings
-from pytest_rankcheck.metrics.laws.swaps import changes_by_rank, robust_1, sensitive
-from pytest_rankcheck.metrics.registry import judged_definitions
+from pytest_rankcheck.metrics.laws.form_law import form
+from pytest_rankcheck.metrics.laws.law_cases import Subject
+from pytest_rankcheck.metrics.laws.law_check import LAWS, usual_scale
+from pytest_rankcheck.metrics.laws.range_laws import in_range
+from pytest_rankcheck.metrics.laws.swap_laws import changes_by_rank, robust_1, sensitive
+from pytest_rankcheck.metrics.laws.trial_rankings import Rankings, all_rankings
+from pytest_rankcheck.metrics.metric_registry import judged_definitions
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 

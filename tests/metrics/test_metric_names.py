@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import Metric, MetricError
-from pytest_rankcheck.metrics.registry import definitions
+from pytest_rankcheck.metrics.metric_registry import definitions
 
 
 @pytest.mark.parametrize(

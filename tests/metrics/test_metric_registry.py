@@ -10,19 +10,20 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate
-from pytest_rankcheck.metrics import names, registry
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits
-from pytest_rankcheck.metrics.parameters import Parameter, number
-from pytest_rankcheck.metrics.registry import Compute, definitions, metric
+from pytest_rankcheck.metrics import metric_names, metric_registry
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_parameters import Parameter, number
+from pytest_rankcheck.metrics.metric_registry import Compute, definitions, metric
+from pytest_rankcheck.statistics.array_types import FloatArray
 
 
 @pytest.fixture(autouse=True)
 def _registry_restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     definitions()  # load the families first
-    monkeypatch.setattr(registry, "_DEFINITIONS", dict(registry._DEFINITIONS))
-    monkeypatch.setattr(registry, "_NAMES", dict(registry._NAMES))
+    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry._DEFINITIONS))
+    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
     yield
-    names._parse.cache_clear()
+    metric_names._parse.cache_clear()
 
 
 DOUBLE = Parameter("times", default=1, check=number(above=0), allowed="a number above 0")

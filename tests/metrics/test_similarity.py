@@ -22,7 +22,7 @@ from pytest_rankcheck import (
     tau_ap,
     top_k_kendall,
 )
-from pytest_rankcheck.metrics.similarity.registry import similarities
+from pytest_rankcheck.metrics.similarity.similarity_registry import similarities
 
 docs = st.sampled_from([f"d{i}" for i in range(12)])
 rankings = st.lists(docs, unique=True, max_size=12)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_rankcheck import kendall_tau
-from pytest_rankcheck.metrics.laws.pairs import PAIR_LAWS, check_similarity
-from pytest_rankcheck.metrics.similarity.registry import Similarity, similarities
+from pytest_rankcheck.metrics.laws.similarity_laws import PAIR_LAWS, check_similarity
+from pytest_rankcheck.metrics.similarity.similarity_registry import Similarity, similarities
 
 
 @pytest.mark.parametrize("name", similarities())

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, check_metric, evaluate
-from pytest_rankcheck.evaluation.joining import join, judged_hits
-from pytest_rankcheck.metrics.hits import JudgedHits
-from pytest_rankcheck.metrics.laws.seen import SwapsSeen, swaps_seen
+from pytest_rankcheck.evaluation.run_golden_join import join, judged_hits
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.laws.visible_swaps import SwapsSeen, swaps_seen
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
@@ -95,7 +95,7 @@ def test_no_more_than_all_telling_swaps_are_seen() -> None:
 
 def test_the_share_on_a_card_is_the_same_thing() -> None:
     report = check_metric("RR")
-    from pytest_rankcheck.metrics.laws.rankings import all_rankings
+    from pytest_rankcheck.metrics.laws.trial_rankings import all_rankings
 
     binary = all_rankings((0, 4), 5)
     seen = swaps_seen(Metric.parse("RR"), binary.hits())

@@ -204,9 +204,9 @@ def test_nothing(evaluation):
     done = subprocess.run(command, cwd=pytester.path, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "pytest_rankcheck.fixtures" in imported
+    assert "pytest_rankcheck.plugin.fixtures" in imported
     assert not {name for name in imported if name.partition(".")[0] in ("numpy", "pandas", "scipy")}
     # syrupy's own plugin is loaded by pytest; what our store needs of it beyond that is not.
-    assert "pytest_rankcheck.baselines.snapshot" not in imported
+    assert "pytest_rankcheck.baselines.syrupy_store" not in imported
     said = [line for line in done.stdout.splitlines() if "rankcheck" in line]
     assert all(line.startswith(("plugins:", "rootdir:")) for line in said), said

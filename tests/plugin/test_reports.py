@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from project import CONFIGURATION, Project, text_of
 
-import pytest_rankcheck.reports.report as report_module
+import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet
 
 SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
@@ -108,7 +108,7 @@ def test_a_report_that_cannot_be_written_is_said(regressed: Project) -> None:
 def test_without_the_extra_it_is_said_what_to_install(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_rankcheck.config.find_spec", lambda name: None)
+    monkeypatch.setattr("pytest_rankcheck.plugin.configuration.find_spec", lambda name: None)
     result = project.run("--rankcheck-html=r.html")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "--rankcheck-html needs jinja2, altair, vl_convert" in text_of(result)

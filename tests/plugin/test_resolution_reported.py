@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from project import CONFIGURATION, Project, text_of
 
-import pytest_rankcheck.reports.report as report_module
+import pytest_rankcheck.reports.report_data as report_module
 
 SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
 TESTS = """

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from project import Project, text_of
 
-import pytest_rankcheck.reports.report as report_module
+import pytest_rankcheck.reports.report_data as report_module
 
 TEST = """
 from pytest_rankcheck import Gate, assert_not_regressed, assert_session_mrr_not_regressed

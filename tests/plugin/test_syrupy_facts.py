@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from project import Project, text_of
 
-from pytest_rankcheck.baselines.snapshot import BaselineExtension
+from pytest_rankcheck.baselines.syrupy_store import BaselineExtension
 
 TWO_TESTS = """
 from pytest_rankcheck import assert_mrr_not_regressed

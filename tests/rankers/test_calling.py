@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck import GoldenSet, Query, RankerError, rank
-from pytest_rankcheck.rankers.asking import Asking
+from pytest_rankcheck.rankers.adapter_protocol import Asking
 
 COUNT = 12
 GOLDEN = GoldenSet.from_dict(

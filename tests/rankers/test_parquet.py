@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
-from pytest_rankcheck.files import parquet
-from pytest_rankcheck.rankers.scanning import parquet_rows
+from pytest_rankcheck.files import parquet_files
+from pytest_rankcheck.rankers.scanning import parquet_scan
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 
@@ -51,7 +51,7 @@ def test_the_values_are_those_of_the_same_rows_in_a_dict(
         return
     expected = evaluate(Run.from_dict(given), GOLDEN)
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(parquet_rows, "BATCH_ROWS", batch)
+        monkeypatch.setattr(parquet_scan, "BATCH_ROWS", batch)
         scanned, loaded = Run.scan(path), Run.load(path)
         for run in (scanned, loaded):
             evaluation = evaluate(run, GOLDEN)
@@ -113,6 +113,6 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
 
 def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "r.parquet", query_id=["q"], doc_id=["d"], score=[1.0])
-    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    monkeypatch.setattr(parquet_files, "find_spec", lambda name: None)
     with pytest.raises(RunError, match=r"pip install 'pytest-rankcheck\[fast\]'"):
         Run.load(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import ConfigurationError
-from pytest_rankcheck.rankers.loading import load_ranker
+from pytest_rankcheck.rankers.ranker_lookup import load_ranker
 
 MODULE = """
 def search(text):

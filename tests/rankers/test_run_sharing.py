@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import Run
-from pytest_rankcheck.rankers.sharing import run_computed_once
+from pytest_rankcheck.rankers.shared_run import run_computed_once
 
 WORKER = """
     import os, sys, time
     from pathlib import Path
     from pytest_rankcheck import Run
-    from pytest_rankcheck.rankers.sharing import run_computed_once
+    from pytest_rankcheck.rankers.shared_run import run_computed_once
 
     folder, name = Path(sys.argv[1]), sys.argv[2]
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, compare, evaluate
-from pytest_rankcheck.rankers.found import TOP
-from pytest_rankcheck.rankers.scanning import blocks, columnar
+from pytest_rankcheck.rankers.query_hits import TOP
+from pytest_rankcheck.rankers.scanning import polars_scan, query_blocks
 from pytest_rankcheck.rankers.scanning import text as plain
 
 WAYS = ["lines", "columns"]
@@ -28,7 +28,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 def choose(monkeypatch: pytest.MonkeyPatch, way: str, block: int = 200) -> None:
     monkeypatch.setattr(plain, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
     monkeypatch.setattr(plain, "BLOCK_BYTES", block)
-    monkeypatch.setattr(columnar, "BLOCK_BYTES", block)
+    monkeypatch.setattr(polars_scan, "BLOCK_BYTES", block)
 
 
 DOCS = ["d1", "d2", "d10", "é", "文", "🙂", "x_y", "#c", "0", *(f"doc{i:02}" for i in range(30))]
@@ -319,7 +319,7 @@ def test_blocks_hold_whole_queries_and_all_lines(
     file.write_text(mark + "".join(lines), encoding="utf-8")
     seen: set[bytes] = set()
     number = 1
-    for block in blocks.blocks_of_queries(file, size):
+    for block in query_blocks.blocks_of_queries(file, size):
         here = block.text.splitlines(keepends=True)
         assert [line.decode() for line in here] == lines[number - 1 : number - 1 + len(here)]
         assert block.first_line == number

@@ -22,7 +22,7 @@ from pytest_rankcheck import (
     evaluate,
 )
 from pytest_rankcheck.reports.ledger import collecting, finding
-from pytest_rankcheck.reports.report import Report, report_of
+from pytest_rankcheck.reports.report_data import Report, report_of
 
 
 def made_report(
@@ -104,7 +104,7 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def opened(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """A function that opens a report and returns the page; whatever it complains of fails."""
-    from pytest_rankcheck.reports.html.page import html_of
+    from pytest_rankcheck.reports.html.html_report import html_of
 
     pages, complaints = [], []
 

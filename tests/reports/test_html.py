@@ -9,7 +9,7 @@ import pytest
 from hostile import HOSTILE
 
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.reports.report import Report
+from pytest_rankcheck.reports.report_data import Report
 
 pytest.importorskip("altair", reason="the HTML report needs pytest-rankcheck[report]")
 pytest.importorskip("vl_convert", reason="the HTML report needs pytest-rankcheck[report]")
@@ -121,14 +121,14 @@ def test_without_a_baseline_there_is_still_something_to_see(opened: Opened, repo
     for query in report["measurements"][0]["queries"]:
         query["before"], query["state"] = None, "new"
         query["values"] = {name: [None, now] for name, (_, now) in query["values"].items()}
-    from pytest_rankcheck.reports.html.page import html_of
+    from pytest_rankcheck.reports.html.html_report import html_of
 
     assert "No gate looks at slices" in html_of(report)
 
 
 def test_its_size_is_bounded(report: Report) -> None:
     """A thousand queries with ten documents of 40 characters on both sides: at most 5 MB."""
-    from pytest_rankcheck.reports.html.page import html_of
+    from pytest_rankcheck.reports.html.html_report import html_of
 
     measurement = report["measurements"][0]
     line = measurement["queries"][0]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import jsonschema
 
-import pytest_rankcheck.reports.report as report_module
+import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck.reports.json_report import json_of
-from pytest_rankcheck.reports.report import Report
+from pytest_rankcheck.reports.report_data import Report
 
 SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
 

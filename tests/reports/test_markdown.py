@@ -9,8 +9,8 @@ import pytest
 from hostile import HOSTILE
 from markdown_it import MarkdownIt
 
-from pytest_rankcheck.reports.markdown import LONGEST_COMMENT, escaped, markdown_of
-from pytest_rankcheck.reports.report import Report
+from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, escaped, markdown_of
+from pytest_rankcheck.reports.report_data import Report
 
 
 def test_verdicts_slices_and_worst_queries(report: Report) -> None:

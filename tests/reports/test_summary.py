@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import Context
 
 from pytest_rankcheck.reports.ledger import Entry, collecting, enter, finding
-from pytest_rankcheck.reports.summary import summary_lines
+from pytest_rankcheck.reports.text.summary_table import summary_lines
 
 
 def row(

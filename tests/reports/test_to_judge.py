@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, Metric, Run, evaluate
-from pytest_rankcheck.reports.unjudged import csv_of, quepid_of, to_judge
+from pytest_rankcheck.reports.judging_list import csv_of, quepid_of, to_judge
 
 GOLDEN = GoldenSet.from_dict(
     {"a": {"x": 3}, "b": {"y": 1}}, queries={"a": "=HYPERLINK(1)", "b": "two"}

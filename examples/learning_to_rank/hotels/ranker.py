@@ -7,7 +7,7 @@ from pathlib import Path
 import lightgbm
 
 from pytest_rankcheck import GoldenSet, model
-from pytest_rankcheck.rankers.asking import Adapter
+from pytest_rankcheck.rankers.adapter_protocol import Adapter
 
 TRAINING = Path(__file__).parent.parent / "training" / "hotels.csv"
 TRIPS = ["business", "family", "romance"]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from pytest_rankcheck.golden.content import Contents
-from pytest_rankcheck.golden.lint import ids, judgments, sizes, texts
-from pytest_rankcheck.golden.lint.finding import Finding
-from pytest_rankcheck.golden.lint.options import LintOptions
-from pytest_rankcheck.golden.lint.rule import Linted, Rule
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.lint import id_rules, judgment_rules, size_rules, text_rules
+from pytest_rankcheck.golden.lint.lint_finding import Finding
+from pytest_rankcheck.golden.lint.lint_options import LintOptions
+from pytest_rankcheck.golden.lint.lint_rule import Linted, Rule
 
 __all__ = ["ALL_RULES", "findings_of"]
 
-ALL_RULES: tuple[Rule, ...] = (*judgments.RULES, *texts.RULES, *ids.RULES, *sizes.RULES)
+ALL_RULES: tuple[Rule, ...] = (
+    *judgment_rules.RULES,
+    *text_rules.RULES,
+    *id_rules.RULES,
+    *size_rules.RULES,
+)
 
 
 def findings_of(

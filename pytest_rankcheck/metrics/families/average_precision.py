@@ -8,19 +8,26 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared import SOUND, Holds, first_only, having, whole
-from pytest_rankcheck.metrics.parameters import Parameter, Value, choice, mapping, one_of, spelled
-from pytest_rankcheck.metrics.registry import metric
+from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, first_only, having, whole
+from pytest_rankcheck.metrics.metric_parameters import (
+    Parameter,
+    Value,
+    choice,
+    mapping,
+    one_of,
+    spelled,
+)
+from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
     REL,
-    BoolArray,
     count_of,
     found_in,
     in_top,
     relevant_in,
     share_of,
 )
+from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 DIVIDE = Parameter(
     "divide",

@@ -7,11 +7,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared import SOUND, Holds, having
-from pytest_rankcheck.metrics.parameters import Call, Parameter, Value, call, choice, number, one_of
-from pytest_rankcheck.metrics.registry import metric
+from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, having
+from pytest_rankcheck.metrics.metric_parameters import (
+    Call,
+    Parameter,
+    Value,
+    call,
+    choice,
+    number,
+    one_of,
+)
+from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import share_of
+from pytest_rankcheck.statistics.array_types import FloatArray
 
 MAX_GRADE = Parameter(
     "max_grade",

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
-from pytest_rankcheck.metrics.hits import FloatArray, JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared import SOUND, Holds, at_one, having, whole
-from pytest_rankcheck.metrics.parameters import (
+from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, at_one, having, whole
+from pytest_rankcheck.metrics.metric_parameters import (
     Call,
     Parameter,
     Value,
@@ -21,8 +21,9 @@ from pytest_rankcheck.metrics.parameters import (
     number,
     one_of,
 )
-from pytest_rankcheck.metrics.registry import metric
+from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import in_top, share_of
+from pytest_rankcheck.statistics.array_types import FloatArray
 
 GAIN = Parameter(
     "gain",

@@ -1,0 +1,149 @@
+"""Holding a metric to a fixed bound: ``assert_at_least`` and ``assert_at_most``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pytest_rankcheck.comparison.paired_values import SLACK
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.reports.finding_detail import bound_detail, measurement_detail
+from pytest_rankcheck.reports.ledger import Entry, enter, measured, wants_detail
+from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
+
+__all__ = ["By", "assert_at_least", "assert_at_most"]
+
+By = str | Sequence[str] | None
+"""An attribute of the queries, several, or none."""
+
+
+def assert_at_least(
+    evaluation: Evaluation,
+    metric: MetricLike,
+    minimum: float,
+    *,
+    by: By = None,
+    confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
+) -> None:
+    """Fail if the mean of ``metric`` is below ``minimum``.
+
+    Args:
+        evaluation: what was measured.
+        metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+        minimum: the least mean that passes, in the metric's own unit.
+        by: an attribute of the queries, or several; every slice must reach the minimum too.
+        confidence: hold not the mean to the minimum but its one-sided lower confidence bound
+            (Student's t), such as 0.95.
+        min_queries: a slice with fewer queries is reported, not gated.
+
+    Raises:
+        AssertionError: it is below; the text names slices and queries.
+        MetricError: no such metric.
+        GoldenSetError: no query has the attribute ``by``.
+    """
+    __tracebackhide__ = True
+    _hold(evaluation, metric, Bound(minimum, True, confidence), by, min_queries)
+
+
+def assert_at_most(
+    evaluation: Evaluation,
+    metric: MetricLike,
+    maximum: float,
+    *,
+    by: By = None,
+    confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
+) -> None:
+    """Fail if the mean of ``metric`` is above ``maximum``. As `assert_at_least` otherwise."""
+    __tracebackhide__ = True
+    _hold(evaluation, metric, Bound(maximum, False, confidence), by, min_queries)
+
+
+def _hold(
+    evaluation: Evaluation, metric: MetricLike, bound: Bound, by: By, min_queries: int
+) -> None:
+    """Fail unless all queries, and every slice that is large enough, hold to the bound."""
+    __tracebackhide__ = True
+    parsed = Metric.parse(metric)
+    if isinstance(bound.limit, bool) or not math.isfinite(bound.limit):
+        raise ConfigurationError(
+            f"{parsed}: the bound is {quoted(bound.limit)}, not a finite number"
+        )
+    low, high = parsed.definition.range
+    if bound.limit > high if bound.is_floor else bound.limit < low:
+        raise ConfigurationError(
+            f"{parsed} is from {low:g} to {high:g}: it is never {bound.words}; give a bound "
+            "that a ranker can hold to"
+        )
+    if bound.confidence is not None and not 0.5 <= bound.confidence < 1:
+        raise ConfigurationError(
+            f"confidence={quoted(bound.confidence)} is not possible; it is at least 0.5 and below 1"
+        )
+    evaluation.refuse_no_value(parsed)
+    found = list(_bounded(evaluation, parsed, bound, by, min_queries))
+    failed = any(bounded.gated and not bounded.holds for bounded in found)
+    text = bound_text(evaluation, parsed, bound, found) if failed else None
+    entry = Entry(
+        golden=evaluation.golden.name,
+        queries=len(evaluation.query_ids),
+        metric=str(parsed),
+        baseline=None,
+        now=found[0].mean,
+        verdict=f"not {bound.words}" if failed else bound.words,
+        failed=failed,
+    )
+    if wants_detail():
+        measurement = measurement_detail(evaluation, None, [parsed])
+        measured(measurement)
+        detail = bound_detail(parsed, bound, found)
+        entry["detail"] = {**detail, "measurement": measurement["key"], "text": text}
+    enter(entry)
+    if text is not None:
+        raise AssertionError(text)
+
+
+def _bounded(
+    evaluation: Evaluation, metric: Metric, bound: Bound, by: By, min_queries: int
+) -> Iterator[Bounded]:
+    everything: Sequence[int] = range(len(evaluation.query_ids))
+    slices = [("", everything)] + [
+        (f"{attribute}={value}", places)
+        for attribute in attributes_of(by)
+        for value, places in evaluation.slices(attribute).items()
+    ]
+    for label, places in slices:
+        mean = evaluation.mean_at(metric, places)
+        tested = mean if bound.confidence is None else _tested(evaluation, metric, places, bound)
+        distance = tested - bound.limit if bound.is_floor else bound.limit - tested
+        gated = not label or len(places) >= max(1, min_queries)
+        yield Bounded(label, places, mean, tested, distance >= -SLACK, gated)
+
+
+def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound: Bound) -> float:
+    """Return the one-sided confidence bound of the mean.
+
+    The bound is mean -/+ t(confidence, n-1) s / sqrt(n), Student 1908; of the logarithms where
+    the mean is the geometric one. With fewer than two values there is none, and NaN holds to no
+    bound. Queries that weigh differently or belong together count as such.
+
+    Raises:
+        ConfigurationError: the metric is a median.
+    """
+    if metric.definition.aggregate == "median":
+        raise ConfigurationError(
+            f"{metric} is a median, and confidence= is of means; leave it out, or bound the mean"
+        )
+    is_geometric = metric.definition.aggregate == "geometric"
+    values = evaluation.values(metric)
+    found = evaluation.differences_at(places, np.log(values) if is_geometric else values)
+    if found.count < 2 or bound.confidence is None:
+        return math.nan
+    low, high = found.interval(2 * bound.confidence - 1)
+    tested = low if bound.is_floor else high
+    return math.exp(tested) if is_geometric else tested

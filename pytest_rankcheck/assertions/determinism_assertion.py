@@ -1,0 +1,62 @@
+"""Holding a ranker to answering the same to the same: ``assert_deterministic``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from pytest_rankcheck.behaviour.answer_comparison import Asker
+from pytest_rankcheck.behaviour.determinism_check import VARIED, Condition, Ways, check_determinism
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.rank import RankOptions
+from pytest_rankcheck.reports.ledger import enter, finding
+from pytest_rankcheck.reports.text.determinism_text import determinism_note, determinism_text
+
+__all__ = ["assert_deterministic"]
+
+
+def assert_deterministic(
+    ranker: object,
+    golden_set: GoldenSet,
+    repeats: int = 3,
+    *,
+    insensitive_to: Sequence[Condition] = VARIED,
+    threads: int = 4,
+    batch_sizes: Sequence[int] = (),
+    **options: Unpack[RankOptions],
+) -> None:
+    """Fail if a ranker does not always rank the documents of a query in the same order.
+
+    It is asked for all queries ``repeats`` times, and then in other ways, as far as they apply: in
+    another order of queries, with other sizes of batches (``batch``, ``model``, ``embedder``,
+    ``transformer``), with its candidates in another order (``scorer``, ``model``), and from
+    several threads at the same time (what is async: one query at a time instead of several).
+    With the defaults that is up to 13 times; where ranking is slow, give it a sample of the golden
+    set.
+
+    Args:
+        ranker: as for ``rank``.
+        golden_set: the queries; their judgments do not matter, but may be the candidates.
+        repeats: how often the ranker is asked in the same way, at least twice.
+        insensitive_to: what must not matter, of ``"order"``, ``"batch"``, ``"candidates"`` and
+            ``"threads"``; nothing, ``()``, leaves the repeats.
+        threads: how many threads ask at the same time.
+        batch_sizes: how many queries are asked at once; without it, 1 and half of the ranker's
+            own size.
+        options: ``depth``, ``ties``, ``duplicates``, ``concurrency``, ``timeout``, ``retries`` and
+            ``retry_on``, as of ``rank``.
+
+    Raises:
+        AssertionError: a query was ranked differently, or failed; the text says under which
+            condition, and shows both rankings.
+        RankerError: the ranker fails when it is asked for the first time.
+        RunError: every ranking is empty.
+        ConfigurationError: an argument is none that it takes.
+    """
+    __tracebackhide__ = True
+    ways = Ways(repeats, insensitive_to, threads, batch_sizes)
+    found = check_determinism(Asker.of(ranker, golden_set, options), golden_set, ways)
+    text = determinism_text(golden_set, found) if found.broken else None
+    enter(finding("determinism", determinism_note(golden_set, found), text))
+    if text is not None:
+        raise AssertionError(text)

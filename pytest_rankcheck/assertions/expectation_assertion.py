@@ -1,0 +1,76 @@
+"""Holding a ranker to what is expected of single queries: ``assert_expectations``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_rankcheck.behaviour.expectation_check import check_expectations
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.golden.expectation import Expectation
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.reports.text.expectation_text import expectation_entries, expectations_text
+
+__all__ = ["assert_expectations"]
+
+
+def assert_expectations(
+    ranking_run: Run,
+    golden_set: GoldenSet,
+    expectations: Iterable[Expectation] | None = None,
+) -> None:
+    """Fail if a query is not ranked as is expected of it; all violations are told at once.
+
+    An expectation with ``known_failure`` is a strict xfail: it is listed while it fails, and fails
+    the test once it holds. One with ``severity="warn"`` is shown in the summary only.
+
+    Args:
+        ranking_run: the rankings.
+        golden_set: the queries.
+        expectations: what is expected; without it, what the golden set says itself.
+
+    Raises:
+        AssertionError: an expectation is violated, or a known failure holds.
+        GoldenSetError: an expectation is of a query that is not there, or some contradict each
+            other.
+        ConfigurationError: there is nothing to check, or an expectation looks further down than
+            the ranker was asked.
+    """
+    __tracebackhide__ = True
+    if not isinstance(ranking_run, Run) or not isinstance(golden_set, GoldenSet):
+        raise ConfigurationError(
+            f"assert_expectations takes the fixtures ranking_run and golden_set, not "
+            f"{type(ranking_run).__name__} and {type(golden_set).__name__}"
+        )
+    given = golden_set.expectations if expectations is None else _checked(expectations)
+    if not given:
+        raise ConfigurationError(
+            f"nothing is expected of golden set '{quoted(golden_set.name)}': give its queries "
+            'expectations, "expect": [{"in_top": 3, "documents": ["d1"]}], or the assertion a list '
+            "of them"
+        )
+    found = check_expectations(ranking_run, golden_set, given)
+    failed = any(one.fails for one in found)
+    text = expectations_text(golden_set, ranking_run, found) if failed else None
+    for entry in expectation_entries(golden_set, found, text):
+        enter(entry)
+    if text is not None:
+        raise AssertionError(text)
+
+
+def _checked(expectations: object) -> tuple[Expectation, ...]:
+    """Return a list of expectations.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    items = (expectations,) if isinstance(expectations, Expectation) else expectations
+    if isinstance(items, Iterable) and not isinstance(items, (str, bytes)):
+        found = tuple(items)
+        if all(isinstance(item, Expectation) for item in found):
+            return found
+    raise ConfigurationError(
+        f"expectations={quoted(repr(expectations), 60)} is no list of expectations, such as "
+        '[Expectation.in_top(3, "d1", query="q1")]'
+    )

@@ -1,0 +1,159 @@
+"""Holding a ranker to what a change of a query may do: same answers, or a known direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Unpack
+
+from pytest_rankcheck.behaviour.answer_comparison import Asker
+from pytest_rankcheck.behaviour.perturbation_limits import Directed, Direction, Limits, Of
+from pytest_rankcheck.behaviour.perturbations import Perturb
+from pytest_rankcheck.behaviour.perturbed_answers import Perturbed, Perturbing, perturbed_answers
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.rankers.rank import RankOptions
+from pytest_rankcheck.reports.ledger import enter, finding
+from pytest_rankcheck.reports.text.invariance_text import (
+    direction_note,
+    direction_text,
+    invariance_note,
+    invariance_text,
+)
+
+__all__ = ["assert_direction", "assert_invariant"]
+
+
+def assert_invariant(
+    ranker: object,
+    golden_set: GoldenSet,
+    perturbation: str | Perturb,
+    *,
+    min_rbo: float | None = None,
+    max_drop: float | None = None,
+    min_mean_rbo: float | None = None,
+    max_mean_drop: float | None = None,
+    metric: MetricLike = "nDCG@10",
+    p: float = 0.9,
+    allowed_queries: int = 0,
+    min_queries: int = 1,
+    seed: int = 0,
+    **options: Unpack[RankOptions],
+) -> None:
+    """Fail if queries are answered otherwise when their text is perturbed.
+
+    The queries that the perturbation changes are asked as they are, and with each text that they
+    become. Without any limit, no ranking may change at all.
+
+    Args:
+        ranker: as for ``rank``.
+        golden_set: the queries; where they are judged, so are the perturbed ones.
+        perturbation: the name of one that is built in (see ``perturbations``), or a function from
+            a text (from the query, where annotated ``Query``) to another text, or to several.
+        min_rbo: the least rank-biased overlap of the two rankings of any query, from 0 to 1.
+        max_drop: how much the metric of any judged query may fall.
+        min_mean_rbo: the least mean of the overlaps.
+        max_mean_drop: how much the mean of the metric may fall.
+        metric: what may fall: a name such as ``"nDCG@10"``.
+        p: the patience of the rank-biased overlap.
+        allowed_queries: how many queries may be beyond ``min_rbo`` and ``max_drop``. One on which
+            the ranker fails never may.
+        min_queries: how many queries the perturbation has to change, so that something is checked.
+        seed: for what is drawn at random, the typos.
+        options: ``depth``, ``ties``, ``duplicates``, ``concurrency``, ``timeout``, ``retries`` and
+            ``retry_on``, as of ``rank``.
+
+    Raises:
+        AssertionError: a limit is exceeded, or the ranker fails on a perturbed query; the text
+            shows the worst queries with both rankings.
+        RankerError: the ranker fails on a query as it is.
+        RunError: every ranking is empty.
+        ConfigurationError: an argument is none that it takes, or too few queries are perturbed.
+        MetricError: no such metric, or ``p`` is not between 0 and 1.
+    """
+    __tracebackhide__ = True
+    if all(limit is None for limit in (min_rbo, max_drop, min_mean_rbo, max_mean_drop)):
+        min_rbo = 1.0
+    limits = Limits(min_rbo, min_mean_rbo, max_drop, max_mean_drop, allowed_queries)
+    found = perturbed_answers(
+        Asker.of(ranker, golden_set, options),
+        golden_set,
+        perturbation,
+        Metric.parse(metric),
+        p=p,
+        seed=seed,
+        min_queries=min_queries,
+    )
+    if limits.on_metric:
+        _require_judgments(golden_set, found)
+    text = invariance_text(golden_set, found, limits) if limits.fails(found) else None
+    enter(finding("invariance", invariance_note(golden_set, found), text))
+    if text is not None:
+        raise AssertionError(text)
+
+
+def assert_direction(
+    ranker: object,
+    golden_set: GoldenSet,
+    perturbation: str | Perturb,
+    direction: Direction | Callable[[Perturbed], bool],
+    *,
+    metric: MetricLike = "nDCG@10",
+    slack: float = 0.0,
+    of: Of = "query",
+    allowed_queries: int = 0,
+    min_queries: int = 1,
+    p: float = 0.9,
+    seed: int = 0,
+    **options: Unpack[RankOptions],
+) -> None:
+    """Fail if perturbing queries leads where it must not: an irrelevant word to better rankings.
+
+    Args:
+        ranker: as for ``rank``.
+        golden_set: the queries, with judgments.
+        perturbation: as for `assert_invariant`.
+        direction: ``"not_better"`` or ``"not_worse"``, by the metric; or a function that is given a
+            ``Perturbed``, with both rankings and values, and says whether it is as it should be.
+        metric: a name such as ``"nDCG@10"``.
+        slack: how much better or worse it may be all the same.
+        of: ``"query"``: each must go no wrong way; or their ``"mean"``.
+        allowed_queries: how many queries may go the wrong way.
+        min_queries: how many queries the perturbation has to change.
+        p: the patience of the rank-biased overlap, which is shown.
+        seed: for what is drawn at random.
+        options: as for `assert_invariant`.
+
+    Raises:
+        AssertionError: too many queries go the wrong way, or the mean does; the text shows the
+            worst queries with both rankings.
+        Exception: as in `assert_invariant`, and what ``direction`` raises.
+    """
+    __tracebackhide__ = True
+    directed = Directed(direction, slack, of, allowed_queries)
+    found = perturbed_answers(
+        Asker.of(ranker, golden_set, options),
+        golden_set,
+        perturbation,
+        Metric.parse(metric),
+        p=p,
+        seed=seed,
+        min_queries=min_queries,
+    )
+    if not callable(direction):
+        _require_judgments(golden_set, found)
+    beyond = directed.beyond(found)
+    failed = directed.fails(found, beyond)
+    text = direction_text(golden_set, found, directed, beyond) if failed else None
+    enter(finding("direction", direction_note(golden_set, found, directed), text))
+    if text is not None:
+        raise AssertionError(text)
+
+
+def _require_judgments(golden_set: GoldenSet, found: Perturbing) -> None:
+    if found.trials and not found.judged:
+        raise ConfigurationError(
+            f"{found.metric} cannot fall or rise on golden set '{quoted(golden_set.name)}': none "
+            "of the perturbed queries is judged; judge some, or compare rankings alone, with "
+            "assert_invariant(..., min_rbo=...)"
+        )

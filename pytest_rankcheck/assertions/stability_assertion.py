@@ -1,0 +1,86 @@
+"""Holding rankings to those of the baseline, with no judgments: ``assert_ranking_stable``."""
+
+from __future__ import annotations
+
+from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.reports.ledger import enter, finding
+from pytest_rankcheck.reports.text.stability_text import stability_note, stability_text
+
+__all__ = ["assert_ranking_stable"]
+
+_HEADING = "rankings held to their baseline"
+
+
+def assert_ranking_stable(
+    ranking_run: Run | Evaluation,
+    baseline: Baseline,
+    min_rbo: float | None = 0.9,
+    p: float = 0.9,
+    *,
+    min_overlap: float | None = None,
+    max_kendall: float | None = None,
+    min_tau_ap: float | None = None,
+    max_changed_queries: float | None = None,
+    k: int = 10,
+) -> None:
+    """Fail if the rankings are not those that the baseline has: no judgments are needed.
+
+    For refactorings and migrations that should change nothing. The baseline is created, kept and
+    approved as those of metrics are. What changed within the limits is not recorded by an update,
+    so that small changes cannot add up.
+
+    Args:
+        ranking_run: the fixture ``ranking_run``; or the ``evaluation``, which knows the texts of
+            the queries too, so that a query whose text changed is not compared.
+        baseline: the fixture ``baseline``.
+        min_rbo: the least rank-biased overlap of any query; None: no limit.
+        p: the patience of RBO.
+        min_overlap: the least share of the top k that any query keeps.
+        max_kendall: the largest Kendall distance of two top k, from 0 to 1, of any query.
+        min_tau_ap: the least AP correlation with the ranking before, of any query.
+        max_changed_queries: how many queries may have another top k: a whole number, or a share
+            below 1. 0: none may change.
+        k: how much of each ranking counts, and is recorded.
+
+    Raises:
+        AssertionError: rankings changed by more than they may, or there is no baseline.
+        ConfigurationError: a limit is not possible.
+        BaselineError: the baseline file cannot be read.
+    """
+    __tracebackhide__ = True
+    limits = StabilityLimits(
+        min_rbo, p, min_overlap, max_kendall, min_tau_ap, max_changed_queries, k
+    )
+    if not isinstance(baseline, Baseline):
+        raise ConfigurationError(
+            f"the baseline is {quoted(repr(baseline), 60)}; give the fixture baseline"
+        )
+    evaluation = _evaluation_of(ranking_run)
+    check, block = baseline.check_rankings(evaluation, limits)
+    note = stability_note(check, evaluation)
+    if block is None:
+        enter(finding(_HEADING, note))
+        return
+    text = stability_text(check, block, evaluation, baseline.command, baseline.shown_path)
+    enter(finding(_HEADING, note, text))
+    raise AssertionError(text)
+
+
+def _evaluation_of(ranking_run: object) -> Evaluation:
+    """Return the evaluation of a run on its own queries, without judgments."""
+    if isinstance(ranking_run, Evaluation):
+        return ranking_run
+    if not isinstance(ranking_run, Run):
+        raise ConfigurationError(
+            "assert_ranking_stable takes the fixture ranking_run or evaluation, not "
+            f"{type(ranking_run).__name__}"
+        )
+    queries: dict[str, dict[str, float]] = {query_id: {} for query_id in ranking_run.query_ids}
+    return evaluate(
+        ranking_run, GoldenSet.from_dict(queries, name=ranking_run.asked or ranking_run.name)
+    )

@@ -1,0 +1,169 @@
+"""A check: one metric that a test gated, how its record stands, and what the gate decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.comparison.leak_signs import suspicions
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.verdict import Decision, Verdict
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.metric_names import Metric
+
+__all__ = ["Check", "State", "check_of", "dropped_slices", "incompatibilities", "slice_changes"]
+
+
+class State(StrEnum):
+    """How a record relates to what is measured now."""
+
+    NO_RECORD = "no record"
+    METRIC_ADDED = "metric added"
+    INCOMPARABLE = "not comparable"
+    """Measured with another convention or depth."""
+    FOREIGN = "another golden set"
+    """No query is the same as when it was recorded."""
+    STALE = "golden set changed"
+    """Some queries are."""
+    COMPARABLE = "comparable"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One metric that a test gated: how its record stands and what the gate decided."""
+
+    metric: Metric
+    state: State
+    record: Record | None
+    comparison: Comparison | None = None
+    verdict: Verdict | None = None
+    differences: tuple[str, ...] = ()
+    """What makes the two not comparable, in words."""
+    attributes: tuple[str, ...] = ()
+    """By whose slices the test gates."""
+    is_granted: bool = False
+    """Whether it fails at the reference commit, and a reason on this branch lets it pass."""
+    suspicions: tuple[str, ...] = ()
+    """What makes an improvement look like a leak of judgments, in words."""
+
+    @property
+    def fell(self) -> tuple[Decision, ...]:
+        """What is lower than in the record: all queries, or gated slices."""
+        return self.verdict.fell if self.verdict else ()
+
+    @property
+    def below_best(self) -> float:
+        """How far the mean now is below the best that was ever approved, at least 0."""
+        if self.verdict is None or self.best is None:
+            return 0.0
+        below = self.best - self.verdict.overall.pairs.mean_after
+        return max(0.0, below if self.metric.higher_is_better else -below)
+
+    @property
+    def best(self) -> float | None:
+        """The best mean that was ever approved, on the queries that are compared."""
+        if self.verdict is None or self.record is None:
+            return None
+        return self.record.best_for(self.verdict.overall.pairs)
+
+    @property
+    def blocked_by_gate(self) -> bool:
+        """Whether the gate found a regression."""
+        return self.verdict is not None and self.verdict.regressed
+
+
+def check_of(
+    record: Record | None,
+    evaluation: Evaluation,
+    metric: Metric,
+    gate: Gate,
+    attributes: tuple[str, ...],
+) -> Check:
+    """Find out how the record stands to the evaluation, and let the gate decide if it can."""
+    gate.refuse_misfit(metric)
+    if record is None:
+        evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
+        for attribute in attributes:
+            evaluation.slices(attribute)
+        return Check(metric, State.NO_RECORD, None, attributes=attributes)
+    differences = incompatibilities(record, evaluation)
+    if differences:
+        return Check(
+            metric, State.INCOMPARABLE, record, differences=differences, attributes=attributes
+        )
+    comparison = compare(evaluation, record)
+    if not comparison.query_ids:
+        what = (
+            f"golden set: '{record.golden_name}' ({record.golden_fingerprint}) in the baseline, "
+            f"'{evaluation.golden.name}' ({evaluation.golden.fingerprint}) now, without an "
+            "unchanged query in common"
+        )
+        return Check(metric, State.FOREIGN, record, comparison, None, (what,), attributes)
+    if str(metric) not in record.metrics:
+        evaluation.values(metric)
+        return Check(metric, State.METRIC_ADDED, record, comparison, attributes=attributes)
+    # The next log has other sessions: that is no change of what is measured on.
+    same = not comparison.is_paired or (record.golden_fingerprint == evaluation.golden.fingerprint)
+    verdict = gate.decide(comparison, metric, attributes)
+    state = State.COMPARABLE if same else State.STALE
+    suspected = suspicions(comparison, verdict.overall.pairs)
+    return Check(
+        metric,
+        state,
+        record,
+        comparison,
+        verdict,
+        attributes=attributes,
+        suspicions=suspected,
+    )
+
+
+def slice_changes(check: Check, golden: GoldenSet) -> tuple[str, ...]:
+    """Return which slices of a gated attribute came or went since the record, in words."""
+    then = check.record.slices if check.record else {}
+    found: list[str] = []
+    for attribute in check.attributes:
+        if attribute in then:
+            before, now = then[attribute], golden.slices(attribute)
+            gone = [value for value in before if value not in now]
+            new = [value for value in now if value not in before]
+            found += [
+                f"the slice {quoted(f'{attribute}={value}')} has vanished "
+                f"({plural(before[value], 'query', 'queries')} in the baseline)"
+                for value in gone
+            ]
+            found += [
+                f"the slice {quoted(f'{attribute}={value}')} is new "
+                f"({plural(len(now[value]), 'query', 'queries')})"
+                for value in new
+            ]
+    return tuple(found)
+
+
+def dropped_slices(checks: Sequence[Check]) -> tuple[str, ...]:
+    """Return whose slices no check of a test gates any more, in words."""
+    then = checks[0].record.slices if checks and checks[0].record else {}
+    gated = {attribute for check in checks for attribute in check.attributes}
+    return tuple(
+        f"the slices of {quoted(attribute)} are not gated any more"
+        for attribute in then
+        if attribute not in gated
+    )
+
+
+def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]:
+    """Return what differs in how the two were measured: conventions and depth, both named."""
+    then, now = record.conventions.to_dict(), evaluation.conventions.to_dict()
+    found = [
+        f"{name}: '{then[name]}' in the baseline, '{now[name]}' now"
+        for name in now
+        if then[name] != now[name]
+    ]
+    if record.depth != evaluation.run.depth:
+        found.append(f"depth: {record.depth} in the baseline, {evaluation.run.depth} now")
+    return tuple(found)

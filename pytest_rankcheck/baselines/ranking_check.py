@@ -1,0 +1,93 @@
+"""A check of rankings: how those of a record stand to those of now, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_rankcheck.baselines.metric_check import State, incompatibilities
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.update_mode import Mode
+from pytest_rankcheck.baselines.update_policy import Action, Block, Settlement
+from pytest_rankcheck.behaviour.ranking_stability import Stability, StabilityLimits, stability_of
+from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.errors import plural
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+
+__all__ = ["RankingCheck", "block_of_rankings", "ranking_check", "settle_rankings"]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingCheck:
+    """What a test asked of the rankings: how its record stands, and how much they changed."""
+
+    state: State
+    record: Record | None
+    limits: StabilityLimits
+    comparison: Comparison | None = None
+    stability: Stability | None = None
+    differences: tuple[str, ...] = ()
+    """What makes the two not comparable, in words."""
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a limit is broken."""
+        return self.stability is not None and self.stability.is_broken
+
+    @property
+    def changed(self) -> int:
+        """How many queries have another top k."""
+        return len(self.stability.changed) if self.stability else 0
+
+
+def ranking_check(
+    record: Record | None, evaluation: Evaluation, limits: StabilityLimits
+) -> RankingCheck:
+    """Compare the rankings with those of the record, where that can be."""
+    if record is None:
+        return RankingCheck(State.NO_RECORD, None, limits)
+    differences = incompatibilities(record, evaluation)
+    if differences:
+        return RankingCheck(State.INCOMPARABLE, record, limits, differences=differences)
+    comparison = compare(evaluation, record)
+    if not comparison.query_ids:
+        what = (
+            f"queries: the {len(record.queries):,} of '{record.golden_name}' in the baseline, none "
+            "of which is there unchanged"
+        )
+        return RankingCheck(State.FOREIGN, record, limits, comparison, differences=(what,))
+    stability = stability_of(comparison, limits)
+    same = record.golden_fingerprint == evaluation.golden.fingerprint
+    state = State.COMPARABLE if same else State.STALE
+    return RankingCheck(state, record, limits, comparison, stability)
+
+
+def block_of_rankings(check: RankingCheck, mode: Mode) -> Block | None:
+    """Return why this check fails its test, or None if it passes."""
+    if check.state is State.NO_RECORD:
+        return None if mode.may_create else Block.NO_RECORD
+    if mode.update and mode.approval is not None:
+        return None
+    blocks = {State.INCOMPARABLE: Block.INCOMPARABLE, State.FOREIGN: Block.FOREIGN}
+    if check.state in blocks:
+        return blocks[check.state]
+    if check.is_broken:
+        return Block.REFUSED if mode.update else Block.REGRESSED
+    return Block.STALE if check.state is State.STALE and not mode.update else None
+
+
+def settle_rankings(checks: Sequence[RankingCheck], mode: Mode) -> Settlement:
+    """Decide what becomes of the record of a test whose rankings were all stable enough.
+
+    Changes within the limits are kept out of the record, so that they cannot add up.
+    """
+    if checks[0].record is None:
+        return Settlement(Action.CREATE if mode.may_create else Action.LEAVE)
+    if not mode.update:
+        return Settlement(Action.LEAVE)
+    changed = max(check.changed for check in checks)
+    differences = dict.fromkeys(text for check in checks for text in check.differences)
+    if mode.approval is not None and (changed or differences):
+        told = [*differences, *([f"{plural(changed, 'ranking')} changed"] if changed else [])]
+        return Settlement(Action.APPROVE, change="; ".join(told))
+    return Settlement(Action.KEEP if changed else Action.REWRITE)

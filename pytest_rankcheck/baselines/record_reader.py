@@ -1,0 +1,209 @@
+"""Reading a record: every way in which a file can be broken gets its message."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.record import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    TOP,
+    Kept,
+    QueryLine,
+    Record,
+)
+from pytest_rankcheck.baselines.record_writer import digest_of
+from pytest_rankcheck.comparison.paired_values import SLACK
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.metrics.metric_names import Metric
+
+__all__ = ["read_record", "record_from_text"]
+
+_MEND = (
+    "The file is left as it is. Restore it from version control, or delete it and run "
+    "pytest --snapshot-update to record a new one, which a reviewer will see"
+)
+
+
+def read_record(path: str | PathLike[str], shown_path: str | None = None) -> Record | None:
+    """Return the record in a file, or None if there is no such file.
+
+    Args:
+        path: the file.
+        shown_path: what messages call it; without it, the path.
+
+    Raises:
+        BaselineError: the file is not a record, or one of a newer version.
+    """
+    file = Path(path)
+    if not file.exists():
+        return None
+    return record_from_text(text_of(file, BaselineError), shown_path or str(file))
+
+
+def record_from_text(text: str, path: str) -> Record:
+    """Return the record that ``text`` is.
+
+    Raises:
+        BaselineError: it is not a record, or one of a newer version; ``path`` is named.
+    """
+    entry = _parsed(text, path)
+    try:
+        record = _record(entry, path)
+        _refuse_edited(entry, record, path)
+        return record
+    except BaselineError:
+        raise
+    except KeyError as missing:
+        _broken(path, f"it lacks {missing}")
+    except (TypeError, ValueError, AttributeError, MetricError, ConfigurationError) as error:
+        _broken(path, quoted(error, 200))
+
+
+def _parsed(text: str, path: str) -> dict[str, Any]:
+    def not_finite(token: str) -> NoReturn:
+        line = next(
+            (number for number, line in enumerate(text.splitlines(), 1) if token in line), 1
+        )
+        raise BaselineError(
+            f"{path}:{line}: {token} is not a value that a baseline can have. {_MEND}"
+        )
+
+    if not text.strip():
+        _broken(path, "it is empty")
+    try:
+        entry = json.loads(text, parse_constant=not_finite)
+    except json.JSONDecodeError as failure:
+        cut = "" if text.rstrip().endswith("}") else "; the file was cut short"
+        _broken(path, f"not JSON: {failure.msg}{cut}", failure.lineno)
+    except (RecursionError, ValueError) as failure:
+        _broken(path, f"not JSON: {failure}")
+    if not isinstance(entry, dict) or entry.get("format") != FORMAT_NAME:
+        _broken(path, f'it has no "format": "{FORMAT_NAME}"')
+    version = entry.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        _broken(path, f"its version is {quoted(version)}")
+    if version > FORMAT_VERSION:
+        raise BaselineError(
+            f"{path}: the baseline has format version {version}, this pytest-rankcheck reads up to "
+            f"{FORMAT_VERSION}; upgrade pytest-rankcheck. The file is left as it is"
+        )
+    return entry
+
+
+def _record(entry: Mapping[str, Any], path: str) -> Record:
+    golden = entry["golden_set"]
+    metrics = {str(_metric(name, path)): detail for name, detail in entry["metrics"].items()}
+    queries = {}
+    for line in entry["queries"]:
+        query_id = str(line["id"])
+        if query_id in queries:
+            _broken(path, f"query '{quoted(query_id)}' stands twice")
+        queries[query_id] = _query_line(line, metrics)
+    depth = entry["depth"]
+    if depth is not None and not isinstance(depth, int):
+        _broken(path, f"its depth is {quoted(depth)}")
+    details = sorted(metrics.items(), key=lambda metric: (not metric[1]["gated"], metric[0]))
+    return Record(
+        golden_name=str(golden["name"]),
+        golden_queries=int(golden["queries"]),
+        golden_judgments=int(golden["judgments"]),
+        golden_fingerprint=str(golden["fingerprint"]),
+        depth=depth,
+        conventions=Conventions.from_dict(entry["conventions"]),
+        kept={name: _kept(detail) for name, detail in details},
+        queries=dict(sorted(queries.items())),
+        approvals=tuple(_approval(approval) for approval in entry["approvals"]),
+        slices={
+            str(attribute): {str(value): int(count) for value, count in values.items()}
+            for attribute, values in entry.get("slices", {}).items()
+        },
+        top=int(entry.get("top", TOP)),
+    )
+
+
+def _kept(detail: Mapping[str, Any]) -> Kept:
+    """Return what is kept of a metric; version 1 had neither its best mean nor its noise."""
+    best = detail.get("best", detail["mean"])
+    noise = detail.get("noise")
+    return Kept(
+        bool(detail["gated"]),
+        math.nan if best is None else float(best),
+        None if noise is None else float(noise),
+    )
+
+
+def _refuse_edited(entry: Mapping[str, Any], record: Record, path: str) -> None:
+    """Refuse a record that something else than an update has written."""
+    problem = None
+    for name, detail in entry["metrics"].items():
+        mean = record.mean(Metric.parse(name))
+        said = math.nan if detail["mean"] is None else float(detail["mean"])
+        if not (math.isnan(mean) and math.isnan(said)) and not abs(mean - said) <= SLACK:
+            problem = f"its mean of {name} is {said:g}, but its queries give {mean:.6f}"
+            break
+    else:
+        if entry["version"] > 1 and entry["digest"] != digest_of(entry):
+            problem = f"its digest is {quoted(entry['digest'], 40)}, its content's is another"
+    if problem:
+        raise BaselineError(
+            f"{path}: this baseline was edited by hand, or put together by a merge: {problem}. "
+            f"{_MEND}"
+        )
+
+
+def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> QueryLine:
+    values = {str(Metric.parse(name)): value for name, value in line["values"].items()}
+    for name in metrics:
+        value = values[name]
+        if value is not None and (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not math.isfinite(value)
+        ):
+            raise ValueError(f"{name} of query '{line['id']}' is {value!r}, not a number")
+    weight = line.get("weight")
+    if weight is not None and (isinstance(weight, bool) or not 0 < weight < math.inf):
+        raise ValueError(f"the weight of query '{line['id']}' is {weight!r}, not above 0")
+    slices = {
+        str(attribute): tuple(map(str, found))
+        for attribute, found in line.get("slices", {}).items()
+    }
+    return QueryLine(str(line["fingerprint"]), values, tuple(map(str, line["top"])), weight, slices)
+
+
+def _metric(name: str, path: str) -> Metric:
+    """Return a metric of the record, which may be one that a project registers."""
+    try:
+        return Metric.parse(name)
+    except MetricError as failure:
+        why = str(failure).partition("; known metrics")[0]
+        raise BaselineError(
+            f"{path}: its metric '{quoted(name)}' cannot be read: {quoted(why, 200)}. If it is one "
+            "of yours, import the module that registers it with @metric, in a conftest for "
+            "example. The file is left as it is"
+        ) from None
+
+
+def _approval(entry: Mapping[str, Any]) -> Approval:
+    return Approval(
+        reason=str(entry["reason"]),
+        date=str(entry["date"]),
+        commit=entry["commit"],
+        author=entry["author"],
+        fall=dict(entry["fall"]),
+        change=entry.get("change"),
+    )
+
+
+def _broken(path: str, why: str, line: int | None = None) -> NoReturn:
+    where = path if line is None else f"{path}:{line}"
+    raise BaselineError(f"{where}: this is not a baseline: {why}. {_MEND}") from None

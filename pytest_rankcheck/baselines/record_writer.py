@@ -1,0 +1,107 @@
+"""The text of a record's file: a header, then one line a metric, an approval and a query.
+
+Written to be reviewed in a pull request: unchanged results are the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.baselines.record import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    TOP,
+    QueryLine,
+    as_decimal,
+)
+from pytest_rankcheck.files.whole_files import readable_json
+from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.record import Record
+
+__all__ = ["digest_of", "record_text"]
+
+
+def record_text(record: Record) -> str:
+    """Return the text of a record's file, with the digest of what it says."""
+    return _text(record, digest_of(json.loads(_text(record, ""))))
+
+
+def digest_of(entry: Mapping[str, object]) -> str:
+    """Return the digest of a record's content, 16 hexadecimal digits.
+
+    Of what the file says, not of how it is laid out: line ends may be converted.
+    """
+    import hashlib  # loads OpenSSL, for those who have baselines
+
+    content = {key: value for key, value in entry.items() if key != "digest"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def _text(record: Record, digest: str) -> str:
+    header: dict[str, object] = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "digest": digest,
+        "golden_set": {
+            "name": record.golden_name,
+            "queries": record.golden_queries,
+            "judgments": record.golden_judgments,
+            "fingerprint": record.golden_fingerprint,
+        },
+        "depth": record.depth,
+        "conventions": record.conventions.to_dict(),
+        "slices": {name: dict(values) for name, values in record.slices.items()},
+    }
+    if record.top != TOP:
+        header["top"] = record.top
+    parts = [f"{readable_json(key)}: {readable_json(value)}" for key, value in header.items()]
+    parts.append(
+        _lines("metrics", ("{", "}"), [_metric_line(record, name) for name in record.metrics])
+    )
+    parts.append(
+        _lines("approvals", ("[", "]"), [readable_json(a.to_dict()) for a in record.approvals])
+    )
+    parts.append(
+        _lines("queries", ("[", "]"), [_query_line(*item) for item in record.queries.items()])
+    )
+    body = ",\n  ".join(parts)
+    return f"{{\n  {body}\n}}\n"
+
+
+def _metric_line(record: Record, name: str) -> str:
+    kept = record.kept[name]
+    entry = {
+        "mean": as_decimal(record.mean(Metric.parse(name))),
+        "gated": kept.gated,
+        "best": as_decimal(kept.best),
+        "noise": kept.noise,
+    }
+    return f"{readable_json(name)}: {readable_json(entry)}"
+
+
+def _query_line(query_id: str, line: QueryLine) -> str:
+    entry: dict[str, object] = {
+        "id": query_id,
+        "fingerprint": line.fingerprint,
+        "values": dict(line.values),
+        "top": list(line.top),
+    }
+    if line.weight is not None:
+        entry["weight"] = line.weight
+    if line.slices:
+        entry["slices"] = {attribute: list(values) for attribute, values in line.slices.items()}
+    return readable_json(entry)
+
+
+def _lines(key: str, brackets: tuple[str, str], lines: Sequence[str]) -> str:
+    """Return a key whose value has one line an item."""
+    opening, closing = brackets
+    if not lines:
+        return f'"{key}": {opening}{closing}'
+    body = ",\n    ".join(lines)
+    return f'"{key}": {opening}\n    {body}\n  {closing}'

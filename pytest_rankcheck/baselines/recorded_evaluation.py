@@ -1,0 +1,176 @@
+"""A measurement from a file: a run that is measured now, a baseline, or the JSON of a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_rankcheck.baselines.record import FORMAT_NAME, Kept, QueryLine, Record
+from pytest_rankcheck.baselines.record_reader import read_record
+from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
+from pytest_rankcheck.evaluation.run_golden_join import Joined
+from pytest_rankcheck.files.packed_files import first_bytes
+from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+__all__ = ["RecordedEvaluation", "measured_from", "record_in", "recorded"]
+
+_REPORT = "pytest-rankcheck report"
+_SAMPLE = 200
+
+
+class RecordedEvaluation(Evaluation):
+    """The evaluation of a ranker of which only the record is there: values and the top of each.
+
+    It has the queries of the record that the golden set has unchanged, and the metrics of the
+    record, no others.
+    """
+
+    def __init__(self, record: Record, golden: GoldenSet, name: str) -> None:
+        known = record.query_fingerprints
+        same = [
+            query_id
+            for query_id, fingerprint in golden.query_fingerprints.items()
+            if known.get(query_id) == fingerprint
+        ]
+        if not same:
+            raise GoldenSetError(
+                f"{quoted(name)}: golden set '{quoted(golden.name)}' has none of its queries with "
+                "the same text and judgments; give the set that it was measured on"
+            )
+        run = Run({}, name=name, depth=record.depth)
+        chosen = golden if len(same) == len(golden) else golden.subset(same)
+        super().__init__(run, chosen, record.conventions, Joined({}, ()))
+        self.record = record
+        place = {query_id: index for index, query_id in enumerate(record.query_ids)}
+        self._at = [place[query_id] for query_id in self.query_ids]
+
+    @property
+    def missing(self) -> Sequence[str]:
+        """None: the record says nothing of them."""
+        return ()
+
+    @property
+    def can_swap(self) -> bool:
+        """No: the record has the top of each ranking."""
+        return False
+
+    @property
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes."""
+        return self.record.known_depth
+
+    def values(self, metric: MetricLike) -> FloatArray:
+        """Return the recorded values, in the order of `query_ids`.
+
+        Raises:
+            BaselineError: the record does not have this metric.
+        """
+        return np.asarray(self.record.values(Metric.parse(metric))[self._at], dtype=np.float64)
+
+    def ranking(self, query_id: str) -> Sequence[str]:
+        """Return the top of the ranking of a query."""
+        return self.record.ranking(query_id)
+
+    def ranks(self, query_id: str) -> Mapping[str, int]:
+        """Return the rank of each document of `ranking`."""
+        return self.record.ranks(query_id)
+
+    def noise(self, metric: MetricLike) -> float:
+        """Return the recorded standard deviation from run to run; NaN if there is none."""
+        return self.record.noise(Metric.parse(metric))
+
+    def tied(self, k: int | None = 10) -> Sequence[str]:
+        """Return nothing: scores are not recorded."""
+        return ()
+
+
+def measured_from(path: Path, golden: GoldenSet) -> Evaluation:
+    """Return the measurement that a file is: a run, a baseline, or a JSON report.
+
+    Raises:
+        RankcheckError: it is none of these, or does not fit the golden set.
+    """
+    record = record_in(path, golden.name)
+    if record is not None:
+        return RecordedEvaluation(record, golden, path.name)
+    return evaluate(Run.load(path), golden)
+
+
+def record_in(path: Path, golden_name: str | None = None) -> Record | None:
+    """Return the record that a file is, or has of a golden set; None where it is a run.
+
+    Raises:
+        BaselineError: it is a broken baseline, or a report without that golden set.
+    """
+    if not path.exists():
+        raise BaselineError(f"there is no file {quoted(path)}")
+    kind = recorded(path)
+    if kind is None:
+        return None
+    if kind == FORMAT_NAME:
+        return read_record(path)
+    return _record_of_report(json.loads(text_of(path, BaselineError)), str(path), golden_name)
+
+
+def recorded(path: Path) -> str | None:
+    """Return what a file says that it is: a baseline or a report; None where it is a run."""
+    start = b""
+    with suppress(BaselineError):
+        start = first_bytes(path, _SAMPLE, BaselineError)
+    kinds = (FORMAT_NAME, _REPORT)
+    return next((kind for kind in kinds if f'"format": "{kind}"'.encode() in start), None)
+
+
+def _record_of_report(report: Mapping[str, Any], path: str, golden_name: str | None) -> Record:
+    """Return what a report says of a golden set now, as a record."""
+    found = report["measurements"]
+    named = [one for one in found if golden_name in (None, one["golden_set"]["name"])] or found
+    if not named:
+        raise BaselineError(f"{path}: the report has no measurement")
+    one = named[0]
+    queries = {
+        line["id"]: QueryLine(
+            line["fingerprint"],
+            {name: pair[1] for name, pair in line["values"].items()},
+            tuple(line["now"]),
+        )
+        for line in one["queries"]
+    }
+    metrics = {name: Metric.parse(name) for name in one["metrics"]}
+    best = {
+        gate["metric"]: gate["best"]
+        for gate in report["gates"]
+        if gate["measurement"] == one["key"] and gate.get("best") is not None
+    }
+    columns = {
+        name: np.array([_value(line.values.get(name)) for line in queries.values()])
+        for name in metrics
+    }
+    golden = one["golden_set"]
+    return Record(
+        golden_name=golden["name"],
+        golden_queries=golden["queries"],
+        golden_judgments=golden["judgments"],
+        golden_fingerprint=golden["fingerprint"],
+        depth=one["run"]["depth"],
+        conventions=Conventions.from_dict(one["conventions"]),
+        kept={
+            name: Kept(True, best.get(name, metrics[name].mean(columns[name]))) for name in metrics
+        },
+        queries=dict(sorted(queries.items())),
+    )
+
+
+def _value(value: float | None) -> float:
+    return float("nan") if value is None else value

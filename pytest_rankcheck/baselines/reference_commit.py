@@ -1,0 +1,119 @@
+"""The records as they are at another commit: what was approved on the branch to merge into."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_rankcheck.baselines.baseline_path import FOLDER
+from pytest_rankcheck.baselines.git_commands import GitError, asked, git
+from pytest_rankcheck.errors import ConfigurationError, quoted
+
+__all__ = ["Change", "Reference"]
+
+_OPTION = "--rankcheck-baseline-ref"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A baseline file that this branch adds, changes or removes."""
+
+    path: Path
+    before: str | None
+    """Its text at the reference; None if it is not there."""
+    after: str | None
+    """Its text now; None if it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A commit, by the name that was given for it, and the repository that it is in."""
+
+    name: str
+    commit: str
+    root: Path
+    """The top folder of the repository."""
+
+    @classmethod
+    def of(cls, name: str, folder: Path) -> Reference:
+        """Return the commit that ``name`` means in the repository of a folder.
+
+        Raises:
+            ConfigurationError: there is no git, no repository or no such commit; the text says
+                what to do.
+        """
+        try:
+            root = Path(git(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
+        except GitError as error:
+            if "not a git repository" not in str(error):
+                raise ConfigurationError(
+                    f"{_OPTION} {quoted(name)}: git cannot be asked: {quoted(error, 200)}; install "
+                    "git, or leave out the option to compare with the files as they are"
+                ) from None
+            raise ConfigurationError(
+                f"{_OPTION} {quoted(name)}: {folder} is in no git repository; run pytest in a "
+                "clone, or leave out the option to compare with the files as they are"
+            ) from None
+        # What git reads as an option is no commit, and must not become one.
+        commit = None if name.startswith("-") else _commit(root, name)
+        if commit is None:
+            raise ConfigurationError(f"{_OPTION} {quoted(name)}: {_unknown(root, name)}")
+        return cls(name, commit, root)
+
+    def text(self, path: Path) -> str | None:
+        """Return the text of a file at the commit; None if the commit does not have it.
+
+        Raises:
+            ConfigurationError: git has the file but cannot give it, as in a partial clone.
+        """
+        inside = self._inside(path)
+        if inside is None or not git(self.root, "ls-tree", self.commit, "--", inside):
+            return None
+        try:
+            return git(self.root, "show", f"{self.commit}:{inside}")
+        except GitError as error:
+            raise ConfigurationError(
+                f"{_OPTION} {quoted(self.name)}: git cannot show {inside}: {quoted(error, 200)}"
+            ) from None
+
+    def changes(self, folder: Path) -> Iterator[Change]:
+        """Yield the baseline files under a folder that are not as they are at the commit."""
+        inside = self._inside(folder) or "."
+        changed = git(
+            self.root, "diff", "--name-only", "--no-renames", "-z", self.commit, "--", inside
+        )
+        new = git(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", inside)
+        for name in sorted({*changed.split("\0"), *new.split("\0")}):
+            path = self.root / name
+            if path.suffix != ".json" or path.parent.parent.name != FOLDER:
+                continue
+            after = path.read_text("utf-8", "replace") if path.is_file() else None
+            before = self.text(path)
+            if before != after:
+                yield Change(path, before, after)
+
+    def _inside(self, path: Path) -> str | None:
+        """Return a path as git names it; None if it is not in the repository."""
+        try:
+            seen = os.path.relpath(os.path.realpath(path), os.path.realpath(self.root))
+        except ValueError:  # on another drive
+            return None
+        return None if seen.startswith("..") else Path(seen).as_posix()
+
+
+def _commit(root: Path, name: str) -> str | None:
+    return asked(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+
+
+def _unknown(root: Path, name: str) -> str:
+    """Return why git does not know a commit, and what to do."""
+    remote, slash, branch = name.partition("/")
+    fetch = f"git fetch {remote} {branch}" if slash else "git fetch --all"
+    if asked(root, "rev-parse", "--is-shallow-repository") == "true":
+        return (
+            "git does not know it, and this is a shallow clone, which has few commits; fetch it "
+            f"first, with {fetch} --depth=1, or clone whole (actions/checkout: fetch-depth: 0)"
+        )
+    return f"git does not know it; check the name, or fetch it first, with {fetch}"

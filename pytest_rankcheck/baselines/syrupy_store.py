@@ -1,0 +1,194 @@
+"""The syrupy extension. The only module that knows syrupy.
+
+What syrupy does, and what follows from it, each covered by a test on every supported version:
+
+1. An update deletes snapshots that it takes for unused, also those of tests that failed early or
+   never ran. So we tell it of none: `BaselineExtension.discover_snapshots`.
+2. Single-file extensions ignore ``snapshot_dirname``. So the whole location is ours.
+3. A write can only be vetoed by an exception in ``matches()``.
+4. The write hook grows arguments between majors, writes in place, and from version 6 on at once
+   instead of at the end of the session. So we take ``**kwargs``, replace the file as a whole, and
+   flush older versions ourselves.
+5. Its failure text does not survive ``--assert=plain``. So a test never asserts on a snapshot.
+6. Extensions are given no context. So the proposal that is compared carries it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.data import SnapshotCollection, SnapshotCollections
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+
+from pytest_rankcheck.baselines.baseline_path import baseline_path
+from pytest_rankcheck.baselines.update_mode import Mode
+from pytest_rankcheck.errors import BaselineError, ConfigurationError
+from pytest_rankcheck.files.whole_files import write_whole
+
+__all__ = ["BaselineExtension", "Proposal", "RefusedError", "SnapshotStore"]
+
+
+class RefusedError(Exception):
+    """The veto on a write; syrupy catches it and writes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The text that a baseline file should have, or why it may not."""
+
+    text: str
+    refusal: str | None = None
+
+
+class BaselineExtension(SingleFileSnapshotExtension):
+    """Stores the record of a test as one JSON file beside the test module."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "json"
+    # Syrupy writes through class methods, so what they must know is the class's.
+    awaited: ClassVar[set[str]] = set()
+    """The files that may be written now. A write that was interrupted is not made up for later."""
+    failed_writes: ClassVar[dict[str, OSError]] = {}
+    _refusal: str | None = None
+
+    def serialize(self, data: Any, **kwargs: Any) -> str:
+        """Return the text of a `Proposal`; its refusal is kept for `matches`."""
+        proposal: Proposal = data
+        self._refusal = proposal.refusal
+        return proposal.text
+
+    def matches(self, *, serialized_data: Any, snapshot_data: Any) -> bool:
+        """Return whether the file has this text; veto the write if it was refused."""
+        if self._refusal is not None:
+            raise RefusedError(self._refusal)
+        return bool(serialized_data == snapshot_data)
+
+    @classmethod
+    def get_location(cls, *, test_location: PyTestLocation, index: Any) -> str:
+        """Return the path of the test's baseline file."""
+        return str(baseline_path(Path(test_location.filepath), test_location.nodeid))
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        """Return the folder of the test's baseline file."""
+        return str(Path(cls.get_location(test_location=test_location, index=0)).parent)
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
+        """Return the name of the snapshot in syrupy's summary."""
+        return Path(cls.get_location(test_location=test_location, index=index)).stem
+
+    def discover_snapshots(self, **kwargs: Any) -> SnapshotCollections:
+        """Return nothing, so that syrupy finds nothing to delete."""
+        return SnapshotCollections()
+
+    def delete_snapshots(self, **kwargs: Any) -> None:
+        """Delete nothing: a baseline is only removed by a person."""
+
+    @classmethod
+    def write_snapshot_collection(
+        cls, *, snapshot_collection: SnapshotCollection, **kwargs: Any
+    ) -> None:
+        """Write the file as a whole; a failure is kept for `SnapshotStore`, which reports it."""
+        location = snapshot_collection.location
+        if location not in cls.awaited:
+            return
+        text = str(next(iter(snapshot_collection)).data)
+        try:
+            write_whole(Path(location), text)
+        except OSError as failure:
+            cls.failed_writes[location] = failure
+
+
+class _Location(PyTestLocation):
+    """A test's location; syrupy's own relation of names to tests does not apply to our files."""
+
+    def matches_snapshot_name(self, snapshot_name: str) -> bool:
+        return True
+
+    def matches_snapshot_location(self, snapshot_location: str) -> bool:
+        return True
+
+
+class SnapshotStore:
+    """The baseline file of one test, as a syrupy snapshot."""
+
+    def __init__(self, item: pytest.Item, mode: Mode) -> None:
+        session = getattr(item.config, "_syrupy", None)
+        if session is None:
+            raise ConfigurationError(
+                "the baseline fixture needs syrupy's plugin, which this session does not load; "
+                "take away -p no:syrupy"
+            )
+        options: dict[str, Any] = {"update_snapshots": mode.update}
+        if mode.new_only:  # older versions do not know it
+            options["update_new_snapshots_only"] = True
+        self._may_write = mode.may_create
+        self._assertion = SnapshotAssertion(
+            session=session,
+            extension_class=BaselineExtension,
+            test_location=_Location(item),
+            **options,
+        )
+        self.path = baseline_path(item.path, item.nodeid)
+        self.shown_path = _relative(self.path, item.config.invocation_params.dir)
+
+    def submit(self, proposal: Proposal) -> None:
+        """Let syrupy compare, count and, in an update, write.
+
+        Raises:
+            BaselineError: the file cannot be written. It is unchanged.
+        """
+        location = str(self.path)
+        BaselineExtension.failed_writes.pop(location, None)
+        updating = self._may_write and proposal.refusal is None
+        if updating:
+            self._prepare_folder()
+            BaselineExtension.awaited.add(location)
+        try:
+            accepted = bool(self._assertion == proposal)
+            if accepted and updating:
+                self._flush()
+        finally:
+            BaselineExtension.awaited.discard(location)
+        failure: BaseException | None = BaselineExtension.failed_writes.pop(location, None)
+        if failure is None and updating and not accepted:
+            failure = self._last_exception()
+        if failure is not None:
+            raise self._unwritable(failure)
+
+    def _prepare_folder(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise self._unwritable(failure) from None
+
+    def _flush(self) -> None:
+        """Have the file written now: before version 6 syrupy waits for the end of the session."""
+        self._assertion.session.flush_snapshot_write_queue()
+
+    def _last_exception(self) -> BaseException | None:
+        results = self._assertion.executions
+        return results[max(results)].exception if results else None
+
+    def _unwritable(self, failure: BaseException) -> BaselineError:
+        why = getattr(failure, "strerror", None) or failure
+        return BaselineError(
+            f"{self.shown_path}: the baseline cannot be written: {why}. What was there is "
+            "unchanged; make the folder writable and update again"
+        )
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """Return ``path`` as seen from ``folder``, where that is shorter than the whole."""
+    try:
+        seen = os.path.relpath(path, folder)
+    except ValueError:  # on another drive
+        return str(path)
+    return min(seen, str(path), key=len)

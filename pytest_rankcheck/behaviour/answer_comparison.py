@@ -1,0 +1,120 @@
+"""Asking a ranker more than once, in one way and in another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.adapter_choice import adapter_of
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, Asking, Retried
+from pytest_rankcheck.rankers.rank import DEFAULT_DEPTH, Attempt, RankOptions, attempted, rank
+from pytest_rankcheck.rankers.ranking import Duplicates, Ties
+from pytest_rankcheck.rankers.run import Run
+
+__all__ = ["Asker", "Difference", "differences"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A ranker, and the conditions under which it is asked: those of ``rank``."""
+
+    adapter: Adapter
+    depth: int = DEFAULT_DEPTH
+    ties: Ties = "doc_id"
+    duplicates: Duplicates = "error"
+    concurrency: int = 8
+    timeout: float | None = None
+    retries: int = 0
+    retry_on: Sequence[Retried] = ()
+
+    @classmethod
+    def of(cls, ranker: object, golden: GoldenSet, options: RankOptions) -> Asker:
+        """Return the asker of a ranker.
+
+        Raises:
+            ConfigurationError: an option is none of ``rank``, or the golden set is none.
+            RankerError: it is no ranker.
+        """
+        if not isinstance(golden, GoldenSet):
+            raise ConfigurationError(
+                f"the golden set is {quoted(type(golden).__name__)}; give the fixtures ranker and "
+                "golden_set, in this order"
+            )
+        known = list(RankOptions.__annotations__)
+        for name in options:
+            if name not in known:
+                raise ConfigurationError(
+                    f"there is no option '{quoted(name)}'{suggestion(name, known)}; those of rank "
+                    f"are taken: {', '.join(known)}"
+                )
+        return cls(adapter_of(ranker), **options)
+
+    def first(self, golden: GoldenSet) -> Run:
+        """Return the run that all others are compared with.
+
+        Raises:
+            RankerError: the ranker fails on a query.
+            RunError: every ranking is empty.
+        """
+        __tracebackhide__ = True
+        run = rank(
+            self.adapter,
+            golden,
+            self.depth,
+            ties=self.ties,
+            duplicates=self.duplicates,
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            retries=self.retries,
+            retry_on=self.retry_on,
+        )
+        if not any(run[query_id] for query_id in run):
+            raise RunError(
+                f"ranker '{quoted(self.adapter.name)}' on golden set '{quoted(golden.name)}': "
+                "every ranking is empty: the ranker is broken, not bad"
+            )
+        return run
+
+    def again(self, golden: GoldenSet) -> Attempt:
+        """Return what the ranker answers now, be it that it fails."""
+        asking = Asking(
+            golden,
+            self.depth,
+            self.concurrency,
+            self.timeout,
+            self.retries,
+            tuple(self.retry_on),
+        )
+        try:
+            return attempted(self.adapter, asking, self.ties, self.duplicates)
+        except Exception as error:  # what makes all queries impossible, it did not before
+            return Attempt(Run({}), {query.id: error for query in golden})
+
+    def asking(self, adapter: Adapter) -> Asker:
+        """Return the asker of the same ranker in another form."""
+        return replace(self, adapter=adapter)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A query that was ranked differently, or failed, when it was asked in another way."""
+
+    query_id: str
+    how: str
+    """How it was asked: ``in reverse order``."""
+    before: Sequence[str]
+    after: Sequence[str]
+    failure: Exception | None = None
+
+
+def differences(run: Run, attempt: Attempt, how: str) -> Mapping[str, Difference]:
+    """Return the queries that are ranked otherwise than in ``run``, or that fail."""
+    found: dict[str, Difference] = {}
+    for query_id in (*attempt.failures, *attempt.run):
+        before, after = run.ranking(query_id), attempt.run.ranking(query_id)
+        failure = attempt.failures.get(query_id)
+        if failure is not None or before != after:
+            found[query_id] = Difference(query_id, how, before, after, failure)
+    return found

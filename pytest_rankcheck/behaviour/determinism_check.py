@@ -1,0 +1,248 @@
+"""Does a ranker answer the same, whenever, in which order and together with what it is asked?"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from threading import Barrier
+from typing import Literal, get_args
+
+from pytest_rankcheck.behaviour.answer_comparison import Asker, Difference, differences
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.adapter_protocol import Order
+from pytest_rankcheck.rankers.adapters.many_queries import AtOnce
+from pytest_rankcheck.rankers.callable_adapters import Concurrently
+from pytest_rankcheck.rankers.rank import Attempt
+from pytest_rankcheck.rankers.run import Run
+
+__all__ = ["VARIED", "Checked", "Condition", "Sameness", "Ways", "check_determinism"]
+
+Condition = Literal["repeats", "batch", "order", "candidates", "threads"]
+"""What must not matter: that a query was asked before, with how many others it is asked at once, in
+which order queries are asked, in which order a reranker gets its candidates, and from how many
+threads. In this order they are looked at: each also varies some of those before it."""
+
+VARIED: tuple[Condition, ...] = get_args(Condition)[1:]
+"""The conditions that are varied, beside asking again."""
+
+Asked = Iterator[tuple[str, Attempt]]
+"""In which way the ranker was asked, and what it answered."""
+
+_ORDERS: dict[str, Order] = {
+    "in reverse": lambda places: places[::-1],
+    "every second one first": lambda places: [*places[1::2], *places[::2]],
+}
+_THREADS_MEET = 0.2
+"""Seconds that threads ask at least, each for all queries again and again."""
+_SWITCH_INTERVAL = 1e-5
+"""Seconds after which Python changes to another thread: short, so that races show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found under one condition."""
+
+    condition: Condition
+    ways: Sequence[str] = ()
+    """How the ranker was asked."""
+    queries: int = 0
+    """How many queries were compared."""
+    differences: Sequence[Difference] = ()
+    """A query each, the first of its differences."""
+    skipped: str = ""
+    """Why nothing was compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sameness:
+    """What was found under all conditions."""
+
+    ranker: str
+    found: Sequence[Checked]
+
+    @property
+    def broken(self) -> Sequence[Checked]:
+        """The conditions that made a difference."""
+        return [one for one in self.found if one.differences]
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """In how many ways a ranker is asked.
+
+    Raises:
+        ConfigurationError: a number is out of its range, or there is no such condition.
+    """
+
+    repeats: int = 3
+    insensitive_to: Sequence[Condition] = VARIED
+    threads: int = 4
+    batch_sizes: Sequence[int] = ()
+    """How many queries at once, for a ranker so asked; none: 1, and half of the ranker's own."""
+
+    def __post_init__(self) -> None:
+        numbers: Mapping[str, tuple[object, int]] = {
+            "repeats": (self.repeats, 2),
+            "threads": (self.threads, 2),
+            **{f"batch_sizes[{place}]": (size, 1) for place, size in enumerate(self.batch_sizes)},
+        }
+        for what, (value, least) in numbers.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ConfigurationError(
+                    f"{what}={quoted(value)}: it is a whole number of at least {least}"
+                )
+        asked = self.insensitive_to
+        for condition in [asked] if isinstance(asked, str) else asked:
+            if condition not in VARIED:
+                raise ConfigurationError(
+                    f"insensitive_to={quoted(condition)} is not possible"
+                    f"{suggestion(str(condition), VARIED)}; it takes {', '.join(VARIED)}"
+                )
+
+
+def check_determinism(asker: Asker, golden: GoldenSet, ways: Ways) -> Sameness:
+    """Ask a ranker for the same queries in several ways, and compare with the first answers.
+
+    A query that is ranked differently under one condition says nothing about the next, which are
+    looked at on the other queries: what is drawn at random would break all of them.
+
+    Raises:
+        RankerError: the ranker fails when it is asked for the first time.
+        RunError: every ranking is empty.
+    """
+    __tracebackhide__ = True
+    run = asker.first(golden)
+    stable = list(run.query_ids)
+    found: list[Checked] = []
+    for condition in _in_turn(ways.insensitive_to, asker):
+        skipped = _not_applicable(condition, asker, golden)
+        if not skipped and not stable:
+            skipped = "no query is left that was always ranked the same"
+        if skipped:
+            found.append(Checked(condition, skipped=skipped))
+            continue
+        asked = _asked(condition, asker, golden, ways, run)
+        found.append(_compared(condition, run, asked, stable))
+        broken = {difference.query_id for difference in found[-1].differences}
+        stable = [query_id for query_id in stable if query_id not in broken]
+    return Sameness(asker.adapter.name, found)
+
+
+def _in_turn(wanted: Sequence[Condition], asker: Asker) -> Iterator[Condition]:
+    """Yield the conditions, those first that vary nothing else."""
+    yield "repeats"
+    varied = [condition for condition in VARIED if condition in wanted]
+    if isinstance(asker.adapter, Concurrently):  # in any other order, other queries meet, too
+        varied.sort(key=lambda condition: condition != "threads")
+    yield from varied
+
+
+def _asked(condition: Condition, asker: Asker, golden: GoldenSet, ways: Ways, run: Run) -> Asked:
+    match condition:
+        case "repeats":
+            return _repeats(asker, golden, ways.repeats)
+        case "order":
+            return _orders(asker, golden)
+        case "batch":
+            return _batches(asker, golden, ways.batch_sizes)
+        case "candidates":
+            return _candidates(asker, golden)
+    return _threads(asker, golden, ways.threads, run)
+
+
+def _compared(condition: Condition, run: Run, asked: Asked, query_ids: Sequence[str]) -> Checked:
+    """Compare the answers to some queries with those of the first run."""
+    ways: dict[str, None] = {}
+    found: dict[str, Difference] = {}
+    for how, attempt in asked:
+        ways[how] = None
+        for query_id, difference in differences(run, attempt, how).items():
+            found.setdefault(query_id, difference)
+    differing = [found[query_id] for query_id in query_ids if query_id in found]
+    return Checked(condition, tuple(ways), len(query_ids), differing)
+
+
+def _repeats(asker: Asker, golden: GoldenSet, repeats: int) -> Asked:
+    for number in range(2, repeats + 1):
+        yield f"time {number}", asker.again(golden)
+
+
+def _orders(asker: Asker, golden: GoldenSet) -> Asked:
+    for how, order in _ORDERS.items():
+        ids = [golden.query_ids[place] for place in order(range(len(golden)))]
+        yield how, asker.again(golden.ordered(ids))
+
+
+def _batches(asker: Asker, golden: GoldenSet, sizes: Sequence[int]) -> Asked:
+    # Never more at once than it is made for: that may not fit into its memory.
+    own = _own_size(asker, golden)
+    for size in sizes or dict.fromkeys((1, (own + 1) // 2)):
+        adapter = asker.adapter.with_size(size)
+        assert adapter is not None
+        yield f"{size:,} at once", asker.asking(adapter).again(golden)
+
+
+def _candidates(asker: Asker, golden: GoldenSet) -> Asked:
+    for how, order in _ORDERS.items():
+        adapter = asker.adapter.with_candidates(order)
+        assert adapter is not None
+        yield how, asker.asking(adapter).again(golden)
+
+
+def _threads(asker: Asker, golden: GoldenSet, threads: int, run: Run) -> Asked:
+    """Ask from several threads at the same time, each for all queries and from another on.
+
+    A ranker that is done at once is asked for some time, so that the threads do meet. What is
+    async runs in one thread; it is asked for one query at a time instead.
+    """
+    if isinstance(asker.adapter, Concurrently):
+        yield "one at a time", replace(asker, concurrency=1).again(golden)
+        return
+    barrier = Barrier(threads)
+
+    def ask(number: int) -> Attempt:
+        ids, start = golden.query_ids, len(golden) * number // threads
+        part = golden.ordered((*ids[start:], *ids[:start]))
+        barrier.wait()
+        end = time.monotonic() + _THREADS_MEET
+        attempt = asker.again(part)
+        while time.monotonic() < end and not differences(run, attempt, ""):
+            attempt = asker.again(part)
+        return attempt
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            for attempt in list(pool.map(ask, range(threads))):
+                yield f"{threads} threads", attempt
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def _not_applicable(condition: Condition, asker: Asker, golden: GoldenSet) -> str:
+    """Return why a condition cannot be varied; nothing if it can."""
+    adapter = asker.adapter
+    match condition:
+        case "order" if len(golden) == 1:
+            return "there is only one query"
+        case "batch":
+            if adapter.with_size(1) is None:
+                return "the ranker is asked for one query after the other"
+            if _own_size(asker, golden) == 1:
+                return "there is only one query at once"
+        case "candidates":
+            if adapter.with_candidates(lambda places: places) is None:
+                return "the ranker is given no candidates"
+        case "threads" if isinstance(adapter, Concurrently) and asker.concurrency == 1:
+            return "concurrency=1 asks for one query at a time"
+    return ""
+
+
+def _own_size(asker: Asker, golden: GoldenSet) -> int:
+    size = asker.adapter.size if isinstance(asker.adapter, AtOnce) else 1
+    return min(size or len(golden), len(golden))

@@ -1,0 +1,69 @@
+"""The documents that moved between two rankings of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.comparison.measurement import Measured
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+
+__all__ = ["Move", "moves_between"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A document whose rank differs between two rankings of one query."""
+
+    doc_id: str
+    grade: float | None
+    """None: not judged."""
+    before: int | None
+    """Its rank before; None: it was not in the part of the ranking that is known."""
+    after: int | None
+    """Its rank now; None: it is not ranked any more."""
+    k: int
+    """How many documents are the top."""
+
+    @property
+    def entered(self) -> bool:
+        """Whether it is in the top now and was not before."""
+        return self._in_top(self.after) and not self._in_top(self.before)
+
+    @property
+    def left(self) -> bool:
+        """Whether it was in the top before and is not now."""
+        return self._in_top(self.before) and not self._in_top(self.after)
+
+    def _in_top(self, rank: int | None) -> bool:
+        return rank is not None and rank <= self.k
+
+
+def moves_between(other: Measured, evaluation: Evaluation, query_id: str, k: int) -> Sequence[Move]:
+    """Return the documents of a query's top k, then and now, whose rank differs.
+
+    What explains a change comes first; see `Comparison.moved`.
+    """
+    grades = evaluation.golden.grades(query_id)
+    then, now = other.ranking(query_id), evaluation.ranking(query_id)
+    before, after = other.ranks(query_id), evaluation.ranks(query_id)
+    in_a_top = dict.fromkeys((*then[:k], *now[:k]))
+    moves = [
+        Move(doc_id, grades.get(doc_id), before.get(doc_id), after.get(doc_id), k)
+        for doc_id in in_a_top
+        if before.get(doc_id) != after.get(doc_id)
+    ]
+    return sorted(moves, key=_importance)
+
+
+def _importance(move: Move) -> tuple[bool, float, float, float]:
+    """Sort what explains a change first: relevant documents, high grades, long falls."""
+    beyond = 1e9
+    before, after = move.before or beyond, move.after or beyond
+    grade = move.grade or 0
+    if grade <= 0:
+        return (True, 0, after, before)
+    return (False, -grade, before - after, after)

@@ -1,0 +1,42 @@
+"""What a comparison needs of each of its two sides, be it an evaluation or a baseline record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+__all__ = ["Measured"]
+
+
+class Measured(Protocol):
+    """A measurement: values of metrics by query, and what was ranked at the top."""
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """The queries, in the order of `values`."""
+
+    @property
+    def query_fingerprints(self) -> Mapping[str, str]:
+        """The fingerprint of each query's text and judgments when it was measured."""
+
+    @property
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes; None: all the way."""
+
+    def noise(self, metric: Metric) -> float:
+        """The standard deviation of the mean from run to run; NaN where it was not measured."""
+
+    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Where the queries of each slice stand in `query_ids`; nothing where it is not known."""
+
+    def values(self, metric: Metric) -> FloatArray:
+        """The value of each query, ``[Q]``; NaN for a query that does not count."""
+
+    def ranking(self, query_id: str) -> Sequence[str]:
+        """The documents ranked for a query, best first, as far down as is known."""
+
+    def ranks(self, query_id: str) -> Mapping[str, int]:
+        """The ranks that are known of a query's documents, from 1."""

@@ -1,0 +1,120 @@
+"""The plan: how many queries a golden set needs, from how much its queries differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.sample_size import queries_needed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["POWERS", "Plan", "Spread", "plan_of", "spread_of"]
+
+POWERS = (0.7, 0.8, 0.9, 0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How much the differences of queries vary, and how that is known."""
+
+    deviation: float
+    """Their standard deviation."""
+    queries: int
+    """Of how many queries."""
+    source: str
+    """What it was taken from, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many queries would show a fall, by its size and by how sure that is to be."""
+
+    metric: Metric
+    spread: Spread
+    margins: tuple[float, ...]
+    powers: tuple[float, ...]
+    alpha: float
+    queries: tuple[tuple[int, ...], ...]
+    """A row a margin, a column a power."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row a margin, a column a power; spread, source and level in ``attrs``."""
+        import pandas as pd
+
+        frame = pd.DataFrame(
+            self.queries,
+            index=pd.Index(self.margins, name="margin"),
+            columns=pd.Index(self.powers, name="power"),
+        )
+        frame.attrs = {
+            "metric": str(self.metric),
+            "deviation": self.spread.deviation,
+            "source": self.spread.source,
+            "alpha": self.alpha,
+            "method": "one-sided paired t-test, noncentral t (Cohen 1988; Sakai 2018)",
+        }
+        return frame
+
+
+def spread_of(values: FloatArray, gains: FloatArray | None) -> Spread:
+    """Return how much differences vary.
+
+    Args:
+        values: the values of queries of one ranker, ``[Q]``.
+        gains: the differences of queries between two rankers, ``[n]``; None if there is one only.
+    """
+    if gains is not None:
+        found = Differences.of(gains)
+        if found.deviation > 0:
+            return Spread(found.deviation, found.count, "the differences of the two rankers")
+    # Two rankers whose values correlate by 1/2 differ as much as one varies: (2 - 2r) = 1.
+    own = Differences.of(values)
+    return Spread(
+        own.deviation,
+        own.count,
+        "a guess: as much as the values of the queries do, since there are no differences to learn "
+        "from; two versions of one ranker usually differ less",
+    )
+
+
+def plan_of(
+    metric: Metric,
+    spread: Spread,
+    margin: float | Sequence[float],
+    powers: Sequence[float] = POWERS,
+    alpha: float = 0.05,
+) -> Plan:
+    """Return how many queries show a fall of each margin with each power.
+
+    Raises:
+        ConfigurationError: a margin, a power or the level is not possible.
+        MetricError: the values do not vary, or there are too few.
+    """
+    margins = tuple(np.atleast_1d(np.asarray(margin, dtype=np.float64)).tolist())
+    if not all(math.isfinite(one) and one > 0 for one in margins) or not margins:
+        raise ConfigurationError(f"margin={quoted(margin)}: a margin is a finite number above 0")
+    if not 0 < alpha < 0.5 or not all(alpha < power < 1 for power in powers):
+        raise ConfigurationError(
+            f"alpha={quoted(alpha)}, powers={quoted(powers)}: the level is above 0 and below 0.5, "
+            "a power above the level and below 1"
+        )
+    if not spread.deviation > 0:
+        raise MetricError(
+            f"{metric}: the values of the {spread.queries:,} queries do not vary, so they say "
+            "nothing of how many queries are needed"
+        )
+    rows = [
+        tuple(queries_needed(fall, spread.deviation, power, alpha) for power in powers)
+        for fall in margins
+    ]
+    return Plan(metric, spread, margins, tuple(powers), alpha, tuple(rows))

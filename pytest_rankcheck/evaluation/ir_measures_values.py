@@ -1,0 +1,62 @@
+"""Values of the measures that ir_measures computes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.ir_measures_bridge import measure_of
+from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+__all__ = ["foreign_values"]
+
+
+def foreign_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
+    """Return the value of each query of ``golden`` that ir_measures computes, ``[Q]``.
+
+    The ranking is handed on as falling scores, so that our order counts whatever that library
+    does with ties. Golden sets have no subtopics: to a measure of diversity all documents are of
+    one. A query that it gives no value for scores 0.
+
+    Raises:
+        MetricError: a grade is not whole, or ir_measures cannot compute the measure.
+    """
+    measure = measure_of(name)
+    values = dict.fromkeys(golden.query_ids, 0.0)
+    try:
+        for found in measure.iter_calc(_qrels(golden), _scores(run, golden)):
+            if found.query_id in values:
+                values[found.query_id] = float(found.value)
+    except MetricError:
+        raise
+    except Exception as failure:  # whatever the library and its providers raise
+        raise MetricError(
+            f"ir_measures cannot compute {quoted(name)}: {type(failure).__name__}: "
+            f"{quoted(failure, 300)}"
+        ) from failure
+    return np.array(list(values.values()), dtype=np.float64)
+
+
+def _qrels(golden: GoldenSet) -> dict[str, dict[str, int]]:
+    qrels: dict[str, dict[str, int]] = {}
+    for query_id in golden.query_ids:
+        grades = golden.grades(query_id)
+        for doc_id, grade in grades.items():
+            if grade != int(grade):
+                raise MetricError(
+                    f"ir_measures takes whole grades only; document '{quoted(doc_id)}' of query "
+                    f"'{quoted(query_id)}' has {grade:g}"
+                )
+        qrels[query_id] = {doc_id: int(grade) for doc_id, grade in grades.items()}
+    return qrels
+
+
+def _scores(run: Run, golden: GoldenSet) -> dict[str, dict[str, float]]:
+    rankings = {query_id: run.ranking(query_id) for query_id in golden.query_ids}
+    return {
+        query_id: {doc_id: float(len(ranked) - place) for place, doc_id in enumerate(ranked)}
+        for query_id, ranked in rankings.items()
+        if ranked
+    }

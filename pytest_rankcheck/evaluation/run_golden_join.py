@@ -1,0 +1,90 @@
+"""Joining a run with a golden set into judged hits: done here, once, for every metric."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
+from pytest_rankcheck.rankers.paused_collector import collector_paused
+from pytest_rankcheck.rankers.query_hits import Found
+from pytest_rankcheck.rankers.run import Run
+
+__all__ = ["BLOCK", "Joined", "hits_of", "join", "judged_hits"]
+
+BLOCK = 4096
+"""Queries a block: it bounds the padded matrices, and with them the memory."""
+
+_NOTHING = Found(0, (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What a run says of each judged query."""
+
+    found: Mapping[str, Found]
+    """By judged query, for those that the run has."""
+    extra: tuple[str, ...]
+    """The queries of the run that are not judged."""
+
+
+def join(run: Run, golden: GoldenSet) -> Joined:
+    """Find the judged documents in a run. Nothing is made for an unjudged document.
+
+    Raises:
+        RunError: the run is in a file, and a line of it is malformed.
+    """
+
+    def wanted(query_id: str) -> Collection[str] | None:
+        return golden.grades(query_id) if query_id in golden else None
+
+    found: dict[str, Found] = {}
+    extra: list[str] = []
+    with collector_paused():
+        for query_id, result in run.found(wanted):
+            if result is None:
+                extra.append(query_id)
+            else:
+                found[query_id] = result
+    return Joined(found, tuple(extra))
+
+
+def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterator[JudgedHits]:
+    """Yield the judged hits of all queries of ``golden``, in its order, in blocks.
+
+    A query that the run lacks has an empty ranking.
+    """
+    query_ids = golden.query_ids
+    for start in range(0, len(query_ids), block):
+        yield _block(joined.found, golden, query_ids[start : start + block])
+
+
+def _block(found: Mapping[str, Found], golden: GoldenSet, query_ids: Sequence[str]) -> JudgedHits:
+    return hits_of(
+        [found.get(query_id, _NOTHING) for query_id in query_ids],
+        [golden.grades(query_id) for query_id in query_ids],
+        golden.max_grade,
+    )
+
+
+def hits_of(
+    found: Sequence[Found], judged: Sequence[Mapping[str, float]], max_grade: float
+) -> JudgedHits:
+    """Return the judged hits of some rankings.
+
+    Args:
+        found: where the judged documents of each were found.
+        judged: the grades of all judged documents of each.
+        max_grade: the highest grade of the whole golden set.
+    """
+    pairs = zip(found, judged, strict=True)
+    return JudgedHits(
+        ranks=padded([query.ranks for query in found]),
+        grades=padded([[grades[doc] for doc in query.doc_ids] for query, grades in pairs]),
+        retrieved=np.array([query.retrieved for query in found], dtype=np.float64),
+        ideal=padded([sorted(grades.values(), reverse=True) for grades in judged]),
+        max_grade=max_grade,
+    )

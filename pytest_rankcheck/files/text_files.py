@@ -1,0 +1,162 @@
+"""Text files, by lines with their numbers or whole, and JSON documents."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.files.packed_files import failures_named, opened
+
+__all__ = [
+    "LONGEST_LINE",
+    "blocks_of_lines",
+    "decoded",
+    "document_of",
+    "json_of",
+    "line_too_long",
+    "lines_of",
+    "numbered_lines",
+    "text_of",
+]
+
+LONGEST_LINE = 64 << 20
+"""Bytes: far more than any line of a golden set or run, far less than the memory."""
+
+_BLOCK = 1 << 20
+
+
+def numbered_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str]]:
+    """Yield all lines of a UTF-8 text file as they are, with their 1-based numbers.
+
+    Only the line feed ends a line (a form feed or U+2028 may be part of an id). A byte order
+    mark is dropped.
+
+    Raises:
+        error: the file is absent, a folder, unreadable or not UTF-8, or a line is longer than
+            64 MiB; the line is named.
+    """
+    number = 0
+    with failures_named(path, error), opened(path) as file:
+        while raw := file.readline(LONGEST_LINE):
+            number += 1
+            if len(raw) == LONGEST_LINE:
+                raise line_too_long(f"{path}:{number}", error)
+            line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+            yield number, decoded(line, f"{path}:{number}", error)
+
+
+def lines_of(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, without carriage returns and line feeds at their ends.
+
+    Raises:
+        error: as in `numbered_lines`.
+    """
+    for number, line in numbered_lines(path, error):
+        if line.strip():
+            yield number, line.rstrip("\r\n")
+
+
+def blocks_of_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, bytes]]:
+    """Yield the bytes of some lines at a time, with the number of the first; each line is whole.
+
+    Raises:
+        error: as in `numbered_lines`, but that all is UTF-8 is for the caller to see to.
+    """
+    number, rest = 1, b""
+    with failures_named(path, error), opened(path) as file:
+        while read := file.read(_BLOCK):
+            is_start = number == 1 and not rest
+            chunk = read.removeprefix(codecs.BOM_UTF8) if is_start else read
+            end = chunk.rfind(b"\n") + 1
+            if not end:
+                rest += chunk
+                if len(rest) > LONGEST_LINE:
+                    raise line_too_long(f"{path}:{number}", error)
+                continue
+            text, rest = rest + chunk[:end], chunk[end:]
+            yield number, text
+            number += text.count(b"\n")
+        if rest:
+            yield number, rest + b"\n"
+
+
+def line_too_long(where: str, error: type[RankcheckError]) -> RankcheckError:
+    """Return the error of a line that no file of ours has."""
+    return error(
+        f"{where}: the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file with a "
+        "line a record?"
+    )
+
+
+def text_of(path: Path, error: type[RankcheckError]) -> str:
+    """Return a whole UTF-8 text file, without a byte order mark.
+
+    Raises:
+        error: as in `numbered_lines`, but for the length of lines.
+    """
+    with failures_named(path, error), opened(path) as file:
+        return decoded(file.read().removeprefix(codecs.BOM_UTF8), str(path), error)
+
+
+def decoded(raw: bytes, where: str, error: type[RankcheckError]) -> str:
+    """Return the text of some bytes.
+
+    Raises:
+        error: they are not UTF-8.
+    """
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as failure:
+        raise error(
+            f"{where}: byte {failure.start + 1} is not UTF-8; save the file as UTF-8"
+        ) from None
+
+
+def document_of(path: Path, error: type[RankcheckError]) -> object:
+    """Return what a file holds that is one JSON value.
+
+    Raises:
+        error: it cannot be read, or is not JSON; file, line and column are named.
+    """
+    text = text_of(path, error)
+    try:
+        return json_of(text, str(path), error)
+    except json.JSONDecodeError as failure:
+        where = f"{path}:{failure.lineno}"
+        raise error(f"{where}: not JSON: {failure.msg}, column {failure.colno}") from None
+
+
+def json_of(text: str, where: str, error: type[RankcheckError]) -> object:
+    """Return the value that a text of JSON means.
+
+    Raises:
+        error: a key of an object stands twice with different values, which JSON would drop
+            silently; a number is NaN, infinite or too long; or objects are nested too deep.
+        json.JSONDecodeError: the text is not JSON.
+    """
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = {}
+        for key, value in pairs:
+            if key in found and found[key] != value:
+                raise error(
+                    f"{where}: '{quoted(key)}' stands twice, with {quoted(found[key])} and "
+                    f"{quoted(value)}; decide for one of them"
+                )
+            found[key] = value
+        return found
+
+    def not_finite(token: str) -> NoReturn:
+        raise error(f"{where}: {token} is not a finite number")
+
+    try:
+        value: object = json.loads(text, object_pairs_hook=unique, parse_constant=not_finite)
+    except (json.JSONDecodeError, RankcheckError):
+        raise
+    except (RecursionError, ValueError) as failure:
+        raise error(f"{where}: not JSON: {failure}") from None
+    return value

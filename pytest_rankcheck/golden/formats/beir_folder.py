@@ -1,0 +1,157 @@
+"""BEIR and MTEB: a folder with ``queries.jsonl``, ``qrels/<split>.tsv`` and maybe ``corpus.jsonl``.
+
+    queries.jsonl     {"_id": "q1", "text": "red shoes"}      further keys are attributes
+    qrels/test.tsv    query-id <tab> corpus-id <tab> score    with this header
+    corpus.jsonl      {"_id": "d3", "title": "Red shoe", "text": "..."}
+
+Where there are several splits, it is the one that is asked for, else ``test``. Only queries of the
+split are in the set. A path to ``qrels/dev.tsv`` is that split of the folder above.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
+from pytest_rankcheck.files.delimited_tables import table_of, table_text
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.text_files import json_of, lines_of
+from pytest_rankcheck.files.whole_files import check_encodable, readable_json, write_whole
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.judgment_columns import add_table
+from pytest_rankcheck.golden.query import Query
+
+__all__ = ["FORMAT"]
+
+_QUERIES, _CORPUS, _QRELS = "queries.jsonl", "corpus.jsonl", "qrels"
+_HEADER = ["query-id", "corpus-id", "score"]
+_USUAL_SPLIT = "test"
+_METADATA = "metadata"
+
+
+def read(source: Source) -> Contents:
+    """Read a split of the folder.
+
+    Raises:
+        GoldenSetError: a file is missing or malformed, or there is no such split; file and line
+            are named.
+    """
+    folder, qrels = _files(source.file, source.split)
+    contents = Contents(replace(source, path=qrels))
+    table = table_of(qrels, GoldenSetError)
+    add_table(contents, table.header, table.rows)
+    judged, contents.queries = contents.queries, {}
+    for where, entry in _entries(folder / _QUERIES):
+        query_id = checked_id(entry.pop("_id"), '"_id"', where)
+        text, attributes = entry.pop("text", None), _attributes(entry)
+        if query_id in judged:
+            told = {**judged[query_id].attributes, **attributes}
+            contents.add_query(Query(query_id, None if text is None else str(text), told), where)
+    if (folder / _CORPUS).exists():
+        _read_titles(contents, folder / _CORPUS)
+    return contents
+
+
+def _files(path: Path, split: str | None) -> tuple[Path, Path]:
+    """Return the folder, and the file with the judgments of the split."""
+    if path.is_file():
+        return path.parent.parent, path
+    found = {file.stem: file for file in sorted((path / _QRELS).glob("*.tsv"))}
+    if not found:
+        raise GoldenSetError(f"{path / _QRELS}: no file of judgments, such as test.tsv")
+    chosen = split or (_USUAL_SPLIT if _USUAL_SPLIT in found else None)
+    if chosen is None and len(found) == 1:
+        chosen = next(iter(found))
+    if chosen not in found:
+        what = f"no split '{quoted(chosen)}'" if chosen else "several splits and none is test"
+        hint = suggestion(chosen, found) if chosen else "; choose one with split=..."
+        raise GoldenSetError(f"{path / _QRELS}: {what}{hint}; it has {listed(list(found))}")
+    return path, found[chosen]
+
+
+def _entries(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    for number, line in lines_of(path, GoldenSetError):
+        where = f"{path}:{number}"
+        try:
+            entry = json_of(line, where, GoldenSetError)
+        except json.JSONDecodeError as failure:
+            raise GoldenSetError(f"{where}: not JSON: {failure}; each line is one object") from None
+        if not isinstance(entry, dict) or "_id" not in entry:
+            raise GoldenSetError(f'{where}: not of the form {{"_id": "q1", "text": "..."}}')
+        yield where, entry
+
+
+def _attributes(entry: dict[str, object]) -> dict[str, object]:
+    """Return what else a line says of a query; BEIR nests it under "metadata"."""
+    nested = entry.pop(_METADATA, None)
+    told = {**(nested if isinstance(nested, dict) else {}), **entry}
+    return {name: value for name, value in told.items() if value not in (None, "", {}, [])}
+
+
+def _read_titles(contents: Contents, path: Path) -> None:
+    judged = {doc_id for grades in contents.grades.values() for doc_id in grades}
+    for where, entry in _entries(path):
+        doc_id = checked_id(entry["_id"], '"_id"', where)
+        if doc_id in judged and entry.get("title"):
+            contents.titles[doc_id] = str(entry["title"])
+
+
+def write(contents: Contents, path: Path) -> None:
+    """Write the folder, with the judgments as the split ``test``.
+
+    Raises:
+        GoldenSetError: a query has no judgment, which this format cannot say; or the set has
+            candidates or expectations.
+    """
+    contents.refuse_candidates("beir")
+    contents.refuse_expectations("beir")
+    unjudged = [query_id for query_id, grades in contents.grades.items() if not grades]
+    if unjudged:
+        raise GoldenSetError(
+            f"queries without a judgment ({listed(unjudged)}) have no place in a BEIR folder; "
+            "save as jsonl or csv"
+        )
+    rows = [
+        [query_id, doc_id, grade]
+        for query_id, grades in contents.grades.items()
+        for doc_id, grade in grades.items()
+    ]
+    qrels = table_text(_HEADER, rows, "\t")
+    check_encodable(qrels, GoldenSetError)
+    (path / _QRELS).mkdir(parents=True, exist_ok=True)
+    write_whole(path / _QRELS / f"{_USUAL_SPLIT}.tsv", qrels)
+    queries = contents.complete_queries().values()
+    _write_lines(path / _QUERIES, [_query_entry(query) for query in queries])
+    if contents.titles:
+        titles = contents.titles.items()
+        _write_lines(path / _CORPUS, [{"_id": doc_id, "title": title} for doc_id, title in titles])
+
+
+def _query_entry(query: Query) -> dict[str, object]:
+    nested = {_METADATA: dict(query.attributes)} if query.attributes else {}
+    text = {} if query.text is None else {"text": query.text}
+    return {"_id": query.id, **text, **nested}
+
+
+def _write_lines(path: Path, entries: list[dict[str, object]]) -> None:
+    write_whole(path, "".join(f"{readable_json(entry)}\n" for entry in entries))
+
+
+def _recognises(sample: Sample) -> bool:
+    if sample.is_folder:
+        return (sample.path / _QRELS).is_dir()
+    is_in_place = (sample.path.parent.parent / _QUERIES).exists()
+    return is_in_place and [name.replace("_", "-") for name in sample.header] == _HEADER
+
+
+FORMAT = Format(
+    name="beir",
+    description="a BEIR folder with queries.jsonl and qrels/test.tsv",
+    recognises=_recognises,
+    read=read,
+    write=write,
+)

@@ -1,0 +1,75 @@
+"""Comma- or tab-separated tables with a header, a row a judgment: ``query_id,doc_id,relevance``.
+
+The separator (comma, tab, semicolon or bar) is told from the header. Usual other names of columns
+are known (``qid``, ``docno``, ``query-id``, ``corpus-id``, ``label``, ``rating``, ``grade``); where
+there is no ``query_id`` the text of the query, in the column ``query``, is its id.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from pytest_rankcheck.errors import GoldenSetError
+from pytest_rankcheck.files.delimited_tables import table_of, table_text
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.whole_files import check_encodable, write_whole
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.judgment_columns import add_table, has_judgments, table_of_contents
+
+__all__ = ["FORMATS"]
+
+
+def read(source: Source) -> Contents:
+    """Read a table.
+
+    Raises:
+        GoldenSetError: a column is missing, or a row is malformed or contradicts another; file and
+            line are named.
+    """
+    contents = Contents(source)
+    table = table_of(source.file, GoldenSetError)
+    add_table(contents, table.header, table.rows)
+    return contents
+
+
+def write(contents: Contents, path: Path, *, delimiter: str) -> None:
+    """Write a table.
+
+    Raises:
+        GoldenSetError: an attribute has the name of a column, an id cannot be encoded, or the
+            set has expectations.
+    """
+    contents.refuse_expectations("tsv" if delimiter == "\t" else "csv")
+    header, rows = table_of_contents(contents)
+    text = table_text(header, list(rows), delimiter)
+    check_encodable(text, GoldenSetError)
+    write_whole(path, text)
+
+
+def _recognises(sample: Sample, delimiter: str) -> bool:
+    return has_judgments(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
+
+
+FORMATS = (
+    Format(
+        name="csv",
+        description="comma-separated with a header such as query_id,query,doc_id,relevance; other "
+        "names are told with columns=... (rankcheck_columns)",
+        recognises=partial(_recognises, delimiter=","),
+        read=read,
+        write=partial(write, delimiter=","),
+        endings=(".csv",),
+        is_vague=True,
+    ),
+    Format(
+        name="tsv",
+        description="the same, tab-separated",
+        recognises=partial(_recognises, delimiter="\t"),
+        read=read,
+        write=partial(write, delimiter="\t"),
+        endings=(".tsv",),
+        is_vague=True,
+    ),
+)

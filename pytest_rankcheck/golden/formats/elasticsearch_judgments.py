@@ -1,0 +1,104 @@
+"""Elasticsearch and OpenSearch: bodies of ``_rank_eval``, and OpenSearch's judgment lists.
+
+    {"requests": [{"id": "q1", "request": {"query": {"match": {"text": "red shoes"}}},
+                   "ratings": [{"_index": "products", "_id": "d3", "rating": 2}]}]}
+    {"judgmentRatings": [{"query": "red shoes", "ratings": [{"docId": "d3", "rating": "2.0"}]}]}
+
+The text of a ``_rank_eval`` query is what its request searches for; the index of a document is not
+part of its id. In a judgment list the text is the id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.json_tree import Node, root_of
+from pytest_rankcheck.golden.query import Query
+
+__all__ = ["FORMATS"]
+
+_SEARCHED = ("query", "query_string", "query_text")
+_SETTINGS = ("fields", "type", "operator", "analyzer", "minimum_should_match", "default_field")
+"""Texts of a request that nobody searches for."""
+
+
+def read_rank_eval(source: Source) -> Contents:
+    """Read the body of a ``_rank_eval`` request.
+
+    Raises:
+        GoldenSetError: the document is not of that form; the place in it is named.
+    """
+    contents = Contents(source)
+    for request in root_of(source.file).need("requests").items():
+        query_id = checked_id(request.need("id").value, '"id"', request.where)
+        contents.add_query(Query(query_id, _searched(request)), request.where)
+        for rating in request.need("ratings").items():
+            doc_id, grade = rating.need("_id").value, rating.need("rating").value
+            contents.add_judgment(query_id, doc_id, grade, rating.where)
+    return contents
+
+
+def _searched(request: Node) -> str | None:
+    """Return what a request searches for: its one text, or its one "query" that is a text."""
+    body = request.get("request") or request.get("params")
+    if body is None:
+        return None
+    texts = list(_texts(body.get("query") or body))
+    found = [text for key, text in texts if key in _SEARCHED] or [text for _, text in texts]
+    return found[0] if len(set(found)) == 1 else None
+
+
+def _texts(node: Node, key: str = "query") -> Iterator[tuple[str, str]]:
+    """Yield every text of a query, with the key under which it stands."""
+    if isinstance(node.value, str):
+        yield key, node.value
+    elif isinstance(node.value, dict):
+        for name, child in node.pairs():
+            if name not in _SETTINGS:
+                yield from _texts(child, name)
+    elif isinstance(node.value, list):
+        for child in node.items():
+            yield from _texts(child, key)
+
+
+def read_judgment_list(source: Source) -> Contents:
+    """Read a judgment list of OpenSearch.
+
+    Raises:
+        GoldenSetError: as in `read_rank_eval`.
+    """
+    contents = Contents(source)
+    for entry in root_of(source.file).need("judgmentRatings").items():
+        text = entry.need("query").text()
+        contents.add_query(Query(text, text), entry.where)
+        for rating in entry.need("ratings").items():
+            doc_id, grade = rating.need("docId").value, rating.need("rating").value
+            contents.add_judgment(text, doc_id, grade, rating.where)
+    return contents
+
+
+def _is_rank_eval(sample: Sample) -> bool:
+    return "requests" in sample.keys
+
+
+def _is_judgment_list(sample: Sample) -> bool:
+    return "judgmentRatings" in sample.keys
+
+
+FORMATS = (
+    Format(
+        name="elasticsearch",
+        description='a _rank_eval body, {"requests": [{"id": ..., "ratings": [...]}]}',
+        recognises=_is_rank_eval,
+        read=read_rank_eval,
+    ),
+    Format(
+        name="opensearch",
+        description='a judgment list, {"judgmentRatings": [{"query": ..., "ratings": [...]}]}',
+        recognises=_is_judgment_list,
+        read=read_judgment_list,
+    ),
+)

@@ -1,0 +1,149 @@
+"""Our own format, made to be read and edited by people: one JSON object a line, one a query.
+
+    {"query_id": "q1", "query": "red shoes", "relevance": {"d3": 2, "d7": 0}, "locale": "en"}
+
+``query_id`` is required, ``relevance`` maps documents to grades, ``expect`` is a list of what is
+expected of this query (see ``expectation_entry``), every other key is an attribute.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.text_files import json_of, lines_of
+from pytest_rankcheck.files.whole_files import readable_json, write_whole
+from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.query import Query
+
+__all__ = ["FORMAT"]
+
+_EXPECT = "expect"
+_KEYS = ("query_id", "query", "relevance", _EXPECT)
+
+
+def read(source: Source) -> Contents:
+    """Read a golden set.
+
+    Raises:
+        GoldenSetError: a line is not such an object; file and line are named.
+    """
+    contents = Contents(source)
+    for number, line in lines_of(source.file, GoldenSetError):
+        if not line.startswith("#"):
+            _add_line(contents, line, f"{source.file}:{number}")
+    return contents
+
+
+def _add_line(contents: Contents, line: str, where: str) -> None:
+    entry = _parsed(line, where)
+    if "query_id" not in entry:
+        near = next((key for key in entry if suggestion(key, _KEYS[:1])), None)
+        hint = f"; is '{quoted(near)}' meant?" if near else ""
+        raise GoldenSetError(f'{where}: no "query_id"{hint}')
+    query_id = checked_id(entry.pop("query_id"), '"query_id"', where)
+    text, relevance = entry.pop("query", None), entry.pop("relevance", {})
+    if text is not None and not isinstance(text, str):
+        raise GoldenSetError(f'{where}: "query" is {quoted(text)}, not text')
+    if not isinstance(relevance, dict):
+        raise GoldenSetError(
+            f'{where}: "relevance" is not an object of documents and grades, such as '
+            '{"d3": 2, "d7": 0}'
+        )
+    expected = _expected(entry, where)
+    contents.add_query(Query(query_id, text, entry), where)
+    for doc_id, grade in relevance.items():
+        contents.add_judgment(query_id, doc_id, grade, where)
+    for number, item in enumerate(expected, start=1):
+        try:
+            expectation = expectation_of(query_id, item)
+        except GoldenSetError as failure:
+            which = f" {number}" if len(expected) > 1 else ""
+            raise GoldenSetError(f"{where}: expectation{which}: {failure}") from None
+        contents.add_expectation(expectation, where)
+
+
+def _expected(entry: dict[str, object], where: str) -> list[object]:
+    """Take what is expected of a query out of its line.
+
+    Raises:
+        GoldenSetError: it is no list, an empty one, or stands under a key that is nearly right.
+    """
+    if _EXPECT in entry:
+        expected = entry.pop(_EXPECT)
+        if not isinstance(expected, list) or not expected:
+            raise GoldenSetError(
+                f'{where}: "{_EXPECT}" is {quoted(expected, 40)}; it is a list of expectations, '
+                'such as [{"in_top": 3, "documents": ["d1"]}]'
+            )
+        return expected
+    for key, value in entry.items():
+        is_list = isinstance(value, list) and any(isinstance(item, dict) for item in value)
+        if is_list and (key.casefold().startswith(_EXPECT) or suggestion(key, [_EXPECT])):
+            raise GoldenSetError(f"{where}: \"{quoted(key)}\": is '{_EXPECT}' meant?")
+    return []
+
+
+def _parsed(line: str, where: str) -> dict[str, object]:
+    try:
+        entry = json_of(line, where, GoldenSetError)
+    except json.JSONDecodeError as failure:
+        raise GoldenSetError(f"{where}: not JSON: {failure}; each line is one object") from None
+    if not isinstance(entry, dict):
+        raise GoldenSetError(f"{where}: not an object but {quoted(line, 40)}")
+    return entry
+
+
+def write(contents: Contents, path: Path) -> None:
+    """Write a golden set, a line a query, in the set's order.
+
+    Raises:
+        GoldenSetError: an attribute has a name of the format, or a value that JSON has not; or the
+            set has candidates, which this format does not hold.
+    """
+    contents.refuse_candidates("jsonl")
+    lines = []
+    for query_id, query in contents.complete_queries().items():
+        entry: dict[str, object] = {"query_id": query_id}
+        if query.text is not None:
+            entry["query"] = query.text
+        _check_attributes(query)
+        entry["relevance"] = dict(contents.grades[query_id])
+        expectations = contents.expectations.get(query_id)
+        if expectations:
+            entry[_EXPECT] = [entry_of(expectation) for expectation in expectations]
+        try:
+            lines.append(readable_json({**entry, **query.attributes}))
+        except ValueError:
+            raise GoldenSetError(
+                f"query '{quoted(query_id)}' has an attribute that is NaN or infinite"
+            ) from None
+    write_whole(path, "".join(f"{line}\n" for line in lines))
+
+
+def _check_attributes(query: Query) -> None:
+    taken = [key for key in _KEYS if key in query.attributes]
+    if taken:
+        raise GoldenSetError(
+            f"query '{quoted(query.id)}' has an attribute named '{taken[0]}', which this format "
+            "uses itself; rename the attribute"
+        )
+
+
+def _recognises(sample: Sample) -> bool:
+    return sample.line.lstrip().startswith("{")
+
+
+FORMAT = Format(
+    name="jsonl",
+    description='JSON lines such as {"query_id": "q1", "query": "...", "relevance": {"d3": 2}}',
+    recognises=_recognises,
+    read=read,
+    write=write,
+    endings=(".jsonl",),
+    is_vague=True,
+)

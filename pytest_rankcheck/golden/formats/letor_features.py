@@ -1,0 +1,150 @@
+"""LETOR, SVMlight: ``grade qid:N feature:value ... # doc_id`` a line, for learning to rank.
+
+The features become columns of the candidates, named by their numbers; one that a line lacks is 0.
+The document is the first word of the comment (or what stands after ``docid =``); where a line has
+none, its row number is the id. What else stands in the comment is the text of the query, if all
+lines of the query say the same. Without ``qid:`` the sizes of the queries stand in a file beside
+it, as LightGBM has them: ``rank.test.query`` for ``rank.test``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_rankcheck.errors import GoldenSetError, plural, quoted
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.text_files import lines_of
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Source, checked_number
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.reranking_candidates import Candidates
+
+__all__ = ["FORMAT"]
+
+_LINE = re.compile(r"\s*[^\s:#]+\s+(?:qid:\S+(?:\s|$)|\d+:\S)")
+_NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")
+
+
+def read(source: Source) -> Contents:
+    """Read candidates with features and grades.
+
+    Raises:
+        GoldenSetError: a line is not of that form, or the sizes do not fit; file and line are
+            named.
+    """
+    contents = Contents(source)
+    contents.candidates = Candidates(absent=0.0)
+    texts: dict[str, set[str | None]] = {}
+    sizes = _Sizes(source.file)
+    rows = 0
+    for number, line in lines_of(source.file, GoldenSetError):
+        if line.startswith("#"):
+            continue
+        rows += 1
+        where = f"{source.file}:{number}"
+        data, _, comment = line.partition("#")
+        grade, *pairs = data.split()
+        query_id = _query_id(pairs) or sizes.query_of(rows, where)
+        doc_id, text = _told(comment)
+        doc = doc_id or str(rows)
+        texts.setdefault(query_id, set()).add(text)
+        contents.see_query(Query(query_id), number)
+        contents.add_judgment(query_id, doc, grade, number)
+        contents.candidates.add(query_id, doc, dict(_features(pairs, where)))
+    sizes.check_end(rows)
+    contents.candidates.complete()
+    for query_id, said in texts.items():
+        if len(said) == 1 and (text := said.pop()):
+            contents.queries[query_id] = Query(query_id, text)
+    return contents
+
+
+def _query_id(pairs: list[str]) -> str | None:
+    """Take the query out of the pairs of a line; None where there is none."""
+    if pairs and pairs[0].startswith("qid:"):
+        return pairs.pop(0).removeprefix("qid:") or None
+    return None
+
+
+def _told(comment: str) -> tuple[str | None, str | None]:
+    """Return the document that a comment names, and the text that it adds."""
+    named = _NAMED_DOCUMENT.search(comment)
+    if named:
+        return named[1], None
+    doc_id, _, text = comment.strip().partition(" ")
+    return doc_id or None, text.strip() or None
+
+
+def _features(pairs: list[str], where: str) -> Iterator[tuple[str, object]]:
+    for pair in pairs:
+        name, colon, text = pair.partition(":")
+        value = checked_number(text)
+        if not colon or not name or value is None:
+            raise GoldenSetError(
+                f"{where}: '{quoted(pair, 60)}' is not feature:value; a line is: "
+                "grade qid:1 1:0.5 2:0.25 # doc_id"
+            )
+        yield name, float(value)
+
+
+class _Sizes:
+    """How many rows each query has, where the rows do not say whose they are."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_name(f"{path.name}.query")
+        self._ends: list[int] | None = None
+        self._query = 0
+
+    def query_of(self, row: int, where: str) -> str:
+        """Return the query of a row, of which the first is 1.
+
+        Raises:
+            GoldenSetError: there are no sizes, or they end before the rows do.
+        """
+        if self._ends is None:
+            self._ends = list(self._read(where))
+        while self._query < len(self._ends) and self._ends[self._query] < row:
+            self._query += 1
+        if self._query == len(self._ends):
+            total = plural((self._ends or [0])[-1], "row")
+            raise GoldenSetError(f"{where}: row {row:,}, but {self._path.name} is for {total}")
+        return str(self._query + 1)
+
+    def _read(self, where: str) -> Iterator[int]:
+        if not self._path.exists():
+            raise GoldenSetError(
+                f"{where}: no qid:, and no file {self._path.name} with the sizes of the queries"
+            )
+        end = 0
+        for number, line in lines_of(self._path, GoldenSetError):
+            size = checked_number(line.strip())
+            if not isinstance(size, int) or size < 0:
+                raise GoldenSetError(f"{self._path}:{number}: '{quoted(line, 40)}' is no size")
+            end += size
+            yield end
+
+    def check_end(self, rows: int) -> None:
+        """Refuse sizes that are for more rows than there are.
+
+        Raises:
+            GoldenSetError: they are.
+        """
+        if self._ends and self._ends[-1] > rows:
+            raise GoldenSetError(
+                f"{self._path} is for {plural(self._ends[-1], 'row')}, but there are {rows:,}; was "
+                "the file cut short?"
+            )
+
+
+def _recognises(sample: Sample) -> bool:
+    return _LINE.match(sample.line) is not None
+
+
+FORMAT = Format(
+    name="letor",
+    description="LETOR or SVMlight, lines of: grade qid:1 1:0.5 2:0.25 # doc_id",
+    recognises=_recognises,
+    read=read,
+)

@@ -1,0 +1,127 @@
+"""Parquet with a row a judgment, as in the comma-separated tables. Extra ``[fast]``.
+
+Ids may be text or whole numbers; attributes and features keep their types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.parquet_files import is_parquet, require_polars, scan_of, write_table
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.judgment_columns import (
+    Row,
+    add_table,
+    only_judgments,
+    table_of_contents,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FORMAT"]
+
+_BATCH_ROWS = 1 << 18
+
+
+def read(source: Source) -> Contents:
+    """Read a golden set.
+
+    Raises:
+        GoldenSetError: polars is not installed, the file is no Parquet file, a column is missing,
+            or a row is malformed or contradicts another; the row is named.
+    """
+    table, columns = scan_of(source.file, GoldenSetError)
+    contents = Contents(source)
+    contents.places.before_number = ", row "
+    header = columns.names()
+    batches = _batches(table, source.file)
+    judgments = only_judgments(contents, header)
+    if judgments is None:
+        add_table(contents, header, chain.from_iterable(_rows(*batch) for batch in batches))
+        return contents
+    for start, batch in batches:
+        if not _add_at_once(contents, start, batch, judgments):
+            add_table(contents, header, _rows(start, batch))
+    return contents
+
+
+def _batches(table: pl.LazyFrame, path: Path) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield some rows at a time, with the number of the first, from 0."""
+    import polars as pl
+
+    start = 0
+    try:
+        while (batch := table.slice(start, _BATCH_ROWS).collect()).height:
+            yield start, batch
+            start += batch.height
+    except (pl.exceptions.PolarsError, OSError) as failure:
+        raise GoldenSetError(f"{path}: cannot be read: {quoted(failure, 300)}") from None
+
+
+def _rows(start: int, batch: pl.DataFrame) -> Iterator[Row]:
+    return enumerate(batch.iter_rows(), start=start)
+
+
+def _add_at_once(
+    contents: Contents, start: int, batch: pl.DataFrame, columns: tuple[str, str, str]
+) -> bool:
+    """Add rows that are whole, those of one query that stand together at once; False if not so."""
+    import polars as pl
+
+    kinds = [batch.schema[column] for column in columns]
+    if any(kind.is_float() for kind in kinds[:2]) or pl.Boolean in kinds:
+        return False
+    queries, docs, grades = (batch[column].cast(pl.String) for column in columns)
+    if any(column.null_count() or (column == "").any() for column in (queries, docs, grades)):
+        return False
+    doc_ids, values = docs.to_list(), grades.to_list()
+    row = 0
+    for run in queries.rle().to_list():
+        end = row + run["len"]
+        contents.add_judgments(run["value"], doc_ids[row:end], values[row:end], start + row)
+        row = end
+    return True
+
+
+def write(contents: Contents, path: Path) -> None:
+    """Write a golden set.
+
+    Raises:
+        GoldenSetError: polars is not installed, an attribute has the name of a column or values
+            of several types, or the set has expectations.
+    """
+    require_polars(path, GoldenSetError)
+    import polars as pl
+
+    contents.refuse_expectations("parquet")
+    header, rows = table_of_contents(contents)
+    try:
+        table = pl.DataFrame(list(rows), schema=header, orient="row", infer_schema_length=None)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as failure:
+        raise GoldenSetError(
+            f"the set cannot be a table: {quoted(failure, 300)}; an attribute has values of one "
+            "type, or save as jsonl"
+        ) from None
+    write_table(table, path)
+
+
+def _recognises(sample: Sample) -> bool:
+    return is_parquet(sample.start)
+
+
+FORMAT = Format(
+    name="parquet",
+    description="Parquet with the columns query_id, doc_id and relevance",
+    recognises=_recognises,
+    read=read,
+    write=write,
+    endings=(".parquet", ".pq"),
+    is_binary=True,
+)

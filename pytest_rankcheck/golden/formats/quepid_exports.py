@@ -1,0 +1,117 @@
+"""Quepid: its exports of a case and of a book. The text of a query is its id.
+
+    query,docid,rating                                        a query alone on its row is unrated
+    query,docid,Alice,Bob                                     a book: a column a judge
+    {"queries": [{"query": "...", "ratings": {"d3": 2}}]}     a case; also as "query_text"
+    {"query_doc_pairs": [{"query_text": "...", "doc_id": "d3", "judgements": [{"rating": 2}]}]}
+
+Where several judges of a book rated a document, their mean is its grade.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from pytest_rankcheck.errors import GoldenSetError
+from pytest_rankcheck.files.delimited_tables import normalised, table_of
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.json_tree import Node, root_of
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.source_places import Place
+
+__all__ = ["FORMAT"]
+
+_START = ["query", "docid"]
+_GUARDED = (" -", " =", " +", " @")
+"""Quepid puts a space before what a spreadsheet would take for a formula."""
+_ATTRIBUTES = ("information_need", "notes")
+
+
+def read(source: Source) -> Contents:
+    """Read an export.
+
+    Raises:
+        GoldenSetError: it is none, or a rating is no number; the line, or the place in the
+            document, is named.
+    """
+    contents = Contents(source)
+    if not Sample(source.file, GoldenSetError).line.lstrip().startswith(("{", "[")):
+        _read_table(contents)
+        return contents
+    root = root_of(source.file)
+    if pairs := root.get("query_doc_pairs"):
+        for pair in pairs.items():
+            _add_pair(contents, pair)
+    else:
+        for query in root.need("queries").items():
+            _add_query(contents, query)
+    return contents
+
+
+def _read_table(contents: Contents) -> None:
+    path = contents.source.file
+    table = table_of(path, GoldenSetError, lone_first=True)
+    if [normalised(name) for name in table.header[:2]] != _START:
+        raise GoldenSetError(f"{path}: the header of Quepid's tables begins with query,docid")
+    for number, (query, doc_id, *ratings) in table.rows:
+        text = query[1:] if query.startswith(_GUARDED) else query
+        checked_id(text, "the query", number, contents.places)
+        contents.see_query(Query(text, text), number)
+        _judge(contents, text, doc_id, [rating for rating in ratings if rating], number)
+
+
+def _add_query(contents: Contents, query: Node) -> None:
+    text = (query.get("query") or query.need("query_text")).text()
+    told = {name: node.value for name in _ATTRIBUTES if (node := query.get(name)) and node.value}
+    contents.add_query(Query(text, text, told), query.where)
+    ratings = query.get("ratings")
+    for doc_id, rating in _ratings(ratings) if ratings else ():
+        contents.add_judgment(text, doc_id, rating.value, rating.where)
+
+
+def _ratings(ratings: Node) -> Iterator[tuple[object, Node]]:
+    """Yield documents and ratings: an object of them, or, in older exports, a list."""
+    if isinstance(ratings.value, list):
+        for rating in ratings.items():
+            yield rating.need("doc_id").value, rating.need("rating")
+    else:
+        yield from ratings.pairs()
+
+
+def _add_pair(contents: Contents, pair: Node) -> None:
+    text, doc = pair.need("query_text").text(), pair.need("doc_id")
+    contents.see_query(Query(text, text), pair.where)
+    judgments = pair.get("judgements")
+    given = [judgment.get("rating") for judgment in judgments.items()] if judgments else []
+    _judge(contents, text, doc.value, [rating.value for rating in given if rating], doc.where)
+    fields = pair.get("document_fields")
+    title = fields.value.get("title") if fields and isinstance(fields.value, dict) else None
+    if isinstance(title, str):
+        contents.titles[str(doc.value)] = title
+
+
+def _judge(
+    contents: Contents, query_id: str, doc_id: object, ratings: Sequence[object], where: Place
+) -> None:
+    """Add a judgment: the mean of the ratings; none where nobody has rated yet."""
+    if len(ratings) == 1:
+        contents.add_judgment(query_id, doc_id, ratings[0], where)
+    elif ratings:
+        grades = [contents.grade(rating, str(doc_id), where) for rating in ratings]
+        contents.add_grade(query_id, doc_id, math.fsum(grades) / len(grades), where)
+
+
+def _recognises(sample: Sample) -> bool:
+    is_case = "queries" in sample.keys and not sample.keys & {"template", "id_field", "topics"}
+    return sample.header[:2] == _START or is_case or "query_doc_pairs" in sample.keys
+
+
+FORMAT = Format(
+    name="quepid",
+    description="Quepid's exports: query,docid,rating, or the JSON of a case or a book",
+    recognises=_recognises,
+    read=read,
+)

@@ -1,0 +1,65 @@
+"""What was to be judged, with the grades filled in: the CSV of ``--rankcheck-unjudged``.
+
+    query_id,query,doc_id,title,relevance,rank,metric,influence
+
+Rows without a grade are not judged yet, and are left out. Where a cell would start like a formula
+of a spreadsheet, an apostrophe stands before it, which is taken away again.
+"""
+
+from __future__ import annotations
+
+from pytest_rankcheck.errors import GoldenSetError
+from pytest_rankcheck.files.delimited_tables import normalised, table_of
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.query import Query
+
+__all__ = ["COLUMNS", "FORMAT", "guarded"]
+
+COLUMNS = ("query_id", "query", "doc_id", "title", "relevance", "rank", "metric", "influence")
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+"""What a spreadsheet would calculate, and the guard itself."""
+
+
+def guarded(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def read(source: Source) -> Contents:
+    """Read the judgments that were filled in.
+
+    Raises:
+        GoldenSetError: a row has no id, or a grade is no number; file and line are named.
+    """
+    contents = Contents(source)
+    table = table_of(source.file, GoldenSetError)
+    place = {normalised(name): index for index, name in enumerate(table.header)}
+    for number, row in table.rows:
+        cells = {name: row[place[name]].removeprefix("'") for name in COLUMNS if name in place}
+        if not cells["relevance"].strip():
+            continue
+        query_id = checked_id(cells["query_id"], "query_id", number, contents.places)
+        contents.see_query(Query(query_id, cells["query"] or None), number)
+        contents.add_judgment(query_id, cells["doc_id"], cells["relevance"], number)
+        if cells["title"]:
+            contents.titles[cells["doc_id"]] = cells["title"]
+    if not contents.grades:
+        raise GoldenSetError(
+            f"{source.file}: no row has a grade in its column relevance yet; fill it in first"
+        )
+    return contents
+
+
+def _recognises(sample: Sample) -> bool:
+    return {"relevance", "metric", "influence"} <= set(sample.header)
+
+
+FORMAT = Format(
+    name="to_judge",
+    description="the CSV of `--rankcheck-unjudged`, once grades are filled in",
+    recognises=_recognises,
+    read=read,
+)

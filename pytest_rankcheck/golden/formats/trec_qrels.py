@@ -1,0 +1,147 @@
+"""TREC qrels: ``query_id iteration doc_id grade`` a line, separated by any white space.
+
+Lines that begin with ``#`` are comments. Texts and attributes of queries, which qrels do not
+hold, are in a file beside it: ``web.queries.tsv`` for ``web.qrels``, tab-separated with a header
+``query_id  query  [attribute ...]``.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.delimited_tables import table_of, table_text
+from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.files.text_files import blocks_of_lines, decoded
+from pytest_rankcheck.files.trec_columns import columns_of, line_of, words_of_lines
+from pytest_rankcheck.files.whole_files import check_encodable, write_whole
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.query import Query
+
+__all__ = ["FORMAT"]
+
+_COLUMNS = 4
+
+
+def read(source: Source) -> Contents:
+    """Read qrels, and the queries beside them if there are any.
+
+    Raises:
+        GoldenSetError: a line has not four columns, its grade is no number, or it contradicts
+            another; file and line are named.
+    """
+    contents = Contents(source)
+    for first_line, text in blocks_of_lines(source.file, GoldenSetError):
+        words = words_of_lines(text, _COLUMNS)
+        if words is None:
+            _add_by_line(contents, text, first_line)
+        else:
+            _add_by_query(contents, words, first_line)
+    companion = _queries_file(source.file)
+    if companion.exists():
+        _read_queries(contents, companion)
+    return contents
+
+
+def _add_by_query(contents: Contents, words: list[list[bytes]], first_line: int) -> None:
+    """Add a block of ordinary lines; those of one query that stand together, at once."""
+    queries, _, docs, grades = words
+    start = 0
+    for query, lines in groupby(queries):
+        end = start + sum(1 for _ in lines)
+        doc_ids = b"\n".join(docs[start:end]).decode().split("\n")
+        values = b"\n".join(grades[start:end]).decode().split("\n")
+        contents.add_judgments(query.decode(), doc_ids, values, first_line + start)
+        start = end
+
+
+def _add_by_line(contents: Contents, text: bytes, first_line: int) -> None:
+    for number, raw in enumerate(text.split(b"\n"), start=first_line):
+        if raw.startswith(b"#") or not raw.strip():
+            continue
+        where = f"{contents.source.path}:{number}"
+        line = decoded(raw, where, GoldenSetError)
+        columns = columns_of(line)
+        if len(columns) != _COLUMNS:
+            raise GoldenSetError(
+                f"{where}: {len(columns)} columns, not {_COLUMNS}: "
+                f"'{quoted(line.rstrip(), 60)}'; a line of qrels is: query_id 0 doc_id grade"
+            )
+        query_id, _, doc_id, grade = columns
+        contents.add_judgment(query_id, doc_id, grade, number)
+
+
+def _read_queries(contents: Contents, path: Path) -> None:
+    table = table_of(path, GoldenSetError)
+    if table.header[:2] != ["query_id", "query"]:
+        raise GoldenSetError(
+            f"{path}:1: the header is '{quoted(' '.join(table.header), 60)}'; it begins with "
+            "query_id, a tab, query"
+        )
+    for number, (query_id, text, *values) in table.rows:
+        where = f"{path}:{number}"
+        checked_id(query_id, "query_id", where)
+        pairs = zip(table.header[2:], values, strict=True)
+        attributes = {name: value for name, value in pairs if value}
+        contents.add_query(Query(query_id, text or None, attributes), where)
+
+
+def write(contents: Contents, path: Path) -> None:
+    """Write qrels, and the queries' texts and attributes beside them.
+
+    Raises:
+        GoldenSetError: an id has white space or would read as a comment; or the set has
+            candidates or expectations, which qrels do not hold.
+    """
+    contents.refuse_candidates("trec")
+    contents.refuse_expectations("trec")
+    qrels = "".join(
+        line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
+        for query_id, grades in contents.grades.items()
+        for doc_id, grade in grades.items()
+    )
+    queries = _queries_text(contents)
+    check_encodable(queries, GoldenSetError)
+    write_whole(path, qrels)
+    if queries:
+        write_whole(_queries_file(path), queries)
+    else:  # the texts of a set that stood here before are not those of this one
+        _queries_file(path).unlink(missing_ok=True)
+
+
+def _queries_text(contents: Contents) -> str:
+    """Return the file of queries, or nothing where qrels alone hold the whole set."""
+    queries = list(contents.complete_queries().values())
+    attributes = list({name: None for query in queries for name in query.attributes})
+    told_by_qrels = all(query.text is None and contents.grades[query.id] for query in queries)
+    if told_by_qrels and not attributes:
+        return ""
+    rows = [
+        [query.id, query.text, *(query.attributes.get(name) for name in attributes)]
+        for query in queries
+    ]
+    return table_text(["query_id", "query", *attributes], rows, "\t")
+
+
+def _queries_file(path: Path) -> Path:
+    """Return ``web.queries.tsv`` for ``web.qrels``, and for ``web.qrels.gz``."""
+    unpacked = path if unpacked_suffix(path) == path.suffix else path.with_suffix("")
+    return unpacked.with_suffix(".queries.tsv")
+
+
+def _recognises(sample: Sample) -> bool:
+    return len(columns_of(sample.line)) == _COLUMNS
+
+
+FORMAT = Format(
+    name="trec",
+    description="TREC qrels, lines of: query_id 0 doc_id grade",
+    recognises=_recognises,
+    read=read,
+    write=write,
+    endings=(".qrels", ".txt"),
+    is_vague=True,
+)

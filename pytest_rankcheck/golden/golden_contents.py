@@ -1,0 +1,260 @@
+"""What a golden set is made of, and how its pieces are checked on their way into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+
+from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
+from pytest_rankcheck.golden.expectation import Expectation
+from pytest_rankcheck.golden.expectation_conflicts import conflict_in
+from pytest_rankcheck.golden.golden_source import Source, checked_number
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.reranking_candidates import Candidates
+from pytest_rankcheck.golden.source_places import Place, Places
+
+__all__ = ["Contents", "Repeat", "checked_id"]
+
+_REMEMBERED_GRADES = 1000
+"""Texts of grades that are read once; a set has few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A document that was judged again for the same query."""
+
+    query_id: str
+    doc_id: str
+    before: float
+    again: float
+    where: str
+
+
+class Contents:
+    """Queries and grades on their way into a golden set, in the order in which they came.
+
+    The formats and constructors fill it; it refuses what is no id, no grade or a contradiction,
+    with the place that the caller names: a line of the file, or words.
+    """
+
+    def __init__(self, source: Source | None = None) -> None:
+        self.source = source or Source()
+        self.queries: dict[str, Query] = {}
+        self.grades: dict[str, dict[str, float]] = {}
+        self.titles: dict[str, str] = {}
+        """The titles of documents, for messages."""
+        self.candidates = Candidates()
+        self.weight_by: str | None = None
+        """The attribute that says how much a query counts; None: all count the same."""
+        self.cluster_by: str | None = None
+        """The attribute whose values are the independent units, such as sessions or users; None:
+        each query is one."""
+        self.expectations: dict[str, list[Expectation]] = {}
+        """What is expected of single queries, by their ids."""
+        self.repeats: list[Repeat] = []
+        """Every judgment that was given again, with the same or another grade."""
+        self.places = Places(str(self.source.path or "judgments"))
+        self._grade_of: dict[str, float] = {}
+
+    def add_query(self, query: Query, where: Place) -> None:
+        """Add a query; its judgments may have come before.
+
+        Raises:
+            GoldenSetError: the query was given before.
+        """
+        if query.id in self.queries:
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: query '{quoted(query.id)}' is given twice; "
+                "put all its judgments into one place, or give the second another id"
+            )
+        self.queries[query.id] = query
+        self.grades.setdefault(query.id, {})
+        self.places.note_query(query.id, where)
+
+    def see_query(self, query: Query, where: Place) -> None:
+        """Add a query that every one of its judgments names; the first is its place.
+
+        Raises:
+            GoldenSetError: the query had another text before.
+        """
+        before = self.queries.get(query.id)
+        if before is None:
+            self.add_query(query, where)
+        elif query.text is not None and before.text != query.text:
+            if before.text is not None:
+                raise GoldenSetError(
+                    f"{self.places.shown(where)}: query '{quoted(query.id)}' is "
+                    f'"{quoted(query.text)}", but before it was "{quoted(before.text)}"; '
+                    "give one of them another id"
+                )
+            self.queries[query.id] = replace(before, text=query.text)
+
+    def add_judgment(self, query_id: object, doc_id: object, value: object, where: Place) -> None:
+        """Add a judgment. The same judgment twice is one.
+
+        Args:
+            query_id: the query.
+            doc_id: the document.
+            value: the grade, as a number or the text of one, or a code of the grade map.
+            where: the line or place.
+
+        Raises:
+            GoldenSetError: an id or the grade is none; or the document was judged before, with
+                another grade, and contradictions are errors.
+        """
+        doc = checked_id(doc_id, "a document id", where, self.places)
+        self.add_grade(query_id, doc, self.grade(value, doc, where), where)
+
+    def add_grade(self, query_id: object, doc_id: object, grade: float, where: Place) -> None:
+        """Add a judgment whose grade is known.
+
+        Raises:
+            GoldenSetError: as in `add_judgment`.
+        """
+        key = checked_id(query_id, "the query id", where, self.places)
+        doc = checked_id(doc_id, "a document id", where, self.places)
+        judged = self.grades.setdefault(key, {})
+        before = judged.get(doc)
+        if before is None:
+            judged[doc] = grade
+            self.places.note(key, where)
+            return
+        self._repeated(Repeat(key, doc, before, grade, self.places.shown(where)), judged)
+
+    def add_judgments(
+        self, query_id: str, doc_ids: Sequence[str], values: Sequence[str], first_line: int
+    ) -> None:
+        """Add the judgments of consecutive lines, all of one query: much faster for many.
+
+        Raises:
+            GoldenSetError: as in `add_judgment`.
+        """
+        if query_id not in self.grades:
+            try:
+                known = [self._grade_of[value] for value in values]
+            except KeyError:
+                known = [
+                    self.grade(value, doc, first_line + index)
+                    for index, (doc, value) in enumerate(zip(doc_ids, values, strict=True))
+                ]
+            judged = dict(zip(doc_ids, known, strict=True))
+            if len(judged) == len(doc_ids):
+                self.grades[query_id] = judged
+                self.places.note_all(query_id, range(first_line, first_line + len(doc_ids)))
+                return
+        for index, (doc, value) in enumerate(zip(doc_ids, values, strict=True)):
+            self.add_judgment(query_id, doc, value, first_line + index)
+
+    def grade(self, value: object, doc_id: str, where: Place) -> float:
+        """Return the grade that a value means.
+
+        Raises:
+            GoldenSetError: it is no finite number, or a code that the grade map lacks.
+        """
+        known = self._grade_of.get(value) if isinstance(value, str) else None
+        if known is not None:
+            return known
+        grades = self.source.grades
+        grade = checked_number(value) if grades is None else grades.grade(value)
+        if grade is None:
+            why = "not a finite number" if grades is None else self.source.unknown_code()
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
+                f"{_kind(value)}, {why}"
+            )
+        if isinstance(value, str) and len(self._grade_of) < _REMEMBERED_GRADES:
+            self._grade_of[value] = grade
+        return grade
+
+    def _repeated(self, repeat: Repeat, judged: dict[str, float]) -> None:
+        self.repeats.append(repeat)
+        rule = self.source.contradictions
+        if repeat.before != repeat.again and rule == "error":
+            raise GoldenSetError(
+                f"{repeat.where}: document '{quoted(repeat.doc_id)}' of query "
+                f"'{quoted(repeat.query_id)}' is judged twice, {repeat.before:g} and "
+                f"{repeat.again:g}; decide for one of them"
+            )
+        if rule == "last" or (rule == "highest" and repeat.again > repeat.before):
+            judged[repeat.doc_id] = repeat.again
+
+    def add_expectation(self, expectation: Expectation, where: Place) -> None:
+        """Add an expectation of a query that is there. The same one twice is one.
+
+        Raises:
+            GoldenSetError: the query is not there, or no ranking can meet this expectation
+                together with those before it.
+        """
+        if not isinstance(expectation, Expectation):
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: {quoted(repr(expectation), 60)} is no expectation, "
+                'such as Expectation.in_top(3, "d1", query="q1")'
+            )
+        query_id = expectation.query
+        if query_id not in self.grades:
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: {expectation} is expected of query "
+                f"'{quoted(query_id)}', which is not there{suggestion(query_id, self.grades)}"
+            )
+        known = self.expectations.setdefault(query_id, [])
+        if expectation in known:
+            return
+        conflict = conflict_in([*known, expectation])
+        if conflict:
+            raise GoldenSetError(
+                f"{self.places.shown(where)}: query '{quoted(query_id)}': {conflict}; decide for "
+                "one of them"
+            )
+        known.append(expectation)
+
+    def refuse_expectations(self, format: str) -> None:
+        """Refuse a set with expectations, for a format that cannot hold them.
+
+        Raises:
+            GoldenSetError: naming the format that can.
+        """
+        if any(self.expectations.values()):
+            raise GoldenSetError(
+                f"{format} does not hold the expectations of queries, which this golden set has; "
+                "save as jsonl"
+            )
+
+    def refuse_candidates(self, format: str) -> None:
+        """Refuse a set with candidates, for a format that cannot hold them.
+
+        Raises:
+            GoldenSetError: naming the formats that can.
+        """
+        if self.candidates:
+            raise GoldenSetError(
+                f"{format} does not hold the candidates of queries, which this golden set has; "
+                "save as csv, tsv or parquet"
+            )
+
+    def complete_queries(self) -> Mapping[str, Query]:
+        """Return a query for every id that is judged, in the order of the judgments."""
+        return {query_id: self.queries.get(query_id) or Query(query_id) for query_id in self.grades}
+
+
+def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:
+    """Return an id as text. Text and whole numbers are ids.
+
+    Raises:
+        GoldenSetError: ``value`` is empty or neither.
+    """
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    hint = ""
+    if isinstance(value, float):
+        hint = "; numbers with a decimal point are no ids: read the column as text (dtype=str)"
+    shown = places.shown(where) if places else where
+    raise GoldenSetError(f"{shown}: {what} is {_kind(value)}, not an id{hint}")
+
+
+def _kind(value: object) -> str:
+    if value is None or value == "":
+        return "empty"
+    return f"'{quoted(value, 60)}' ({type(value).__name__})"

@@ -1,0 +1,93 @@
+"""Golden sets from and to pandas. The only module of this folder that imports pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from pytest_rankcheck.errors import GoldenSetError, listed
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.judgment_columns import Row, add_table
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.reranking_candidates import Candidates
+
+__all__ = ["candidates_frame", "contents_from_frames", "judgments_frame", "queries_frame"]
+
+
+def contents_from_frames(
+    judgments: pd.DataFrame, queries: pd.DataFrame | None, source: Source
+) -> Contents:
+    """Return the contents of a golden set from a frame of judgments and one of queries.
+
+    Raises:
+        GoldenSetError: as in ``GoldenSet.from_frames``.
+    """
+    contents = Contents(source)
+    contents.places.before_number = ", row "
+    if queries is not None:
+        _require(queries, ("query_id", "query"), "queries")
+        names = [str(name) for name in queries.columns if name not in ("query_id", "query")]
+        for row, record in enumerate(queries.to_dict("records")):
+            where = f"queries, row {row}"
+            key = checked_id(_plain(record["query_id"]), "query_id", where)
+            text = _plain(record["query"])
+            attributes = {name: _plain(record[name]) for name in names}
+            present = {name: value for name, value in attributes.items() if value is not None}
+            contents.add_query(Query(key, None if text is None else str(text), present), where)
+    add_table(contents, [str(name) for name in judgments.columns], _rows(judgments))
+    return contents
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[Row]:
+    for number, cells in enumerate(frame.itertuples(index=False, name=None)):
+        yield number, [_plain(cell) for cell in cells]
+
+
+def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.DataFrame:
+    """Return a frame with a row a query: ``query_id``, ``query`` and the attributes."""
+    rows = [
+        [query.id, query.text, *(query.attributes.get(name) for name in attributes)]
+        for query in queries
+    ]
+    return pd.DataFrame(rows, columns=["query_id", "query", *attributes])
+
+
+def judgments_frame(grades: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return a frame with a row a judgment: ``query_id``, ``doc_id``, ``relevance``."""
+    rows = [
+        (query_id, doc_id, grade)
+        for query_id, judged in grades.items()
+        for doc_id, grade in judged.items()
+    ]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+
+def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.DataFrame:
+    """Return a frame with a row a candidate: ``query_id``, ``doc_id`` and the columns."""
+    places = [(query_id, row) for query_id in query_ids for row in candidates.rows(query_id)]
+    rows = [row for _, row in places]
+    columns: dict[str, object] = {
+        "query_id": [query_id for query_id, _ in places],
+        "doc_id": [candidates.doc_ids[row] for row in rows],
+    }
+    for name, column in candidates.columns.items():
+        columns[name] = [column[row] for row in rows]
+    return pd.DataFrame(columns)
+
+
+def _plain(value: object) -> object:
+    """Return None for every way pandas has of saying that a value is missing."""
+    if isinstance(value, (list, tuple, dict)):
+        return value
+    return None if pd.isna(value) else value  # type: ignore[call-overload]
+
+
+def _require(frame: pd.DataFrame, columns: tuple[str, ...], what: str) -> None:
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        raise GoldenSetError(
+            f"{what} has no column {listed(missing)}; it has {listed(list(frame.columns), 10)}. "
+            f"Rename its columns to {', '.join(columns)}"
+        )

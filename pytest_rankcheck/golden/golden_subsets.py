@@ -1,0 +1,106 @@
+"""Parts of golden sets, and several made one. Fingerprints follow the content."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Contradictions, Source
+from pytest_rankcheck.golden.query import Query
+
+__all__ = ["merged", "reordered", "restricted", "reworded", "sampled_ids"]
+
+
+def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
+    """Return the part of a golden set that belongs to some queries, in the set's order."""
+    part = Contents(contents.source)
+    part.places, part.titles = contents.places, contents.titles
+    part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
+    for query_id, query in contents.complete_queries().items():
+        if query_id in query_ids:
+            part.queries[query_id] = query
+            part.grades[query_id] = contents.grades[query_id]
+            part.expectations[query_id] = list(contents.expectations.get(query_id, ()))
+    part.repeats = [repeat for repeat in contents.repeats if repeat.query_id in part.grades]
+    _copy_candidates(contents, part, list(part.grades))
+    return part
+
+
+def reordered(contents: Contents, query_ids: Sequence[str]) -> Contents:
+    """Return the same golden set with its queries in another order."""
+    whole = restricted(contents, query_ids)
+    whole.queries = {query_id: whole.queries[query_id] for query_id in query_ids}
+    whole.grades = {query_id: whole.grades[query_id] for query_id in query_ids}
+    return whole
+
+
+def reworded(contents: Contents, texts: Mapping[str, str]) -> Contents:
+    """Return the same golden set with other texts of its queries."""
+    part = restricted(contents, texts)
+    for query_id, text in texts.items():
+        part.queries[query_id] = replace(part.queries[query_id], text=text)
+    return part
+
+
+def sampled_ids(query_ids: Iterable[str], count: int, seed: int) -> Sequence[str]:
+    """Return ``count`` ids, drawn by the hash of each.
+
+    The draw does not depend on the order of the ids, nor on a generator: it is the same in every
+    version of everything, and a set that grows keeps most of its sample.
+    """
+    import hashlib  # loads OpenSSL, for those who sample
+
+    def drawn(query_id: str) -> bytes:
+        return hashlib.sha256(f"{seed} {query_id}".encode("utf-8", "surrogatepass")).digest()
+
+    return sorted(query_ids, key=drawn)[:count]
+
+
+def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Contents:
+    """Return all queries and judgments of several golden sets as one.
+
+    Raises:
+        GoldenSetError: a query has two texts; or a document two grades, and that is an error; or
+            the sets are not weighted and clustered alike.
+    """
+    whole = Contents(Source(contradictions=contradictions))
+    whole.weight_by = _common("weighted", [part.weight_by for part in parts])
+    whole.cluster_by = _common("clustered", [part.cluster_by for part in parts])
+    for part in parts:
+        for query_id, query in part.complete_queries().items():
+            where = part.places.query(query_id) or f"query '{quoted(query_id)}'"
+            before = whole.queries.get(query_id)
+            whole.see_query(Query(query_id, query.text), where)
+            attributes = {**(before.attributes if before else {}), **query.attributes}
+            whole.queries[query_id] = replace(whole.queries[query_id], attributes=attributes)
+            for index, (doc_id, grade) in enumerate(part.grades[query_id].items()):
+                place = part.places.judgment(query_id, index) or where
+                whole.add_grade(query_id, doc_id, grade, place)
+            for expectation in part.expectations.get(query_id, ()):
+                whole.add_expectation(expectation, where)
+        _copy_candidates(part, whole, part.candidates.query_ids)
+        whole.titles.update(part.titles)
+    return whole
+
+
+def _common(what: str, attributes: Sequence[str | None]) -> str | None:
+    """Return the attribute by which all parts are weighted, or clustered."""
+    if len(set(attributes)) > 1:
+        named = " and ".join("nothing" if one is None else quoted(one) for one in attributes)
+        raise GoldenSetError(
+            f"the golden sets are {what} by {named}; merge sets that are {what} alike"
+        )
+    return attributes[0]
+
+
+def _copy_candidates(contents: Contents, part: Contents, query_ids: Iterable[str]) -> None:
+    candidates = contents.candidates
+    part.candidates.absent = candidates.absent
+    for query_id in query_ids:
+        known = set(part.candidates.of(query_id))
+        for row in candidates.rows(query_id):
+            if candidates.doc_ids[row] not in known:
+                part.candidates.add(query_id, candidates.doc_ids[row], candidates.row(row))
+    part.candidates.complete()

@@ -1,0 +1,68 @@
+"""Golden sets from ir_datasets, the catalogue of test collections."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.query import Query
+
+__all__ = ["contents_of_dataset", "loaded"]
+
+_TEXTS = ("text", "title", "query", "description")
+"""Where the text of a query stands, the best first."""
+
+
+def loaded(name: str) -> Any:
+    """Return the dataset that ir_datasets has under a name.
+
+    Raises:
+        GoldenSetError: ir_datasets is not installed, or does not know the name.
+    """
+    try:
+        ir_datasets = import_module("ir_datasets")
+    except ModuleNotFoundError as missing:
+        if missing.name != "ir_datasets":
+            raise
+        raise GoldenSetError(
+            f"the dataset '{quoted(name)}' is read with ir_datasets: "
+            "pip install 'pytest-rankcheck[datasets]'"
+        ) from None
+    try:
+        return ir_datasets.load(name)
+    except KeyError:
+        raise GoldenSetError(f"ir_datasets has no dataset '{quoted(name)}'") from None
+
+
+def contents_of_dataset(dataset: Any, name: str, source: Source) -> Contents:
+    """Return the judged queries of a dataset, with their judgments.
+
+    Queries without a judgment are left out: collections have many that nobody judged, and they
+    would count as failures.
+
+    Raises:
+        GoldenSetError: the dataset has no judgments or no queries.
+    """
+    for what in ("qrels", "queries"):
+        has = getattr(dataset, f"has_{what}", None)
+        if not hasattr(dataset, f"{what}_iter") or (has is not None and not has()):
+            raise GoldenSetError(f"the dataset '{quoted(name)}' has no {what}")
+    contents = Contents(source)
+    for qrel in dataset.qrels_iter():
+        where = f"{name}, query '{quoted(qrel.query_id)}'"
+        contents.add_judgment(qrel.query_id, qrel.doc_id, qrel.relevance, where)
+    for query in dataset.queries_iter():
+        if query.query_id in contents.grades:
+            contents.add_query(_query(query), f"{name}, query '{quoted(query.query_id)}'")
+    return contents
+
+
+def _query(found: Any) -> Query:
+    fields = {key: getattr(found, key) for key in found._fields if key != "query_id"}
+    at = next((key for key in _TEXTS if isinstance(fields.get(key), str)), None)
+    text = fields.pop(at) if at else None
+    plain = {key: value for key, value in fields.items() if isinstance(value, (str, int, float))}
+    return Query(found.query_id, text, {key: value for key, value in plain.items() if value != ""})

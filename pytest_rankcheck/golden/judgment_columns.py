@@ -1,0 +1,250 @@
+"""Golden sets that are tables with a row a judgment: what the columns mean, both ways.
+
+A column that is neither query, document, grade nor title is an attribute of the query if all rows
+of each query agree on it; else it is a column of the candidates, such as a feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pytest_rankcheck.errors import GoldenSetError, listed
+from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised
+from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_source import checked_number
+from pytest_rankcheck.golden.query import Query
+
+__all__ = [
+    "DOC_ID",
+    "QUERY_ID",
+    "Row",
+    "add_table",
+    "has_judgments",
+    "only_judgments",
+    "table_of_contents",
+]
+
+QUERY_ID = Role("query_id", ("query_id", "qid", "queryid", "q_id", "topic_id", "topic"))
+DOC_ID = Role(
+    "doc_id",
+    (
+        *("doc_id", "docid", "docno", "document_id", "documentid", "doc"),
+        *("corpus_id", "passage_id", "pid", "product_id", "item_id"),
+    ),
+)
+ROLES = (
+    QUERY_ID,
+    Role("query", ("query", "query_text", "keywords", "search_term", "text")),
+    DOC_ID,
+    Role(
+        "relevance",
+        (
+            *("relevance", "rel", "label", "rating", "grade", "gain"),
+            *("judgment", "judgement", "relevance_label", "esci_label"),
+        ),
+        otherwise=("score",),
+    ),
+    Role("title", ("title", "doc_title", "document_title", "product_title")),
+    Role("candidate", ("is_candidate",)),
+)
+"""What the columns of a golden set mean, with the names that are met; as ``query-id`` too.
+
+A row that is marked as a candidate needs no grade: nobody has judged it.
+"""
+
+Row = tuple[int, Sequence[object]]
+"""The number of a line or row, and its cells."""
+
+
+def has_judgments(header: Sequence[str]) -> bool:
+    """Whether normalised names of columns are those of a golden set."""
+    query_id, query, doc_id, relevance, *_ = (role.among(header) for role in ROLES)
+    return bool((query_id or query) and doc_id and relevance)
+
+
+def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) -> None:
+    """Add the rows of a table to the contents.
+
+    Args:
+        contents: its source names the file, and columns whose names mean something else.
+        header: the names of the columns.
+        rows: the rows, with the number of each. Text that is empty, and None, is nothing.
+
+    Raises:
+        GoldenSetError: a column is missing, or a row has no id, no grade or contradicts another.
+    """
+    where = contents.places.file
+    place = index_of_roles(header, ROLES, contents.source.columns, where, GoldenSetError)
+    _require(place, header, where)
+    others = [index for index in range(len(header)) if index not in place.values()]
+    mark_at = place.get("candidate")
+    extras = _Extras(contents, [header[index] for index in others], is_marked=mark_at is not None)
+    query_at, text_at = place.get("query_id"), place.get("query")
+    doc_at, grade_at, title_at = place["doc_id"], place["relevance"], place.get("title")
+    for number, row in rows:
+        text = None if text_at is None else _cell(row[text_at])
+        given = _cell(row[query_at]) if query_at is not None else text
+        key = checked_id(given, "query_id", number, contents.places)
+        if text is not None or key not in contents.queries:
+            contents.see_query(Query(key, None if text is None else str(text)), number)
+        doc, grade = _cell(row[doc_at]), _cell(row[grade_at])
+        is_candidate = mark_at is None or _cell(row[mark_at]) is not None
+        if doc is not None or grade is not None:
+            doc = checked_id(doc, "doc_id", number, contents.places)
+            if grade is not None or mark_at is None or not is_candidate:
+                contents.add_judgment(key, doc, grade, number)
+            else:
+                contents.grades.setdefault(key, {})
+            if title_at is not None and _cell(row[title_at]) is not None:
+                contents.titles[doc] = str(row[title_at])
+        extras.add(key, doc if is_candidate else None, row, others)
+    extras.settle()
+
+
+def only_judgments(contents: Contents, header: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return the columns of query, document and grade, where a table has these and no others.
+
+    Raises:
+        GoldenSetError: as in `add_table`.
+    """
+    where = contents.places.file
+    place = index_of_roles(header, ROLES, contents.source.columns, where, GoldenSetError)
+    _require(place, header, where)
+    if len(header) > 3 or "query_id" not in place:
+        return None
+    return header[place["query_id"]], header[place["doc_id"]], header[place["relevance"]]
+
+
+def _require(place: Mapping[str, int], header: Sequence[str], where: str) -> None:
+    missing = [name for name in ("doc_id", "relevance") if name not in place]
+    if "query_id" not in place and "query" not in place:
+        missing.insert(0, "query_id")
+    if missing:
+        raise GoldenSetError(
+            f"{where} has no column {listed(missing)}; it has {listed(header, 10)}. Rename its "
+            f"columns, or say which they are, such as columns={{'{missing[0]}': '{header[0]}'}}"
+        )
+
+
+def _cell(value: object) -> object:
+    """Return None for every way of saying that a cell is empty."""
+    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124 - faster than math
+    return None if value is None or value == "" or is_nan else value
+
+
+class _Extras:
+    """The cells of the other columns, until it is known what they belong to."""
+
+    def __init__(self, contents: Contents, names: Sequence[str], *, is_marked: bool) -> None:
+        self._contents = contents
+        self._names = names
+        self._is_marked = is_marked
+        """Whether a column says which rows are candidates."""
+        self._rows: list[tuple[str, object, list[object]]] = []
+
+    def add(self, query_id: str, doc_id: object, row: Sequence[object], at: Sequence[int]) -> None:
+        """Keep the cells of a row."""
+        if at or self._is_marked:
+            self._rows.append((query_id, doc_id, [_cell(row[index]) for index in at]))
+
+    def settle(self) -> None:
+        """Make attributes of what is the same in all rows of each query, candidates of the rest."""
+        first: dict[str, list[object]] = {}
+        varying: set[int] = set()
+        for query_id, _, cells in self._rows:
+            before = first.setdefault(query_id, cells)
+            if before != cells:
+                varying |= {index for index, cell in enumerate(cells) if cell != before[index]}
+        self._set_attributes(first, varying)
+        if varying or self._is_marked:
+            self._set_candidates(sorted(varying))
+
+    def _set_attributes(self, first: Mapping[str, list[object]], varying: set[int]) -> None:
+        queries = self._contents.queries
+        for query_id, cells in first.items():
+            query = queries[query_id]
+            attributes = {
+                name: cells[index]
+                for index, name in enumerate(self._names)
+                if index not in varying and cells[index] is not None
+            }
+            queries[query_id] = Query(query_id, query.text, {**query.attributes, **attributes})
+
+    def _set_candidates(self, columns: Sequence[int]) -> None:
+        is_number = {
+            index: all(
+                cells[index] is None or checked_number(cells[index]) is not None
+                for _, _, cells in self._rows
+            )
+            for index in columns
+        }
+        for query_id, doc_id, cells in self._rows:
+            if doc_id is None:
+                continue
+            values = {
+                self._names[index]: float(str(cells[index])) if is_number[index] else cells[index]
+                for index in columns
+                if cells[index] is not None
+            }
+            self._contents.candidates.add(query_id, str(doc_id), values)
+        self._contents.candidates.complete()
+
+
+def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[object]]]:
+    """Return a golden set as a table: the header and a row a judgment, or a candidate.
+
+    A query without a judgment has a row without a document, so that nothing is lost.
+
+    Raises:
+        GoldenSetError: an attribute has the name of a column that means something else.
+    """
+    queries = contents.complete_queries()
+    attributes = list({name: None for query in queries.values() for name in query.attributes})
+    features = list(contents.candidates.columns)
+    has_marks = _has_unjudged(contents)
+    has_text = any(query.text is not None for query in queries.values())
+    own = ["query_id", *(["query"] if has_text else []), "doc_id", "relevance"]
+    own += ["title"] if contents.titles else []
+    own += ["candidate"] if has_marks else []
+    header = [*own, *attributes, *features]
+    names = [normalised(name) for name in header]
+    meant = {place for role in ROLES for place in role.among(names)}
+    taken = [header[place] for place in sorted(meant) if place >= len(own)]
+    taken += [name for name in header if header.count(name) > 1]
+    if taken:
+        raise GoldenSetError(
+            f"an attribute or feature is named {listed(sorted(set(taken)))}, which has a meaning "
+            "in tables; rename it, or save as jsonl"
+        )
+    return header, _rows_of(contents, own, attributes, features)
+
+
+def _has_unjudged(contents: Contents) -> bool:
+    """Whether there are candidates without a judgment, or without columns: they need a mark."""
+    candidates = contents.candidates
+    return bool(candidates) and (
+        not candidates.columns
+        or any(
+            doc_id not in contents.grades[query_id]
+            for query_id in candidates.query_ids
+            for doc_id in candidates.of(query_id)
+        )
+    )
+
+
+def _rows_of(
+    contents: Contents, own: Sequence[str], attributes: Sequence[str], features: Sequence[str]
+) -> Iterator[list[object]]:
+    has_text, has_marks = "query" in own, "candidate" in own
+    candidates, titles = contents.candidates, contents.titles
+    for query_id, query in contents.complete_queries().items():
+        grades = contents.grades[query_id]
+        row_of = {candidates.doc_ids[row]: row for row in candidates.rows(query_id)}
+        told = [query.attributes.get(name) for name in attributes]
+        start: list[object] = [query_id, query.text] if has_text else [query_id]
+        for doc_id in list(dict.fromkeys([*row_of, *grades])) or [""]:
+            title = [titles.get(doc_id)] if titles else []
+            row = row_of.get(doc_id)
+            mark = [None if row is None else 1] if has_marks else []
+            cells = [None if row is None else candidates.columns[name][row] for name in features]
+            yield [*start, doc_id or None, grades.get(doc_id), *title, *mark, *told, *cells]

@@ -1,0 +1,87 @@
+"""Rules on ids: what tools split, hide or take for one another."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.golden.lint.lint_finding import Found
+from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
+
+__all__ = ["RULES"]
+
+_HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
+
+
+@rule("warning")
+def odd_id(linted: Linted) -> Found | None:
+    """An id with white space or control characters."""
+    texts = {query.text for query in linted.queries.values() if query.id == query.text}
+    owners = _owners(linted, lambda value: _is_odd(value) and value not in texts)
+    if not owners:
+        return None
+    first, query_id = next(iter(owners.items()))
+    return Found(
+        query_ids=tuple(dict.fromkeys(owners.values())),
+        what=f"{plural(len(owners), 'id has', 'ids have')} white space or control characters: "
+        f"'{quoted(first)}' in query '{quoted(query_id)}'",
+        why="TREC files and many tools split or drop them, and then the document is not found "
+        "and counts as not retrieved",
+        remedy="strip them where the set is made",
+        places=linted.places_of(dict.fromkeys(owners.values())),
+    )
+
+
+@rule("warning")
+def look_alike_id(linted: Linted) -> Found | None:
+    """Ids that differ only in case or Unicode normalisation."""
+    queries = _look_alikes(linted.queries)
+    owner = {doc: query_id for query_id, judged in linted.grades.items() for doc in judged}
+    documents = _look_alikes(owner)
+    found = [*queries, *documents]
+    if not found:
+        return None
+    concerned = tuple(
+        dict.fromkeys(
+            [value for group in queries for value in group]
+            + [owner[value] for group in documents for value in group]
+        )
+    )
+    pair = ", ".join(f"'{quoted(value)}'" for value in found[0][:3])
+    return Found(
+        query_ids=concerned,
+        what=f"{plural(len(found), 'group')} of ids that differ only in case or Unicode "
+        f"normalisation: {pair}",
+        why="They are different documents here, and mostly one in the index: the ranker is "
+        "marked down for finding it under the other spelling",
+        remedy="write each id as the index has it",
+        places=linted.places_of(concerned),
+    )
+
+
+def _owners(linted: Linted, matches: Callable[[str], bool]) -> dict[str, str]:
+    """Return the ids that match, each with the first query that has it."""
+    owners: dict[str, str] = {}
+    for query_id, judged in linted.grades.items():
+        for value in (query_id, *judged):
+            if value not in owners and matches(value):
+                owners[value] = query_id
+    return owners
+
+
+def _is_odd(value: str) -> bool:
+    if value.isascii():
+        return not value.isprintable() or " " in value
+    return any(char.isspace() or unicodedata.category(char) in _HIDDEN for char in value)
+
+
+def _look_alikes(ids: Iterable[str]) -> list[list[str]]:
+    groups: dict[str, list[str]] = {}
+    for value in ids:
+        plain = value if value.isascii() else unicodedata.normalize("NFKC", value)
+        groups.setdefault(plain.casefold(), []).append(value)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+RULES = (odd_id, look_alike_id)

@@ -1,0 +1,116 @@
+"""Metrics for incomplete judgments: an unjudged document does not count as not relevant.
+
+As in trec_eval, a negative grade marks a document that was to be judged (it is in the pool) and
+was not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, at_one, having, whole
+from pytest_rankcheck.metrics.metric_parameters import Value
+from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.relevance import (
+    REL,
+    count_of,
+    found_in,
+    in_top,
+    is_relevant,
+    relevant_in,
+    share_of,
+)
+from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
+
+_EPSILON = 1e-5
+"""What infAP adds to both counts of its ratio (as trec_eval), so that 0 of 0 is a half."""
+
+
+@metric(
+    "Bpref",
+    reference=(
+        "Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004, "
+        "section 3; the denominator min(m, judged not relevant) as in trec_eval 8 and later"
+    ),
+    formula=(
+        "mean over relevant of 1 - min(not relevant above, m) / min(N, m), over judged "
+        "documents only"
+    ),
+    use="where many documents of the top are unjudged, and judging them is out of reach",
+    parameters=(REL,),
+    unjudged="left out",
+    **having(
+        SOUND,
+        stable=at_one,
+        identity="binary",
+        normalised=whole,
+        sensitive=False,
+        robust_1=False,
+        all_best=whole,
+    ),
+)
+def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """How few documents judged not relevant stand above the relevant ones.
+
+    bpref = 1/m * sum over relevant of 1 - min(n above, m) / min(N, m), with N the documents that
+    are judged not relevant; a relevant document with none above it counts 1. Unjudged documents
+    and those with a negative grade do not count.
+    """
+    found = found_in(hits, cutoff, rel)
+    relevant = relevant_in(hits, rel)
+    not_relevant = count_of(_judged_not_relevant(hits.ideal, rel))
+    above = np.cumsum(_judged_not_relevant(hits.grades, rel), axis=1, dtype=np.float64)
+    worst = np.broadcast_to(np.minimum(relevant, not_relevant)[:, np.newaxis], above.shape)
+    lost = share_of(np.minimum(above, relevant[:, np.newaxis]), worst)
+    return share_of(last_of_running_sum(np.where(found, 1.0 - lost, 0.0)), relevant)
+
+
+@metric(
+    "infAP",
+    reference=(
+        "Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, "
+        "CIKM 2006, section 3.2"
+    ),
+    formula=(
+        "mean over relevant i of 1/i + (i-1)/i * (pooled above / (i-1)) * (relevant above / "
+        "judged above)"
+    ),
+    use="where a random sample of the pool is judged",
+    parameters=(REL,),
+    unjudged="not in the pool",
+    **having(
+        SOUND,
+        identity="binary",
+        normalised=False,
+        sensitive=True,
+        robust_1=lambda parameters: parameters["cutoff"] not in (1, 2),
+        all_best=False,
+    ),
+)
+def inferred_average_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """AP as it would probably be, were the whole pool judged and not a sample of it.
+
+    At a relevant document of rank i the expected precision is 1/i + (i-1)/i * (pooled above /
+    (i-1)) * ((r + e) / (r + s + 2e)), where r and s of the documents above are judged relevant and
+    not relevant, and e is 1e-5.
+    """
+    found = found_in(hits, cutoff, rel)
+    not_relevant = _judged_not_relevant(hits.grades, rel)
+    unjudged = in_top(hits, cutoff) & (hits.grades < 0)
+    r, s, u = (_above(chosen) for chosen in (found, not_relevant, unjudged))
+    higher = hits.ranks - 1
+    pooled = np.divide(r + s + u, higher, out=np.zeros_like(r), where=higher > 0)
+    relevant_rate = (r + _EPSILON) / (r + s + 2 * _EPSILON)
+    expected = (1 + higher * pooled * relevant_rate) / hits.ranks
+    return share_of(last_of_running_sum(np.where(found, expected, 0.0)), relevant_in(hits, rel))
+
+
+def _judged_not_relevant(grades: FloatArray, rel: Value) -> BoolArray:
+    return (grades >= 0) & ~is_relevant(grades, rel)
+
+
+def _above(chosen: BoolArray) -> FloatArray:
+    """Return how many chosen hits stand above each hit, ``[Q, J]``."""
+    above: FloatArray = np.cumsum(chosen, axis=1, dtype=np.float64) - chosen
+    return above

@@ -1,0 +1,108 @@
+"""Rank-biased precision: the user goes on to the next document with a fixed probability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, having
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag, number
+from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.relevance import REL, found_in, in_top
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+P = Parameter(
+    "p",
+    default=0.8,
+    check=number(above=0, below=1),
+    allowed="a number between 0 and 1",
+    description="the probability that the user goes on to the next document",
+)
+
+_REFERENCE = (
+    "Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS "
+    "27(1), 2008, "
+)
+
+
+def _robust(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where users go on often enough: rank 2, and the last of the top k, keep half."""
+    p, cutoff = float(parameters["p"]), parameters["cutoff"]  # type: ignore[arg-type]
+    return p > 0.5 and (cutoff is None or p ** (float(cutoff) - 1) < 0.5)  # type: ignore[arg-type]
+
+
+@metric(
+    "RBP",
+    reference=_REFERENCE + "equation 4; for graded relevance section 3.4",
+    formula="(1-p) * sum over i <= k of b_i * p^(i-1)",
+    use=(
+        "where it is known how far users read (p), and rankings are judged incompletely: the "
+        "residual bounds the error"
+    ),
+    parameters=(
+        P,
+        REL,
+        Parameter(
+            "graded",
+            default=False,
+            check=flag,
+            allowed="true or false",
+            description="a document gains its grade, divided by the golden set's highest",
+        ),
+    ),
+    graded=lambda parameters: bool(parameters["graded"]),
+    **having(
+        SOUND,
+        identity=lambda parameters: True if parameters["graded"] else "binary",
+        normalised=False,
+        sensitive=True,
+        robust_1=_robust,
+        all_best=False,
+    ),
+)
+def rank_biased_precision(
+    hits: JudgedHits, cutoff: int | None, *, p: Value, rel: Value, graded: Value
+) -> FloatArray:
+    """The gain a user collects by document who goes on to the next with probability p.
+
+    RBP@k = (1 - p) * sum over i <= k of b_i * p^(i-1), or of g_i / max in the place of b_i.
+    """
+    found = found_in(hits, cutoff, rel)
+    if graded and rel is not None:
+        raise MetricError("RBP: graded=true counts every grade; leave out rel, or graded")
+    gains = np.ones_like(hits.grades)
+    if graded and hits.max_grade > 0:
+        gains = hits.grades / hits.max_grade
+    return _weighed(hits, np.where(found, gains, 0.0), float(p))  # type: ignore[arg-type]
+
+
+@metric(
+    "RBPResidual",
+    aliases=("rbp_resid",),
+    reference=_REFERENCE + "section 3.3",
+    formula="1 - (1-p) * sum over judged i <= k of p^(i-1)",
+    use="beside RBP, to see how much of it is unknown",
+    parameters=(P,),
+    higher_is_better=False,
+    unjudged="what could be relevant",
+    **having(
+        SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
+    ),
+)
+def rank_biased_residual(hits: JudgedHits, cutoff: int | None, *, p: Value) -> FloatArray:
+    """How much higher RBP could be, were all that is not judged or not ranked relevant.
+
+    1 - (1 - p) * sum of p^(i-1) over the ranks i <= k of judged documents. A negative grade is no
+    judgment.
+    """
+    judged = in_top(hits, cutoff) & (hits.grades >= 0)
+    return 1.0 - _weighed(hits, judged.astype(np.float64), float(p))  # type: ignore[arg-type]
+
+
+def _weighed(hits: JudgedHits, gains: FloatArray, p: float) -> FloatArray:
+    """Return (1 - p) * sum of gain_i * p^(i-1), ``[Q]``."""
+    weights = np.where(gains > 0, p ** (hits.ranks - 1), 0.0)
+    return (1.0 - p) * last_of_running_sum(gains * weights)

@@ -1,0 +1,181 @@
+"""Binary metrics: at which ranks the relevant documents are.
+
+A document is relevant when its grade is above 0, or at least ``rel`` where that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, at_one, first_only, having
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
+from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.relevance import (
+    REL,
+    count_of,
+    found_in,
+    relevant_in,
+)
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+_NEXT = "the rank after the last that counts: k+1, or n+1 without a cutoff"
+
+
+def _omits(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where what is not found is left out."""
+    return parameters["missing"] == "omit"
+
+
+def _short_is_no_better(parameters: Mapping[str, Value]) -> Holds:
+    """Hold unless what is not found counts as found right below the end of a short ranking."""
+    return parameters["missing"] == "omit" or parameters["cutoff"] is not None
+
+
+def _counts_missing(parameters: Mapping[str, Value]) -> Holds:
+    """Hold unless a relevant document that enters the top k at its end worsens the mean."""
+    return parameters["missing"] == "next" or parameters["cutoff"] in (None, 1)
+
+
+def _is_always_one(parameters: Mapping[str, Value]) -> Holds:
+    """Hold at a cutoff of 1, if what is not found there is left out."""
+    return parameters["missing"] == "omit" and at_one(parameters) is True
+
+
+def _mean_rank_is_robust(parameters: Mapping[str, Value]) -> Holds:
+    """Hold where the last of the top k is a small part of the mean."""
+    if parameters["missing"] == "omit":
+        return parameters["cutoff"] in (None, 1)
+    return parameters["cutoff"] not in (1, 2)
+
+
+@metric(
+    "RR",
+    aliases=("MRR", "recip_rank"),
+    reference=(
+        "Voorhees, The TREC-8 question answering track report, 1999, section 3; "
+        "Kantor and Voorhees, The TREC-5 confusion track, Information Retrieval 2, 2000"
+    ),
+    formula="1 / rank of the first relevant document",
+    use=(
+        "where one answer is enough: questions, known items, autocompletion; it is blind "
+        "below that answer"
+    ),
+    parameters=(REL,),
+    **having(
+        SOUND, identity=first_only, normalised=True, sensitive=True, robust_1=False, all_best=True
+    ),
+)
+def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """One over the rank of the first relevant document; 0 if there is none in the top k."""
+    reciprocal: FloatArray = np.asarray(1.0 / _first_rank(hits, cutoff, rel))
+    return reciprocal
+
+
+@metric(
+    "FirstRank",
+    aliases=("FRP",),
+    reference="Cooper, Expected search length, American Documentation 19(1), 1968, section 2",
+    formula="rank of the first relevant document; k+1 if there is none",
+    use="as RR, told as a rank that anybody understands; give a cutoff",
+    parameters=(
+        REL,
+        Parameter(
+            "missing",
+            default="next",
+            check=choice("next", "omit"),
+            allowed="next or omit",
+            description=(
+                f"what a query without a relevant document in the top k scores: {_NEXT}; or it is "
+                "left out of the mean"
+            ),
+        ),
+    ),
+    higher_is_better=False,
+    range=(1.0, np.inf),
+    **having(
+        SOUND,
+        empty_worst=_short_is_no_better,
+        cutoff_beyond=_omits,
+        identity=first_only,
+        normalised=True,
+        sensitive=False,
+        robust_1=False,
+        all_best=True,
+    ),
+)
+def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
+    """The rank of the first relevant document.
+
+    Give a cutoff: without one, a ranker that returns less is better off where it finds nothing.
+    """
+    first = _first_rank(hits, cutoff, rel)
+    absent = np.full_like(first, np.nan) if missing == "omit" else _rank_after(hits, cutoff)
+    return np.where(np.isinf(first), absent, first)
+
+
+@metric(
+    "MeanRank",
+    aliases=("MR",),
+    reference=(
+        "Bordes, Usunier, Garcia-Duran, Weston and Yakhnenko, Translating embeddings for modeling "
+        "multi-relational data, NIPS 2013, section 4.1"
+    ),
+    formula="mean rank of the relevant documents, k+1 for each that is not in the top k",
+    use="for link prediction and other tasks where all candidates are ranked",
+    parameters=(
+        REL,
+        Parameter(
+            "missing",
+            default="next",
+            check=choice("next", "omit"),
+            allowed="next or omit",
+            description=(
+                f"where a relevant document that is not in the top k stands: {_NEXT}; or it is "
+                "left out, and so is a query without any"
+            ),
+        ),
+    ),
+    higher_is_better=False,
+    range=(1.0, np.inf),
+    **having(
+        SOUND,
+        monotone=_counts_missing,
+        optimal=_counts_missing,
+        empty_worst=_short_is_no_better,
+        cutoff_beyond=_omits,
+        identity=lambda parameters: "binary" if _counts_missing(parameters) else False,
+        normalised=_is_always_one,
+        sensitive=False,
+        robust_1=_mean_rank_is_robust,
+        all_best=_is_always_one,
+    ),
+)
+def mean_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
+    """The mean rank of the relevant documents.
+
+    A query with nothing relevant scores as one whose only relevant document was not found.
+    """
+    found = found_in(hits, cutoff, rel)
+    count = count_of(found)
+    total = last_of_running_sum(np.where(found, hits.ranks, 0.0))
+    if missing == "omit":
+        return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+    after = _rank_after(hits, cutoff)
+    relevant = relevant_in(hits, rel)
+    total = total + (relevant - count) * after
+    return np.divide(total, relevant, out=after.copy(), where=relevant > 0)
+
+
+def _first_rank(hits: JudgedHits, cutoff: int | None, rel: Value) -> FloatArray:
+    """Return the rank of the first relevant document, infinity if there is none, ``[Q]``."""
+    found = found_in(hits, cutoff, rel)
+    first: FloatArray = np.where(found, hits.ranks, np.inf).min(axis=1, initial=np.inf)
+    return first
+
+
+def _rank_after(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    """Return the rank after the last that counts, ``[Q]``: k+1, or n+1 without a cutoff."""
+    return hits.retrieved + 1 if cutoff is None else np.full_like(hits.retrieved, cutoff + 1)

@@ -1,0 +1,234 @@
+"""Binary metrics: how many relevant documents are in the top k, of how many.
+
+A document is relevant when its grade is above 0, or at least ``rel`` where that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.laws.declared_laws import (
+    SOUND,
+    Holds,
+    at_one,
+    first_only,
+    having,
+    whole,
+)
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice, number
+from pytest_rankcheck.metrics.metric_registry import metric
+from pytest_rankcheck.metrics.relevance import (
+    REL,
+    count_of,
+    found_in,
+    relevant_in,
+    share_of,
+)
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+
+def _at_full_recall(parameters: Mapping[str, Value]) -> Holds | None:
+    """Hold at a recall of 1; below it, whether it holds depends on how much is relevant."""
+    recall = float(parameters["recall"])  # type: ignore[arg-type]
+    if recall == 1:
+        return "binary"
+    return False if recall <= 0.5 else None
+
+
+@metric(
+    "Success",
+    aliases=("Hit", "HitRate", "Accuracy"),
+    reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009",
+    formula="1 if a document of the top k is relevant, else 0",
+    use="where finding one answer in the first k is all that counts, such as retrieval for an LLM",
+    parameters=(REL,),
+    trec_eval=("success",),
+    **having(
+        SOUND, identity=first_only, normalised=True, sensitive=False, robust_1=whole, all_best=True
+    ),
+)
+def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """1 if any document of the top k is relevant, else 0."""
+    return np.minimum(count_of(found_in(hits, cutoff, rel)), 1.0)
+
+
+@metric(
+    "P",
+    aliases=("Precision", "SetP", "set_P"),
+    reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
+    formula="relevant documents in the top k / k",
+    use="where the whole top k is shown at once and its order matters little",
+    parameters=(REL,),
+    trec_eval=("P",),
+    **having(
+        SOUND,
+        cutoff_beyond=False,
+        identity=first_only,
+        normalised=at_one,
+        sensitive=False,
+        robust_1=whole,
+        all_best=True,
+    ),
+)
+def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """The share of the top k that is relevant; divided by k, though fewer were returned.
+
+    Without a cutoff it is the share of the whole ranking, and 0 for an empty one.
+    """
+    count = count_of(found_in(hits, cutoff, rel))
+    if cutoff is not None:
+        return count / cutoff
+    return share_of(count, hits.retrieved)
+
+
+@metric(
+    "R",
+    aliases=("Recall", "SetR", "set_recall"),
+    reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
+    formula="relevant documents in the top k / all relevant documents",
+    use="for a first stage that hands its k candidates to a reranker or an LLM",
+    parameters=(REL,),
+    trec_eval=("recall",),
+    **having(
+        SOUND,
+        identity=first_only,
+        normalised=whole,
+        sensitive=False,
+        robust_1=whole,
+        all_best=whole,
+    ),
+)
+def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """The share of all relevant documents that is in the top k; 0 if nothing is relevant."""
+    return share_of(count_of(found_in(hits, cutoff, rel)), relevant_in(hits, rel))
+
+
+@metric(
+    "F",
+    aliases=("SetF", "set_F"),
+    reference=(
+        "van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7: 1 - E, with "
+        "beta for the importance of recall"
+    ),
+    formula="(1 + beta^2) P R / (beta^2 P + R)",
+    use="where a set is returned and both what is missing and what is wrong in it cost",
+    parameters=(
+        Parameter(
+            "beta",
+            default=1,
+            check=number(above=0),
+            allowed="a number above 0",
+            description="how many times as important recall is as precision",
+        ),
+        REL,
+    ),
+    **having(
+        SOUND,
+        cutoff_beyond=False,
+        identity=first_only,
+        normalised=False,
+        sensitive=False,
+        robust_1=whole,
+        all_best=whole,
+    ),
+)
+def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) -> FloatArray:
+    """The weighted harmonic mean of P@k and R@k; 0 where both are.
+
+    F = (1 + beta^2) P R / (beta^2 P + R).
+    """
+    weight = float(beta) ** 2  # type: ignore[arg-type]
+    p, r = precision(hits, cutoff, rel=rel), recall(hits, cutoff, rel=rel)
+    return share_of((1 + weight) * p * r, weight * p + r)
+
+
+@metric(
+    "Rprec",
+    reference=(
+        "Buckley and Voorhees, Retrieval system evaluation, in TREC: Experiment and Evaluation in "
+        "Information Retrieval, MIT Press 2005, section 3.2"
+    ),
+    formula="relevant documents in the top m / m, with m all relevant documents",
+    use=(
+        "where queries have very different numbers of relevant documents and no one cutoff "
+        "fits them"
+    ),
+    parameters=(REL,),
+    **having(
+        SOUND,
+        stable=at_one,
+        identity="binary",
+        normalised=whole,
+        sensitive=False,
+        robust_1=False,
+        all_best=whole,
+    ),
+)
+def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """P at m, the number of relevant documents; 0 if nothing is relevant."""
+    relevant = relevant_in(hits, rel)
+    found = found_in(hits, cutoff, rel) & (hits.ranks <= relevant[:, np.newaxis])
+    return share_of(count_of(found), relevant)
+
+
+@metric(
+    "IPrec",
+    reference=(
+        "Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4, "
+        "equation 8.7"
+    ),
+    formula="highest P@i of any i with R@i >= r",
+    use="to draw a curve of precision over recall; to gate use AP",
+    parameters=(
+        Parameter(
+            "recall",
+            default=None,
+            check=number(at_least=0, at_most=1),
+            allowed="a number from 0 to 1",
+            description="the lowest recall that counts; it is what stands after the @",
+        ),
+        REL,
+        Parameter(
+            "needed",
+            default="exact",
+            check=choice("exact", "rounded"),
+            allowed="exact or rounded",
+            description=(
+                "which rank has a recall of r: one with at least r m relevant documents, or, as "
+                "in trec_eval 10, with r m rounded to the nearest whole number"
+            ),
+        ),
+    ),
+    at="recall",
+    trec_eval=("iprec_at_recall",),
+    **having(
+        SOUND,
+        stable=False,
+        identity=_at_full_recall,
+        normalised=True,
+        sensitive=False,
+        robust_1=False,
+        all_best=True,
+    ),
+)
+def interpolated_precision(
+    hits: JudgedHits, cutoff: int | None, *, recall: Value, rel: Value, needed: Value
+) -> FloatArray:
+    """The highest precision at any rank where recall is at least r; 0 if it never is.
+
+    The mean of IPrec@0, IPrec@0.1, ..., IPrec@1 is trec_eval's ``11pt_avg``.
+    """
+    found = found_in(hits, cutoff, rel)
+    so_far = np.cumsum(found, axis=1, dtype=np.float64)
+    level = float(recall)  # type: ignore[arg-type]
+    relevant = np.broadcast_to(relevant_in(hits, rel)[:, np.newaxis], so_far.shape)
+    if needed == "rounded":
+        enough = found & (so_far >= np.floor(level * relevant + 0.5))
+    else:
+        enough = found & (share_of(so_far, relevant) >= level)
+    precisions = np.divide(so_far, hits.ranks, out=np.zeros_like(so_far), where=enough)
+    highest: FloatArray = precisions.max(axis=1, initial=0.0)
+    return highest

@@ -1,0 +1,1 @@
+"""Pytest's side: hooks, options, fixtures, and what a test session reports."""

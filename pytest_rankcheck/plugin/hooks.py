@@ -1,0 +1,228 @@
+"""The pytest plugin: the hooks. It reads configuration, calls, and renders.
+
+pytest imports this module at every start, so it imports nothing heavy: numpy, and all that needs
+it, is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError
+from pytest_rankcheck.plugin import fixtures
+from pytest_rankcheck.plugin.configuration import CONFIG, Config, conventions_of
+from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
+from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, settle
+from pytest_rankcheck.plugin.option_table import add_options
+from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings, properties_of
+from pytest_rankcheck.reports.ledger import collecting
+
+if TYPE_CHECKING:
+    pass
+
+
+_DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
+"""The fixtures from which the cached evaluation of the session was made."""
+
+
+# --- configuration ---------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the configuration; register the fixtures whose shape depends on it."""
+    try:
+        chosen = Config.of(config)
+        if chosen.conventions:
+            conventions_of(chosen)
+    except ConfigurationError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[CONFIG] = chosen
+    config.stash[RANKER_ORIGINS] = {}
+    config.stash[SHOWN] = {}
+    config.pluginmanager.register(fixtures.configured_fixtures(chosen), "rankcheck-fixtures")
+    if not _is_worker(config):
+        config.pluginmanager.register(SessionFindings(), "rankcheck-summary")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say what is configured, if anything is."""
+    return config.stash[CONFIG].header
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Add the tests of the golden sets, before ``-k`` and the like choose among all."""
+    if session.config.stash[CONFIG].lint:
+        from pytest_rankcheck.plugin.lint_items import lint_items
+
+        items.extend(lint_items(session))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse a configuration that cannot work before the first test runs.
+
+    Under pytest-xdist the fixtures refuse it: an error while a worker collects ends in an
+    internal error of the controller.
+    """
+    config = session.config
+    if config.option.collectonly or _is_worker(config):
+        return
+    chosen = config.stash[CONFIG]
+    try:
+        if chosen.lint:
+            from pytest_rankcheck.plugin.lint_items import check_lint
+
+            fixtures.check_golden(chosen)
+            check_lint(config)
+        _check_for(session, "golden_set", fixtures.check_golden)
+        _check_for(session, "session_log", fixtures.check_sessions)
+        if any(_uses_ours(item, "ranking_run") for item in session.items) and chosen.run:
+            fixtures.check_run(chosen)
+        if any(_uses_ours(item, "evaluation") for item in session.items):
+            fixtures.check_metrics(chosen)
+        if any(_uses_ours(item, "baseline") for item in session.items):
+            fixtures.configured_gates(chosen)
+            fixtures.configured_reference(config)
+        if any(_uses_ours(item, "ranker") for item in session.items):
+            _check_ranker(config)
+    except RankcheckError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _check_for(session: pytest.Session, name: str, check: Callable[[Config], None]) -> None:
+    """Check what a fixture needs, if a test gets it from the configuration; name the first."""
+    for item in session.items:
+        if _uses_ours(item, name) and not _has_param(item, name):
+            try:
+                check(session.config.stash[CONFIG])
+            except RankcheckError as error:
+                raise pytest.UsageError(f"{error}\n(asked for by {item.nodeid})") from None
+            return
+
+
+def _check_ranker(config: pytest.Config) -> None:
+    """Refuse a ranker that cannot be found; what its own module raises is for its tests to say."""
+    try:
+        fixtures.configured_ranker(config)
+    except RankcheckError:
+        raise
+    except Exception:  # the fixture raises it again, in the tests that need it
+        return
+
+
+# --- a test runs -----------------------------------------------------------------------------
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Drop cached session fixtures that were made from other rankers or golden sets.
+
+    pytest keeps the value of a session fixture even where a test overrides what it was made
+    from: with a ``golden_set`` of its own in each of two folders, the second would get the
+    evaluation of the first.
+    """
+    definitions = _definitions(item)
+    if "ranking_run" not in definitions and "evaluation" not in definitions:
+        return
+    made_from = ("ranker", "golden_set", "ranking_run")
+    now = tuple(definitions[name][-1] for name in made_from if name in definitions)
+    before = item.config.stash.get(_DEPENDENCIES, now)
+    item.config.stash[_DEPENDENCIES] = now
+    if before != now:
+        request = item._request  # type: ignore[attr-defined]
+        for name in ("evaluation", "ranking_run"):
+            for definition in definitions.get(name, ()):
+                if _is_our_fixture(definition):
+                    definition.finish(request)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Note where each ranker comes from, so that workers know which runs are the same."""
+    value = yield
+    if fixturedef.argname == "ranker":
+        place = getattr(fixturedef.func, "__qualname__", "ranker")
+        index = getattr(request, "param_index", 0)
+        origin = f"{fixturedef.baseid}::{fixturedef.func.__module__}.{place}[{index}]"
+        request.config.stash[RANKER_ORIGINS][id(value)] = origin
+    return value
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Collect what the test's assertions find; settle its baseline once they have all passed."""
+    __tracebackhide__ = True
+    chosen = item.config.stash[CONFIG]
+    with collecting(detail=chosen.reports.wanted) as ledger:
+        try:
+            result = yield
+            if BASELINE in item.stash:
+                settle(item.stash[BASELINE], ledger)
+            # A failure that the test itself caught, with pytest.raises, is none.
+            ledger[:] = [entry for entry in ledger if not entry.get("failed")]
+            return result
+        finally:
+            ledger.extend(findings_beside(item, ledger))
+            item.stash[LEDGER] = ledger
+            item.user_properties.extend(properties_of(ledger))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[object]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send the ledger along with the report of a test.
+
+    Our own frames are left out of the traceback of an error that we raise on purpose.
+    """
+    if call.excinfo is not None and isinstance(call.excinfo.value, RankcheckError):
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] == "pytest_rankcheck":
+                vars(module).setdefault("__tracebackhide__", _is_ours)
+    report = yield
+    if call.when == "call" and item.stash.get(LEDGER, None):
+        setattr(report, CARRIED, item.stash[LEDGER])
+    return report
+
+
+# --- how it is done --------------------------------------------------------------------------
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def _is_ours(excinfo: pytest.ExceptionInfo[BaseException] | None) -> bool:
+    return excinfo is not None and isinstance(excinfo.value, RankcheckError)
+
+
+def _definitions(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]]]:
+    """Return the fixtures that a test sees, by name; the last of each is the one it gets."""
+    info = getattr(item, "_fixtureinfo", None)
+    return info.name2fixturedefs if info else {}
+
+
+def _uses_ours(item: pytest.Item, name: str) -> bool:
+    """Whether a test gets the fixture ``name`` from this plugin, not from its own project."""
+    found = _definitions(item).get(name)
+    return found is not None and len(found) > 0 and _is_our_fixture(found[-1])
+
+
+def _is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:
+    return bool(definition.func.__module__ == fixtures.__name__)
+
+
+def _has_param(item: pytest.Item, name: str) -> bool:
+    callspec = getattr(item, "callspec", None)
+    return callspec is not None and name in callspec.params

@@ -1,0 +1,116 @@
+"""``pytest --rankcheck-lint``: one test a configured golden set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, RankcheckError, quoted
+from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
+from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.fixtures import check_metrics, configured_run, evaluated, loaded_golden
+from pytest_rankcheck.reports.ledger import Entry, enter
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.golden.lint.lint_options import LintOptions
+
+__all__ = ["check_lint", "lint_items"]
+
+
+def lint_items(session: pytest.Session) -> Iterator[pytest.Item]:
+    """Yield a test for each golden set that is configured."""
+    for path in session.config.stash[CONFIG].golden:
+        yield _LintItem.from_parent(_GoldenFile.from_parent(session, path=path), name="lint")
+
+
+def check_lint(config: pytest.Config) -> None:
+    """Refuse malformed options of the linter.
+
+    Raises:
+        ConfigurationError: naming the line.
+    """
+    try:
+        _options(config)
+    except GoldenSetError as error:
+        raise ConfigurationError(f"rankcheck_lint: {error}") from None
+
+
+def _options(config: pytest.Config) -> LintOptions:
+    from pytest_rankcheck.golden.lint.lint_options import LintOptions
+    from pytest_rankcheck.golden.lint.linter import ALL_RULES
+
+    chosen = config.stash[CONFIG]
+    options = LintOptions.parse(chosen.lint_lines, [rule.name for rule in ALL_RULES])
+    if chosen.contradictions == "error":
+        return options
+    # Who has said which of two grades counts need not be stopped by them.
+    return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
+
+
+def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[Entry]:
+    """Yield what the configured metrics can see: of the run that is given, or of ideal rankings."""
+    from pytest_rankcheck.reports.text.resolution_text import (
+        ideal_resolution_entries,
+        resolution_entries,
+    )
+
+    chosen = config.stash[CONFIG]
+    check_metrics(chosen)
+    metrics = chosen.metrics or USUAL_METRICS
+    if chosen.run is None:
+        yield from ideal_resolution_entries(golden, metrics)
+        return
+    try:
+        evaluation = evaluated(chosen, configured_run(chosen, golden), golden)
+    except RankcheckError as error:
+        # The linter is about the golden set: what is wrong with the run is for other tests.
+        heading = f"what golden set '{quoted(golden.name)}' can see"
+        yield Entry(heading=heading, note=f"not known, since the run cannot be measured: {error}")
+    else:
+        yield from resolution_entries(evaluation, metrics)
+
+
+class _LintFailure(Exception):  # noqa: N818 - says what the linter found; nothing went wrong
+    """A golden set has errors."""
+
+
+class _GoldenFile(pytest.File):
+    """A golden set as a node, so that its test has its path for a name."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield nothing: the one test of the set is made with it."""
+        return iter(())
+
+
+class _LintItem(pytest.Item):
+    """The test of a golden set: fails on errors, shows warnings in the summary."""
+
+    def runtest(self) -> None:
+        """Load the set, contradictions and all, and lint it."""
+        from pytest_rankcheck.reports.text.lint_text import lint_entries, lint_text
+
+        golden = loaded_golden(self.config.stash[CONFIG], self.path, contradictions="first")
+        findings = golden.lint_with(_options(self.config))
+        for entry in _resolution(self.config, golden):
+            enter(entry)
+        if any(finding.level == "error" for finding in findings):
+            raise _LintFailure(lint_text(golden.name, len(golden), findings))
+        for entry in lint_entries(golden.name, findings):
+            enter(entry)
+
+    def repr_failure(  # type: ignore[override]
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> str | object:
+        """Return the findings, or what is wrong with the file, without a traceback."""
+        if isinstance(excinfo.value, (_LintFailure, RankcheckError)):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return what the report calls the test."""
+        return self.path, None, f"lint of golden set {self.path.name}"

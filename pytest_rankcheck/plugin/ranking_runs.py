@@ -1,0 +1,143 @@
+"""The runs of a session: asked for once by all workers, repeated, saved, or read from files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck.baselines.baseline_path import safe_name
+from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.plugin.configuration import CONFIG, Config, conventions_of
+from pytest_rankcheck.plugin.option_table import RUN_ENDINGS
+from pytest_rankcheck.progress import progress_of
+from pytest_rankcheck.rankers.rank import rank
+from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.rankers.shared_run import run_computed_once
+
+__all__ = ["loaded_run", "ranked", "saved_run"]
+
+_SHARED = "rankcheck-runs.sqlite"
+_SAVED = pytest.StashKey[dict[Path, str | None]]()
+"""The files that this session has saved runs to, with where their rankers came from."""
+_PARAMETER = re.compile(r"\[([1-9]\d*)\]$")
+"""In a ranker's origin: which parameter of its fixture it is, but for the first."""
+
+
+def ranked(
+    config: pytest.Config, ranker: object, golden: GoldenSet, origin: str | None, shared: Path
+) -> Run:
+    """Return the run of a ranker, with as many repeats as are configured.
+
+    Args:
+        config: the session.
+        ranker: the ranker.
+        golden: what it is asked.
+        origin: where the ranker came from, in words that all xdist workers share; None where it is
+            not known to be the same in each.
+        shared: a folder that all workers share.
+    """
+    __tracebackhide__ = True
+    chosen = config.stash[CONFIG]
+    runs = []
+    for number in range(1, chosen.repeat + 1):
+        compute = partial(_computed, config, ranker, golden, origin, number)
+        if not hasattr(config, "workerinput") or origin is None:
+            runs.append(compute())
+        else:
+            key = f"{origin} {number} {_content_key(golden)}"
+            runs.append(run_computed_once(shared / _SHARED, key, compute))
+    runs[0].repeats = tuple(runs[1:])
+    runs[0].asked = golden.name
+    return runs[0]
+
+
+def _computed(
+    config: pytest.Config, ranker: object, golden: GoldenSet, origin: str | None, number: int
+) -> Run:
+    """Ask the ranker; save the first run where that is asked for."""
+    __tracebackhide__ = True
+    chosen = config.stash[CONFIG]
+    conventions = conventions_of(chosen)
+    with progress_of(config, golden.name, number) as progress:
+        run = rank(
+            ranker,
+            golden,
+            chosen.depth,
+            ties=conventions.ties,
+            duplicates=conventions.duplicates,
+            concurrency=chosen.concurrency,
+            timeout=chosen.timeout,
+            retries=chosen.retries,
+            retry_on=chosen.retry_on,
+            progress=progress,
+        )
+    if chosen.save_run and number == 1:
+        _save(config, run, golden, origin, chosen.save_run)
+    return run
+
+
+def _save(
+    config: pytest.Config, run: Run, golden: GoldenSet, origin: str | None, folder: Path
+) -> None:
+    wanted = config.stash[CONFIG].save_run_format
+    parameter = _PARAMETER.search(origin or "")
+    name = safe_name(golden.name) + (f"-{parameter[1]}" if parameter else "")
+    saved = config.stash.setdefault(_SAVED, {})
+    if saved.setdefault(folder / name, origin) != origin:
+        raise ConfigurationError(
+            f"--rankcheck-save-run: two rankers would both be saved as {folder / name}; save them "
+            "in sessions of their own"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        _write(run, folder, name, wanted or "trec")
+    except RunError:
+        if wanted is not None:
+            raise
+        _write(run, folder, name, "jsonl")  # rather than lose what took long to rank
+
+
+def _write(run: Run, folder: Path, name: str, format: str) -> None:
+    run.save(folder / f"{name}{RUN_ENDINGS[format]}", format)
+
+
+def _content_key(golden: GoldenSet) -> str:
+    """Return all that a ranker can see of a golden set, as a key that workers share."""
+    attributes = sorted((query.id, repr(dict(query.attributes))) for query in golden)
+    digest = hashlib.sha256(repr(attributes).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{golden.name} {golden.fingerprint} {digest}"
+
+
+def loaded_run(config: Config, path: Path) -> Run:
+    """Return the run of a file, cut to the configured depth.
+
+    Raises:
+        RunError: it cannot be read.
+    """
+    conventions = conventions_of(config)
+    run = Run.load(path, ties=conventions.ties, duplicates=conventions.duplicates)
+    return run.top(config.depth)
+
+
+def saved_run(folder: Path, golden_name: str) -> Path:
+    """Return the file of ``--rankcheck-save-run`` that has the run of a golden set.
+
+    Raises:
+        ConfigurationError: the folder has none, or several.
+    """
+    name = safe_name(golden_name)
+    known = [f"{name}{ending}" for ending in RUN_ENDINGS.values()]
+    found = [folder / file for file in known if (folder / file).exists()]
+    if len(found) == 1:
+        return found[0]
+    has = ", ".join(sorted(quoted(file.name) for file in folder.iterdir())[:10]) or "nothing"
+    problem = "no run" if not found else "several runs"
+    raise ConfigurationError(
+        f"--rankcheck-run {folder}: {problem} of golden set '{quoted(golden_name)}' "
+        f"(looked for {', '.join(known)}); the folder has {has}"
+    )

@@ -1,0 +1,53 @@
+"""Runs whose queries do not stand together: the lines are sorted into parts that fit into memory.
+
+Each line goes to one of some temporary files by a hash of its query, so that a query is whole in
+one of them; then each part is grouped in memory.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from zlib import crc32
+
+from pytest_rankcheck.rankers.scanning.query_blocks import blocks_of_queries
+from pytest_rankcheck.rankers.scanning.trec_lines import Lines, lines_of_block
+
+__all__ = ["grouped_lines"]
+
+_PART_BYTES = 32 << 20
+_MOST_PARTS = 256
+
+
+def grouped_lines(path: Path, block_bytes: int) -> Iterator[tuple[bytes, list[bytes], list[float]]]:
+    """Yield each query with all its documents and scores, in the order of the file.
+
+    Raises:
+        RunError: a line is malformed; file and line are named.
+    """
+    parts = min(path.stat().st_size // _PART_BYTES + 1, _MOST_PARTS)
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(parts)]
+        for block in blocks_of_queries(path, block_bytes):
+            lines = lines_of_block(block)
+            for place, query in enumerate(lines.queries):
+                score = repr(lines.scores[place]).encode()
+                files[crc32(query) % parts].write(b"%s %s %s\n" % (query, lines.docs[place], score))
+        for file in files:
+            file.seek(0)
+            yield from _grouped(file.read())
+
+
+def _grouped(text: bytes) -> Iterator[tuple[bytes, list[bytes], list[float]]]:
+    words = text.split()
+    groups: dict[bytes, Lines] = {}
+    for query, doc, score in zip(words[0::3], words[1::3], words[2::3], strict=True):
+        group = groups.get(query)
+        if group is None:
+            group = groups[query] = Lines([], [], [])
+        group.docs.append(doc)
+        group.scores.append(float(score))
+    for query, group in groups.items():
+        yield query, group.docs, group.scores

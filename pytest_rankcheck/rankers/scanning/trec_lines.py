@@ -1,0 +1,127 @@
+"""Lines of TREC runs, a block at a time: the six columns of many lines with a few calls.
+
+This is the way that needs no library. What is not in the ordinary form (comments, a tag of two
+words, a score that is no number) is read line by line, which is slower and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pytest_rankcheck.errors import RunError, quoted
+from pytest_rankcheck.files.trec_columns import columns_of, words_of_lines
+from pytest_rankcheck.rankers.scanning.query_blocks import Block
+
+__all__ = ["COLUMNS", "Lines", "lines_of_block", "queries_of_block"]
+
+COLUMNS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The columns of some lines that count: ids as UTF-8, and scores."""
+
+    queries: list[bytes]
+    docs: list[bytes]
+    scores: list[float]
+
+
+def lines_of_block(block: Block) -> Lines:
+    """Return the columns of a block.
+
+    Raises:
+        RunError: a line has not six columns, is not UTF-8, or its score is no finite number; file
+            and line are named.
+    """
+    return _quickly(block.text) or _line_by_line(block)
+
+
+def _quickly(text: bytes) -> Lines | None:
+    """Return the columns where every line has exactly six; None where that is not so."""
+    words = words_of_lines(text, COLUMNS)
+    if words is None:
+        return None
+    queries, _, docs, _, texts, _ = words
+    try:
+        scores = list(map(float, texts))
+    except ValueError:
+        return None
+    if not math.isfinite(sum(scores)) or (b"_" in text and b"_" in b"".join(texts)):
+        return None  # Python would read 1_000 as a number
+    return Lines(queries, docs, scores)
+
+
+def _line_by_line(block: Block) -> Lines:
+    lines = Lines([], [], [])
+    for place, raw in enumerate(block.text.split(b"\n")):
+        if raw.startswith(b"#") or not raw.strip():
+            continue
+        try:
+            query_id, doc_id, score = _columns(raw)
+        except ValueError as problem:
+            where = f"{block.path}:{block.first_line + place}"
+            raise RunError(f"{where}: {problem}") from None
+        lines.queries.append(query_id.encode())
+        lines.docs.append(doc_id.encode())
+        lines.scores.append(score)
+    return lines
+
+
+def _columns(raw: bytes) -> tuple[str, str, float]:
+    """Return query, document and score of a line.
+
+    Raises:
+        ValueError: saying what is wrong with the line.
+    """
+    try:
+        line = raw.decode("utf-8")
+    except UnicodeDecodeError as failure:
+        raise ValueError(f"byte {failure.start + 1} is not UTF-8; save the file as UTF-8") from None
+    columns = columns_of(line)
+    if len(columns) < COLUMNS:
+        raise ValueError(
+            f"{len(columns)} columns, not {COLUMNS}: '{quoted(line.rstrip(), 60)}'; "
+            "a line of a run is: query_id Q0 doc_id rank score tag"
+        )
+    query_id, _, doc_id, _, text, *_ = columns  # a tag may have several words
+    score = math.nan
+    if "_" not in text:  # Python would read 1_000 as a number
+        with suppress(ValueError):
+            score = float(text)
+    if not math.isfinite(score):
+        raise ValueError(
+            f"the score of document '{quoted(doc_id)}' is '{quoted(text, 40)}', not a finite number"
+        )
+    return query_id, doc_id, score
+
+
+def queries_of_block(lines: Lines) -> Iterator[tuple[bytes, int, int]]:
+    """Yield each query with where its lines begin and end, as often as it begins anew."""
+    queries = lines.queries
+    start, count = 0, len(queries)
+    while start < count:
+        query = queries[start]
+        end = _end_of_run(queries, start, count)
+        yield query, start, end
+        start = end
+
+
+def _end_of_run(queries: list[bytes], start: int, count: int) -> int:
+    """Return where ``queries`` is first another than at ``start``: by leaps, then checked."""
+    query, step, end = queries[start], 1, start + 1
+    while end < count and queries[end] == query:
+        step *= 2
+        end = min(start + step, count)
+    low = start + step // 2 if step > 1 else start
+    while low + 1 < end:
+        middle = (low + end) // 2
+        if queries[middle] == query:
+            low = middle
+        else:
+            end = middle
+    if queries[start:end].count(query) == end - start:
+        return end
+    return next(place for place in range(start, count) if queries[place] != query)

@@ -1,0 +1,96 @@
+"""The HTML page: the template, filled with the report and with everything that it needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.reports.report_data import Report
+from pytest_rankcheck.reports.text.branch_text import CHANGES
+from pytest_rankcheck.reports.text.resolution_text import (
+    COLUMNS,
+    resolution_cells,
+    resolution_title,
+)
+
+__all__ = ["html_of"]
+
+_LONGEST_TEXT = 500
+_SCRIPT = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+"""What could end a script element, or its line, in JSON; all of it only stands inside strings."""
+
+
+def html_of(report: Report) -> str:
+    """Return the report as one HTML file: styles, scripts, charts and data inside."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    from pytest_rankcheck.reports.html.vega_charts import charts
+
+    folder = files(__package__)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string((folder / "report.html.j2").read_text("utf-8"))
+    shown = _harmless(report)
+    return template.render(
+        report=shown,
+        sights=[
+            (
+                resolution_title(one),
+                [resolution_cells(*found) for found in one["metrics"].items()],
+                one["recommendation"],
+            )
+            for one in shown["resolutions"]
+        ],
+        columns=COLUMNS,
+        changes=any(note["heading"].startswith(CHANGES) for note in shown["notes"]),
+        approvals=_approvals(shown["gates"]),
+        failed=sum(gate["failed"] for gate in shown["gates"]),
+        checks=sum("failure" in note for note in shown["notes"]),
+        style=Markup((folder / "report.css").read_text("utf-8")),
+        script=Markup((folder / "report.js").read_text("utf-8")),
+        library=Markup(_library()),
+        data=Markup(_json(shown)),
+        charts=Markup(_json(charts())),
+    )
+
+
+def _approvals(gates: Sequence[Report]) -> list[tuple[Report, Report]]:
+    """Return the approvals of all baselines, each once, with a gate of its test; oldest first."""
+    found = {
+        (gate["test"], one["date"], one["reason"]): (gate, one)
+        for gate in gates
+        for one in gate.get("approvals", ())
+    }
+    return sorted(found.values(), key=lambda pair: str(pair[1]["date"]))
+
+
+def _library() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script that can stand in a page."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub is wrong
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _json(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # Lone surrogates cannot be encoded.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").translate(_SCRIPT)
+
+
+def _harmless(value: Any) -> Any:
+    """Return a value with the control characters of its texts escaped, and long texts cut."""
+    if isinstance(value, str):
+        if "\n" in value:  # a failure text
+            return "\n".join(quoted(line, _LONGEST_TEXT) for line in value.split("\n"))
+        return quoted(value, _LONGEST_TEXT)
+    if isinstance(value, Mapping):
+        return {quoted(key, _LONGEST_TEXT): _harmless(item) for key, item in value.items()}
+    return [_harmless(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,1 @@
+"""Findings as plain text: failure texts, the summary of a test session, notes."""

@@ -1,0 +1,217 @@
+"""The text of a failing assertion: what fell, where, for which queries, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rankcheck.baselines.metric_check import Check, slice_changes
+from pytest_rankcheck.baselines.update_policy import Block, Settlement
+from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.reports.text.regression_text import (
+    counts_text,
+    labelled,
+    means_text,
+    regression_lines,
+)
+from pytest_rankcheck.reports.text.wording import (
+    counted,
+    golden_name,
+    number,
+)
+
+__all__ = ["blocked_text", "refused_text", "regression_text"]
+
+_APPROVALS = 5
+
+
+def blocked_text(
+    check: Check, block: Block, evaluation: Evaluation, test_id: str, path: str
+) -> str:
+    """Return why a check against a baseline fails its test, and what to do.
+
+    Args:
+        check: the check.
+        block: why it fails.
+        evaluation: what was measured.
+        test_id: the test as a command names it, with the options that choose what is measured.
+        path: the baseline file.
+    """
+    return "\n".join(_BLOCKS[block](check, evaluation, test_id, path))
+
+
+def regression_text(verdict: Verdict, comparison: Comparison) -> str:
+    """Return what a verdict of two evaluations, without a baseline file, says."""
+    return "\n".join(regression_lines(verdict, comparison))
+
+
+def refused_text(settlement: Settlement, test_id: str, path: str) -> str:
+    """Return why the update of a test whose assertions all passed is refused."""
+    return "\n".join(
+        (
+            f"update refused: {settlement.why}",
+            *(
+                f"  {labelled(str(metric), decision)} {means_text(decision.pairs)}"
+                for metric, decision in settlement.fell
+            ),
+            "  a baseline never falls, and never becomes another one, without a written reason",
+            f"  baseline: {path} (unchanged)",
+            _how_to_approve(test_id),
+        )
+    )
+
+
+def _no_record(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    now = number(evaluation.mean(check.metric))
+    yield f"{check.metric} has no baseline on {golden_name(evaluation)}; it is {now} now"
+    yield f"  expected: {path}"
+    yield f"  to create it: {_command(test_id, '--snapshot-update')}, then commit the file"
+
+
+def _metric_added(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    record = check.record
+    names = ", ".join(record.metrics) if record else ""
+    now = number(evaluation.mean(check.metric))
+    yield f"{check.metric} is not in the baseline, which has {names}; it is {now} now"
+    yield f"  baseline: {path}"
+    yield f"  to add it: {_command(test_id, '--snapshot-update')}, then commit the file"
+
+
+def _not_comparable(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    yield f"{check.metric} on {golden_name(evaluation)} cannot be compared with its baseline"
+    yield from (f"  {difference}" for difference in check.differences)
+    yield f"  baseline: {path} (unchanged)"
+    yield "  to keep the baseline: measure as it was measured"
+    yield _how_to_approve(test_id, "to record anew")
+
+
+def _stale(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    yield f"{check.metric}: {golden_name(evaluation)} changed, its baseline is stale"
+    yield from _staleness(check)
+    if check.verdict is not None:
+        pairs = check.verdict.overall.pairs
+        unchanged = counted(len(pairs.query_ids), check.metric.unit, "unchanged ")
+        yield f"  on the {unchanged}: {means_text(pairs)}"
+    yield f"  baseline: {path}"
+    command = _command(test_id, "--snapshot-update")
+    yield f"  to record the new golden set: {command}, then commit the file"
+
+
+def _regressed(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    yield from _measured(check)
+    yield f"  baseline: {path} (unchanged)"
+    yield _how_to_approve(test_id)
+
+
+def _inconclusive(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    yield from _measured(check)
+    yield f"  baseline: {path} (unchanged)"
+    yield "  to let it pass: judge more queries, widen the margin, or rankcheck_inconclusive = warn"
+    yield _how_to_approve(test_id)
+
+
+def _refused(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    lines = _measured(check)
+    yield f"update refused: {next(lines)}"
+    yield from lines
+    yield "  a baseline never falls without a written reason"
+    yield f"  baseline: {path} (unchanged)"
+    yield _how_to_approve(test_id)
+
+
+def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    lines = _measured(check)
+    yield f"approval refused: {next(lines)}"
+    worse = f"{check.metric} would be {check.below_best:.4f} worse than {number(check.best)}"
+    yield f"  with it, {worse}, the best that was ever approved: more than rankcheck_leak_budget"
+    for approval in (check.record.approvals if check.record else ())[-_APPROVALS:]:
+        fall = approval.fall.get(str(check.metric))
+        if fall:
+            means = f"{number(fall['from'])} -> {number(fall['to'])}"
+            yield f'    {approval.date[:10]}  {means}  "{quoted(approval.reason)}"'
+    yield from lines
+    yield f"  baseline: {path} (unchanged)"
+    yield "  to approve it all the same, say in the reason that the budget is spent:"
+    reason = '"why this is acceptable; leak budget spent"'
+    yield f"    {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"
+
+
+def _suspicious(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    assert check.verdict is not None
+    pairs = check.verdict.overall.pairs
+    queries = counted(len(pairs.query_ids), check.metric.unit)
+    where = f"{golden_name(evaluation)} ({queries})"
+    yield (
+        f"{check.metric} on {where} is too good: {means_text(pairs)}; "
+        "judgments may have leaked into the model"
+    )
+    yield from (f"  {suspicion}" for suspicion in check.suspicions)
+    yield f"  {counts_text(pairs)}"
+    yield f"  baseline: {path} (unchanged)"
+    yield "  look whether training data, features or prompts contain this golden set"
+    yield _how_to_approve(test_id, "if they do not")
+
+
+def _unapplied_approval(
+    check: Check, evaluation: Evaluation, test_id: str, path: str
+) -> Iterator[str]:
+    lines = _measured(check)
+    yield f"nothing was approved: {next(lines)}"
+    yield from lines
+    yield "  --rankcheck-approve takes effect together with --snapshot-update"
+    yield f"  baseline: {path} (unchanged)"
+    yield _how_to_approve(test_id)
+
+
+_BLOCKS = {
+    Block.NO_RECORD: _no_record,
+    Block.METRIC_ADDED: _metric_added,
+    Block.INCOMPARABLE: _not_comparable,
+    Block.FOREIGN: _not_comparable,
+    Block.STALE: _stale,
+    Block.REGRESSED: _regressed,
+    Block.INCONCLUSIVE: _inconclusive,
+    Block.REFUSED: _refused,
+    Block.UNAPPLIED_APPROVAL: _unapplied_approval,
+    Block.BUDGET: _budget,
+    Block.SUSPICIOUS: _suspicious,
+}
+
+
+def _measured(check: Check) -> Iterator[str]:
+    """Yield the comparison of a check that has one: headline first, then the details."""
+    assert check.verdict is not None
+    assert check.comparison is not None
+    lines = regression_lines(check.verdict, check.comparison)
+    yield next(lines)
+    yield from _staleness(check)
+    yield from lines
+
+
+def _staleness(check: Check) -> Iterator[str]:
+    """Yield which queries of the golden set are not those of the record."""
+    comparison = check.comparison
+    if comparison is None:
+        return
+    yield from (f"  {text}" for text in slice_changes(check, comparison.evaluation.golden))
+    if not comparison.is_paired:
+        return  # the next log has other sessions, as it should
+    for what, query_ids in (
+        ("changed", comparison.changed),
+        ("added", comparison.added),
+        ("removed", comparison.removed),
+    ):
+        if query_ids:
+            count = plural(len(query_ids), "query", "queries")
+            yield f"  {count} {what} since the baseline: {listed(query_ids)}"
+
+
+def _command(test_id: str, *arguments: str) -> str:
+    return " ".join(["pytest", test_id, *arguments])
+
+
+def _how_to_approve(test_id: str, purpose: str = "to approve") -> str:
+    reason = '"why this is acceptable"'
+    return f"  {purpose}: {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"

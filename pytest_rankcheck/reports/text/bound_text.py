@@ -1,0 +1,124 @@
+"""The text of a metric that is beyond a fixed bound: which slices, which queries, what they got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.text.wording import (
+    counted,
+    document_name,
+    golden_name,
+    number,
+    packed,
+    query_name,
+)
+
+__all__ = ["Bound", "Bounded", "bound_text"]
+
+_WORST_QUERIES = 5
+_TOP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a metric is held to: at least, or at most, a value."""
+
+    limit: float
+    is_floor: bool
+    confidence: float | None = None
+    """With it, the one-sided confidence bound of the mean is held to the limit, not the mean."""
+
+    @property
+    def words(self) -> str:
+        """``at least 0.4500``."""
+        sure = f" with {self.confidence:.0%} confidence" if self.confidence is not None else ""
+        return f"{'at least' if self.is_floor else 'at most'} {number(self.limit)}{sure}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """One set of queries held to a bound."""
+
+    label: str
+    """The slice as ``attribute=value``; empty for all queries."""
+    places: Sequence[int]
+    mean: float
+    tested: float
+    """What is held to the limit: the mean, or its confidence bound."""
+    holds: bool
+    gated: bool = True
+
+
+def bound_text(
+    evaluation: Evaluation, metric: Metric, bound: Bound, found: Sequence[Bounded]
+) -> str:
+    """Return what is beyond its bound, and the queries that weigh most.
+
+    Args:
+        evaluation: what was measured.
+        metric: the metric that is bounded.
+        bound: what it is held to.
+        found: all queries first, then the slices.
+    """
+    return "\n".join(_lines(evaluation, metric, bound, found))
+
+
+def _lines(
+    evaluation: Evaluation, metric: Metric, bound: Bound, found: Sequence[Bounded]
+) -> Iterator[str]:
+    failing = [bounded for bounded in found if bounded.gated and not bounded.holds]
+    leading = failing[0]
+    queries = counted(len(leading.places), metric.unit)
+    where = (
+        f"{quoted(leading.label)} of {golden_name(evaluation)}"
+        if leading.label
+        else golden_name(evaluation)
+    )
+    value = number(leading.mean)
+    if bound.confidence is not None:
+        side = "lower" if bound.is_floor else "upper"
+        value = f"{value} ({side} {bound.confidence:.0%} bound {number(leading.tested)})"
+    yield f"{metric} is {value} on {where} ({queries}); it must be {bound.words}"
+    for bounded in found:
+        if bounded.label:
+            remark = (
+                ", too few: not gated"
+                if not bounded.gated
+                else ""
+                if bounded.holds
+                else ", beyond the bound"
+            )
+            count = counted(len(bounded.places), metric.unit)
+            yield f"  {quoted(bounded.label)}  {number(bounded.mean)} ({count}{remark})"
+    yield "  worst sessions" if metric.unit == "session" else "  worst queries"
+    values = evaluation.values(metric)
+    direction = 1 if bound.is_floor else -1
+    places = np.asarray(leading.places, dtype=np.intp)
+    known = places[~np.isnan(values[places])]
+    for place in known[np.argsort(direction * values[known], kind="stable")][:_WORST_QUERIES]:
+        query_id = evaluation.query_ids[int(place)]
+        yield f"    {query_name(evaluation, query_id)}   {number(float(values[place]), 3)}"
+        yield from packed(_documents(evaluation, query_id), indent="      ")
+    these = "sessions like these" if metric.unit == "session" else "these queries"
+    yield f"  to mend: improve {these}, or set the bound to what the ranker must keep"
+
+
+def _documents(evaluation: Evaluation, query_id: str) -> Iterator[str]:
+    """Yield where the best judged documents are, and what stands at the top instead."""
+    grades = evaluation.golden.grades(query_id)
+    ranking = evaluation.ranking(query_id)
+    rank = {doc_id: place for place, doc_id in enumerate(ranking, start=1)}
+    best = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: -grades[doc])[:_TOP]
+    for doc_id in best:
+        at = f"at {rank[doc_id]}" if doc_id in rank else "not ranked"
+        yield f"{document_name(evaluation, doc_id, grades[doc_id])} {at}"
+    for doc_id in ranking[:_TOP]:
+        if doc_id not in best:
+            named = document_name(evaluation, doc_id, grades.get(doc_id))
+            yield f"{named} at {rank[doc_id]}"

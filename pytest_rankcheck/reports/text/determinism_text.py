@@ -1,0 +1,117 @@
+"""The text of a ranker that does not always answer the same: when, and for which queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_rankcheck.behaviour.answer_comparison import Difference
+from pytest_rankcheck.behaviour.determinism_check import Checked, Condition, Sameness
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
+from pytest_rankcheck.reports.text.wording import number, query_in, ranking_lines
+
+__all__ = ["determinism_note", "determinism_text"]
+
+_QUERIES = 3
+_TOP = 5
+
+_NAMES: dict[Condition, str] = {
+    "repeats": "asked again",
+    "order": "order of queries",
+    "batch": "batch size",
+    "candidates": "order of candidates",
+    "threads": "several at once",
+}
+_ADVICE: dict[Condition, str] = {
+    "repeats": "something is drawn at random or changes with time: seed it, break ties by id",
+    "order": "an answer depends on what was asked before: look for a cache or state that is kept",
+    "batch": "an answer depends on what is asked with it: look for padding, for statistics over "
+    "the batch, and for scores so close that rounding decides",
+    "candidates": "an answer depends on where a candidate stands: break ties by id, score each "
+    "candidate by itself",
+    "threads": "queries share what they should not: give each call its own state, or lock it",
+}
+
+
+def determinism_note(golden: GoldenSet, found: Sameness) -> str:
+    """Return in a line what was found under each condition."""
+    if found.broken:
+        return _headline(golden, found)
+    same = ", ".join(_NAMES[one.condition] for one in found.found if not one.skipped)
+    skipped = ", ".join(_NAMES[one.condition] for one in found.found if one.skipped)
+    rest = f"; not checked: {skipped}" if skipped else ""
+    return f"{_subject(golden, found)} always answers the same: {same}{rest}"
+
+
+def determinism_text(golden: GoldenSet, found: Sameness) -> str:
+    """Return what made a difference, for which queries, with both rankings."""
+    return "\n".join(_lines(golden, found))
+
+
+def _subject(golden: GoldenSet, found: Sameness) -> str:
+    size = plural(len(golden), "query", "queries")
+    return f"ranker '{quoted(found.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
+
+
+def _lines(golden: GoldenSet, found: Sameness) -> Iterator[str]:
+    yield _headline(golden, found)
+    for one in found.found:
+        yield f"  {_NAMES[one.condition]:<21}{_state(one, len(golden))}"
+    for one in found.broken:
+        yield f"  {_NAMES[one.condition]}: {_ADVICE[one.condition]}"
+        for difference in _worst(one)[:_QUERIES]:
+            yield from _difference_lines(golden, difference)
+        hidden = [difference.query_id for difference in _worst(one)[_QUERIES:]]
+        if hidden:
+            yield f"    and {listed(hidden)}"
+
+
+def _headline(golden: GoldenSet, found: Sameness) -> str:
+    broken = ", ".join(_NAMES[one.condition] for one in found.broken)
+    return f"{_subject(golden, found)} does not always answer the same: {broken}"
+
+
+def _state(one: Checked, total: int) -> str:
+    """Return how many queries were ranked the same, of those that were until then."""
+    if one.skipped:
+        return f"not checked: {one.skipped}"
+    nouns = ("other query", "other queries") if one.queries < total else ("query", "queries")
+    those = plural(one.queries, *nouns)
+    ways = listed(one.ways)
+    if not one.differences:
+        return f"{those} ranked the same ({ways})"
+    failed = sum(difference.failure is not None for difference in one.differences)
+    told = f", {failed:,} of them with an error" if failed else ""
+    return f"{len(one.differences):,} of {those} ranked differently{told} ({ways})"
+
+
+def _worst(one: Checked) -> list[Difference]:
+    """Return the differences: errors first, then the least alike."""
+    return sorted(
+        one.differences,
+        key=lambda difference: (difference.failure is None, _likeness(difference)),
+    )
+
+
+def _likeness(difference: Difference) -> float:
+    return rbo(difference.before, difference.after)
+
+
+def _difference_lines(golden: GoldenSet, difference: Difference) -> Iterator[str]:
+    failure = difference.failure
+    like = f", RBO {number(_likeness(difference), 3)}, from rank {_parting(difference):,} on"
+    how = difference.how if failure else difference.how + like
+    yield f"    {query_in(golden, difference.query_id)}   {how}"
+    yield from ranking_lines(golden, difference.before, "first", "      ", _TOP)
+    if failure is None:
+        yield from ranking_lines(golden, difference.after, "then ", "      ", _TOP)
+    else:
+        yield f"      then   {type(failure).__name__}: {quoted(failure, 300)}"
+
+
+def _parting(difference: Difference) -> int:
+    """Return the first rank at which two rankings differ."""
+    pairs = zip(difference.before, difference.after, strict=False)
+    shorter = min(len(difference.before), len(difference.after))
+    return next((rank for rank, (one, other) in enumerate(pairs, 1) if one != other), shorter + 1)

@@ -1,0 +1,140 @@
+"""The text of violated expectations: the query, what was expected, and the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from pytest_rankcheck.behaviour.expectation_check import Checked, Status
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.reports.ledger import Entry, finding
+from pytest_rankcheck.reports.text.wording import document_in, packed, query_in, ranking_lines
+
+__all__ = ["expectation_entries", "expectations_text"]
+
+_MOST_QUERIES = 20
+_NAMED = 8
+
+
+def expectations_text(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> str:
+    """Return all that is wrong, by query, and what to do.
+
+    Args:
+        golden: the queries.
+        run: their rankings.
+        found: every expectation that was checked, in the order of the queries.
+    """
+    return "\n".join(_lines(golden, run, found))
+
+
+def _headline(golden: GoldenSet, found: Sequence[Checked]) -> str:
+    """Return how many expectations there are, and what became of them."""
+    size = plural(len(golden), "query", "queries")
+    counts = {status: sum(one.status is status for one in found) for status in Status}
+    violated = [one for one in found if one.status is Status.VIOLATED]
+    warned = sum(not one.fails for one in violated)
+    holding = counts[Status.HOLDS]
+    verb = "holds" if 1 in (holding, len(found)) else "hold"
+    told = [f"{holding:,} of {plural(len(found), 'expectation')} {verb}"]
+    if violated:
+        told.append(f"{len(violated):,} violated" + (f" ({warned:,} to warn)" if warned else ""))
+    if counts[Status.KNOWN]:
+        told.append(plural(counts[Status.KNOWN], "known failure"))
+    if counts[Status.FIXED]:
+        fixed = plural(counts[Status.FIXED], "known failure")
+        told.append(f"{fixed} that {'holds' if counts[Status.FIXED] == 1 else 'hold'} now")
+    return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(told)}"
+
+
+def expectation_entries(
+    golden: GoldenSet, found: Sequence[Checked], failure: str | None
+) -> Iterator[Entry]:
+    """Yield lines of the summary: the counts, what fails as known, and what only warns.
+
+    Args:
+        golden: the queries.
+        found: every expectation that was checked.
+        failure: the text with which the test fails, if it does.
+    """
+    yield finding("expectations", _headline(golden, found), failure)
+    for one in found:
+        if one.status is Status.KNOWN:
+            yield Entry(heading="expectations that fail as known", note=_note(golden, one))
+        elif one.is_wrong and not one.fails:
+            yield Entry(heading="expectations to look at (severity warn)", note=_note(golden, one))
+
+
+def _lines(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> Iterator[str]:
+    yield _headline(golden, found)
+    failing = [one for one in found if one.fails]
+    violated = [one for one in failing if one.status is Status.VIOLATED]
+    queries = [
+        (query_id, list(group))
+        for query_id, group in groupby(violated, lambda one: one.expectation.query)
+    ]
+    for query_id, group in queries[:_MOST_QUERIES]:
+        yield from _query_lines(golden, run, query_id, group)
+    hidden = sum(len(group) for _, group in queries[_MOST_QUERIES:])
+    if hidden:
+        others = plural(len(queries) - _MOST_QUERIES, "query", "queries")
+        yield f"  and {hidden:,} more, of {others}"
+    fixed = [one for one in failing if one.status is Status.FIXED]
+    if fixed:
+        yield "  known failures that hold now; take their known_failure away"
+        yield from (f"    {_note(golden, one)}" for one in fixed)
+    known = [one for one in found if one.status is Status.KNOWN]
+    if known:
+        yield "  known failures, which do not fail the test"
+        yield from (f"    {_note(golden, one)}" for one in known)
+    if violated:
+        yield (
+            "  to mend: improve these queries, correct what is expected, or say with "
+            "known_failure why it cannot hold yet"
+        )
+
+
+def _query_lines(
+    golden: GoldenSet, run: Run, query_id: str, group: Sequence[Checked]
+) -> Iterator[str]:
+    place = golden.place(query_id)
+    yield f"  {query_in(golden, query_id)}" + (f"  ({quoted(place, 200)})" if place else "")
+    for one in group:
+        yield f"    expected  {one.expectation}"
+        if one.expectation.reason:
+            yield f"    because   {quoted(one.expectation.reason, 300)}"
+        yield from _ranks_lines(golden, one)
+    if query_id in run:
+        yield from ranking_lines(golden, run.ranking(query_id), "ranked  ", "    ")
+    else:
+        yield "    ranked    nothing: the run does not have this query"
+
+
+def _ranks_lines(golden: GoldenSet, one: Checked) -> Iterator[str]:
+    places = _ranks(golden, one)
+    for number, line in enumerate(packed(places, indent="", gap=", ")):
+        yield f"    {'but' if number == 0 else '':<10}{line}"
+
+
+def _ranks(golden: GoldenSet, one: Checked) -> list[str]:
+    """Return where the documents are that are named, those first that speak against it."""
+    named = [
+        f"{document_in(golden, doc_id)} {'is not ranked' if rank is None else f'is at {rank}'}"
+        for doc_id, rank in one.ranks.items()
+    ]
+    hidden = len(named) - _NAMED
+    return [*named[:_NAMED], f"and {hidden:,} more"] if hidden > 0 else named
+
+
+def _note(golden: GoldenSet, one: Checked) -> str:
+    """Return an expectation in a line, with what became of it and why it is marked."""
+    expectation = one.expectation
+    ranks = f"; {', '.join(_ranks(golden, one))}" if one.ranks else ""
+    known = expectation.known_failure
+    fixed = ", but it holds now: take the mark away" if one.holds and not one.fails else ""
+    mark = f' (known failure: "{quoted(known, 200)}"{fixed})' if known else ""
+    place = golden.place(expectation.query)
+    where = f" [{quoted(place, 200)}]" if place else ""
+    query = f"{query_in(golden, expectation.query)}{where}"
+    return f"{query}: expected {expectation}{mark}{ranks}"

@@ -1,0 +1,199 @@
+"""The text of perturbed queries that are answered otherwise: the worst ones, with both rankings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from pytest_rankcheck.behaviour.perturbation_limits import Directed, Limits
+from pytest_rankcheck.behaviour.perturbed_answers import Perturbed, Perturbing
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.callable_adapters import name_of
+from pytest_rankcheck.reports.text.wording import change, number, query_in, ranking_lines
+
+__all__ = ["direction_note", "direction_text", "invariance_note", "invariance_text"]
+
+_WORST = 5
+_TOP = 5
+_DO, _DO_NOT, _ARE_NOT = ("does", "do"), ("does not", "do not"), ("is not", "are not")
+
+Beyond = Mapping[str, Sequence[Perturbed]]
+
+
+def invariance_note(golden: GoldenSet, found: Perturbing) -> str:
+    """Return in a line how much a perturbation changes."""
+    changed = sum(
+        any(one.before != one.after for one in trials) for trials in found.by_query.values()
+    )
+    told = [f"{changed:,} of {_queries(found)} ranked differently, mean RBO {_rbo(found)}"]
+    if found.judged:
+        told.append(_means(found))
+    return f"{_named(found)}, {_subject(golden, found)}: {'; '.join(told)}{_left(found)}"
+
+
+def invariance_text(golden: GoldenSet, found: Perturbing, limits: Limits) -> str:
+    """Return which limits are broken, and the worst queries with both rankings."""
+    beyond = limits.beyond(found) or found.by_query
+    lines = [
+        (
+            f"{_named(found)} changes the answers of {_subject(golden, found)} by more than it may"
+            f"{_left(found)}"
+        ),
+        *_limit_lines(found, limits),
+        *_worst_lines(golden, found, beyond, limits.severity),
+        "  to mend: make the ranker treat the texts alike, or allow what may be (allowed_queries)",
+    ]
+    return "\n".join(lines)
+
+
+def direction_note(golden: GoldenSet, found: Perturbing, directed: Directed) -> str:
+    """Return in a line where a perturbation leads."""
+    told = _means(found) if found.judged else _queries(found)
+    rule = _rule(found, directed)
+    return f"{_named(found)}, {_subject(golden, found)}: {rule}; {told}{_left(found)}"
+
+
+def direction_text(golden: GoldenSet, found: Perturbing, directed: Directed, beyond: Beyond) -> str:
+    """Return what goes the wrong way, and the worst queries with both rankings."""
+    lines = [f"{_named(found)} leads {_subject(golden, found)} the wrong way{_left(found)}"]
+    if found.judged:
+        lines.append(f"  {_means(found)}")
+    rule = f"  {_rule(found, directed)}"
+    if directed.of == "query":
+        by_metric = not callable(directed.direction)
+        verb = _DO if by_metric else _DO_NOT
+        rule += f": {_count(beyond, found, directed.allowed_queries, verb, judged=by_metric)}"
+    lines += [rule, *_failed_lines(found)]
+    lines += _worst_lines(golden, found, beyond or found.by_query, directed.severity)
+    return "\n".join(lines)
+
+
+def _rule(found: Perturbing, directed: Directed) -> str:
+    """Return what is asked of each query, or of the mean."""
+    if callable(directed.direction):
+        return f"{quoted(name_of(directed.direction))} must hold of every query"
+    what = f"the mean {found.metric}" if directed.of == "mean" else f"{found.metric} of every query"
+    slack = f" by more than {number(directed.slack)}" if directed.slack else ""
+    return f"{what} must not become {directed.direction.removeprefix('not_')}{slack}"
+
+
+def _named(found: Perturbing) -> str:
+    return f"perturbation '{quoted(found.name)}'"
+
+
+def _subject(golden: GoldenSet, found: Perturbing) -> str:
+    size = plural(len(golden), "query", "queries")
+    return f"ranker '{quoted(found.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
+
+
+def _queries(found: Perturbing) -> str:
+    return plural(len(found.by_query), "perturbed query", "perturbed queries")
+
+
+def _rbo(found: Perturbing) -> str:
+    return number(found.mean_rbo)
+
+
+def _means(found: Perturbing) -> str:
+    before, after = found.means
+    judged = plural(len(found.judged), "judged query", "judged queries")
+    difference = change(after - before)
+    return f"{found.metric} {number(before)} -> {number(after)}, {difference} over {judged}"
+
+
+def _left(found: Perturbing) -> str:
+    """Return how many queries were not perturbed, and why."""
+    told = []
+    if found.unchanged:
+        stay = "stays as it is" if len(found.unchanged) == 1 else "stay as they are"
+        told.append(f"{len(found.unchanged):,} {stay}")
+    if found.without_text:
+        has = "has" if len(found.without_text) == 1 else "have"
+        told.append(f"{len(found.without_text):,} {has} no text")
+    return f"; not perturbed: {', '.join(told)}" if told else ""
+
+
+def _limit_lines(found: Perturbing, limits: Limits) -> Iterator[str]:
+    """Yield each limit, with what it is held against."""
+    texts = plural(len(found.trials), "text")
+    yield f"  {_queries(found)}, {texts}: mean RBO {_rbo(found)} (p={found.p:g})"
+    allowed = limits.allowed_queries
+    if limits.min_rbo is not None:
+        unlike = _such(found, limits.is_unlike)
+        is_same = limits.min_rbo >= 1
+        what = "be the same" if is_same else f"reach RBO {number(limits.min_rbo)}"
+        told = _count(unlike, found, allowed, _ARE_NOT if is_same else _DO_NOT)
+        yield f"  every ranking must {what}: {told}"
+    if limits.min_mean_rbo is not None:
+        state = "it does not" if limits.mean_is_unlike(found) else "it does"
+        yield f"  the mean RBO must reach {number(limits.min_mean_rbo)}: {state}"
+    if found.judged:
+        yield f"  {_means(found)}"
+    if limits.max_drop is not None:
+        drops = _count(_such(found, limits.is_drop), found, allowed, _DO, judged=True)
+        yield f"  no query may fall by more than {number(limits.max_drop)}: {drops}"
+    if limits.max_mean_drop is not None:
+        state = "it does" if limits.mean_is_drop(found) else "it does not"
+        yield f"  the mean may not fall by more than {number(limits.max_mean_drop)}: {state}"
+    yield from _failed_lines(found)
+
+
+def _failed_lines(found: Perturbing) -> Iterator[str]:
+    failed = _such(found, lambda one: one.failure is not None)
+    if failed:
+        queries = plural(len(failed), "perturbed query", "perturbed queries")
+        yield f"  the ranker fails on {queries}: {listed(failed)}"
+
+
+def _such(found: Perturbing, is_such: Callable[[Perturbed], bool]) -> list[str]:
+    return [query_id for query_id, trials in found.by_query.items() if any(map(is_such, trials))]
+
+
+def _count(
+    beyond: Collection[str],
+    found: Perturbing,
+    allowed: int,
+    verb: tuple[str, str],
+    *,
+    judged: bool = False,
+) -> str:
+    """Return ``2 of 3 judged queries do not, 1 allowed``."""
+    nouns = ("judged query", "judged queries") if judged else ("query", "queries")
+    queries = plural(len(found.judged) if judged else len(found.by_query), *nouns)
+    rest = f", {allowed:,} allowed" if allowed else ""
+    return f"{len(beyond):,} of {queries} {verb[len(beyond) != 1]}{rest}"
+
+
+def _worst_lines(
+    golden: GoldenSet,
+    found: Perturbing,
+    chosen: Beyond,
+    severity: Callable[[Perturbed], float],
+) -> Iterator[str]:
+    """Yield the worst queries, each with the worst text that it became."""
+    each = (max(trials, key=severity) for trials in chosen.values())
+    told = [one for one in each if one.failure or one.before != one.after]
+    worst = sorted(told, key=severity, reverse=True)
+    yield "  worst queries"
+    for one in worst[:_WORST]:
+        yield from _trial_lines(golden, found, one)
+    hidden = [one.query.id for one in worst[_WORST:]]
+    if hidden:
+        yield f"    and {listed(hidden)}"
+
+
+def _trial_lines(golden: GoldenSet, found: Perturbing, one: Perturbed) -> Iterator[str]:
+    named = f'{query_in(golden, one.query.id)} -> "{quoted(one.text, 80)}"'
+    if one.failure is None:
+        told = [f"RBO {number(one.rbo, 3)}"]
+        if not math.isnan(one.gain):
+            values = f"{number(one.value_before, 3)} -> {number(one.value_after, 3)}"
+            told.append(f"{found.metric} {values}")
+        named += f"   {', '.join(told)}"
+    yield f"    {named}"
+    yield from ranking_lines(golden, one.before, "as it is ", "      ", _TOP)
+    if one.failure is None:
+        yield from ranking_lines(golden, one.after, "perturbed", "      ", _TOP)
+    else:
+        yield f"      perturbed  {type(one.failure).__name__}: {quoted(one.failure, 300)}"

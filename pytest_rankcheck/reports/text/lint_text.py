@@ -1,0 +1,35 @@
+"""What the linter found, as the text of a failing test and as lines of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.lint.lint_finding import Finding
+from pytest_rankcheck.reports.ledger import Entry
+
+__all__ = ["lint_entries", "lint_text"]
+
+_PLACES = 5
+
+
+def lint_text(golden_name: str, queries: int, findings: Sequence[Finding]) -> str:
+    """Return all findings on a golden set: what, where, why it matters, what to do."""
+    errors = sum(finding.level == "error" for finding in findings)
+    warnings = len(findings) - errors
+    size = plural(queries, "query", "queries")
+    counts = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
+    lines = [f"golden set '{quoted(golden_name)}' ({size}): {counts}"]
+    for finding in findings:
+        lines.append(f"  {finding.level} {finding.rule}: {finding.what}")
+        if finding.places:
+            lines.append(f"    at  {listed(finding.places, _PLACES)}")
+        lines.append(f"    why {finding.why}")
+        lines.append(f"    do  {finding.remedy}")
+    return "\n".join(lines)
+
+
+def lint_entries(golden_name: str, findings: Sequence[Finding]) -> Iterator[Entry]:
+    """Yield a line of the summary a finding."""
+    for finding in findings:
+        yield Entry(heading=f"lint of golden set '{quoted(golden_name)}'", note=str(finding))

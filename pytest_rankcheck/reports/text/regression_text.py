@@ -1,0 +1,190 @@
+"""What a verdict says: what fell and how surely, in which slices, for which queries, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.document_moves import Move
+from pytest_rankcheck.comparison.paired_values import SLACK, Paired
+from pytest_rankcheck.comparison.unjudged_documents import unjudged_in
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
+from pytest_rankcheck.reports.text.evidence_text import evidence_lines
+from pytest_rankcheck.reports.text.wording import (
+    change,
+    counted,
+    golden_name,
+    move_text,
+    number,
+    packed,
+    query_name,
+)
+
+__all__ = ["counts_text", "labelled", "means_text", "regression_lines"]
+
+_WORST_QUERIES = 5
+_DOCUMENTS = 4
+_NEWCOMERS = 3
+_TOP = 10
+
+
+def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
+    """Yield all that a verdict says; the first line is its headline."""
+    leading = _leading(verdict)
+    yield _headline(verdict, leading, comparison.evaluation)
+    pairs = leading.pairs
+    yield f"  {counts_text(pairs)}"
+    yield from evidence_lines(verdict, pairs)
+    if leading is not verdict.overall:
+        overall = verdict.overall.pairs
+        everything = counted(len(overall.query_ids), verdict.metric.unit)
+        yield f"  all {everything}: {means_text(overall)}"
+    yield from _slices(verdict)
+    if verdict.query_drops:
+        count = plural(len(verdict.query_drops), "query", "queries")
+        yield f"  {count} fell by more than max_query_drop={verdict.max_query_drop:g}"
+    yield from _worst_queries(pairs, comparison)
+    yield from _unjudged(verdict, leading, comparison)
+
+
+def _leading(verdict: Verdict) -> Decision:
+    """Return the decision that the text is about: all queries, or the slice that fell furthest."""
+    if verdict.overall.outcome is Outcome.REGRESSED or verdict.query_drops:
+        return verdict.overall
+    if verdict.wide_gaps and not any(one.outcome is Outcome.REGRESSED for one in verdict.slices):
+        gap = verdict.wide_gaps[0]
+        return gap.lowest if verdict.metric.higher_is_better else gap.highest
+    for outcome in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
+        found = [decision for decision in verdict.slices if decision.outcome is outcome]
+        if found and verdict.overall.outcome is not outcome:
+            return min(found, key=lambda decision: decision.pairs.gain)
+    return verdict.overall
+
+
+def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> str:
+    queries = counted(len(leading.pairs.query_ids), verdict.metric.unit)
+    where = f"{golden_name(evaluation)} ({queries})"
+    if leading.outcome is Outcome.REGRESSED:
+        word = "regressed"
+    elif verdict.query_drops:
+        count = plural(len(verdict.query_drops), "query", "queries")
+        limit = f"max_query_drop={verdict.max_query_drop:g}"
+        means = means_text(leading.pairs)
+        return f"{verdict.metric} of {count} fell by more than {limit} on {where}: {means}"
+    elif verdict.wide_gaps:
+        gap = _gap_text(verdict.wide_gaps[0])
+        return f"{verdict.metric}: {gap}, allowed {verdict.max_gap:.4f}; {leading.label} of {where}"
+    elif leading.outcome is Outcome.INCONCLUSIVE:
+        word = "cannot be told"
+    else:
+        word = "is lower"
+    place = f"in {quoted(leading.label)} of" if leading.label else "on"
+    sign = -1 if verdict.metric.higher_is_better else 1
+    if leading.outcome is Outcome.INCONCLUSIVE:
+        margin = f"a fall of {leading.allowed:.4f} is neither ruled out nor shown"
+        return f"{verdict.metric} {word} {place} {where}: {means_text(leading.pairs)}; {margin}"
+    allowed = f"{sign * leading.allowed:+.4f}" if leading.allowed else "no fall"
+    return (
+        f"{verdict.metric} {word} {place} {where}: {means_text(leading.pairs)}; allowed {allowed}"
+    )
+
+
+def _gap_text(gap: Gap) -> str:
+    low, high = quoted(gap.lowest.label), quoted(gap.highest.label)
+    was = f" (between these two {gap.before:.4f} in the baseline)"
+    return f"{low} and {high} are {gap.now:.4f} apart{was}"
+
+
+def means_text(pairs: Paired) -> str:
+    """Return ``0.4312 -> 0.4120, -0.0192``."""
+    return f"{number(pairs.mean_before)} -> {number(pairs.mean_after)}, {change(pairs.difference)}"
+
+
+def counts_text(pairs: Paired) -> str:
+    """Return ``38 queries worse, 21 better, 166 equal``; of two samples, how large they are."""
+    if not pairs.is_paired:
+        before = counted(len(pairs.before), pairs.metric.unit)
+        return f"{before} in the baseline, {len(pairs.after):,} now: others, so two samples"
+    worse = counted(pairs.losses, pairs.metric.unit)
+    return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"
+
+
+def labelled(metric: str, decision: Decision) -> str:
+    """Return ``nDCG@10 in locale=de``, or the metric alone where all queries are meant."""
+    return f"{metric} in {quoted(decision.label)}" if decision.label else metric
+
+
+def _slices(verdict: Verdict) -> Iterator[str]:
+    if not verdict.slices:
+        return
+    yield "  slices, worst first"
+    for gap in verdict.wide_gaps:
+        yield f"    {_gap_text(gap)}, allowed {verdict.max_gap:.4f}"
+    worst_first = sorted(
+        verdict.slices, key=lambda d: (d.outcome is not Outcome.REGRESSED, d.pairs.gain)
+    )
+    for decision in worst_first:
+        queries = counted(len(decision.pairs.query_ids), verdict.metric.unit)
+        remark = ""
+        if decision.outcome is Outcome.NOT_GATED:
+            remark = f", fewer than {verdict.min_queries}: not gated"
+        elif decision.outcome is Outcome.INCONCLUSIVE:
+            remark = ", inconclusive"
+        elif decision.outcome is Outcome.REGRESSED:
+            remark = f", regressed, allowed {decision.allowed:.4f}"
+        yield f"    {quoted(decision.label)}  {means_text(decision.pairs)} ({queries}{remark})"
+
+
+def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
+    places = pairs.worst(_WORST_QUERIES)
+    if not places:
+        return
+    yield "  worst sessions" if pairs.metric.unit == "session" else "  worst queries"
+    for place in places:
+        query_id = pairs.query_ids[place]
+        before, after = number(float(pairs.before[place]), 3), number(float(pairs.after[place]), 3)
+        yield f"    {query_name(comparison.evaluation, query_id)}   {before} -> {after}"
+        told = _telling(comparison.moved(query_id, _TOP))
+        yield from packed(
+            (move_text(comparison.evaluation, move) for move in told), indent="      "
+        )
+    hidden = pairs.losses - len(places)
+    if hidden > 0:
+        yield f"    and {counted(hidden, pairs.metric.unit)} more that are worse"
+
+
+def _telling(moves: Sequence[Move]) -> list[Move]:
+    """Return the moves that explain a loss: relevant documents, then what came in their place.
+
+    When a document falls by five ranks, four others rise by one; they are left out.
+    """
+    relevant = [move for move in moves if (move.grade or 0) > 0][:_DOCUMENTS]
+    places = {move.before for move in relevant}
+    others = (move for move in moves if (move.grade or 0) <= 0 and move.after is not None)
+    came = [move for move in others if move.entered or move.after in places]
+    return relevant + came[:_NEWCOMERS]
+
+
+def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> Iterator[str]:
+    """Yield how much of the difference could be documents that nobody has judged."""
+    pairs = leading.pairs
+    found = unjudged_in(comparison, pairs)
+    if not found.documents:
+        return
+    verb, all_of = ("is", "it") if found.documents == 1 else ("are", "all of them")
+    yield (
+        f"  {plural(found.documents, 'document')} new in the top {found.k} {verb} unjudged and "
+        f"counted as not relevant; Judged@{found.k} {found.judged_before:.3f} -> "
+        f"{found.judged_after:.3f}"
+    )
+    if verdict.metric.definition.foreign:
+        return
+    best = found.if_relevant if verdict.metric.higher_is_better else -found.if_relevant
+    yield (
+        f"    if {all_of} were irrelevant, the difference would be {change(found.if_irrelevant)}; "
+        f"of grade {found.grade:g}, {change(found.if_relevant)}"
+    )
+    if pairs.gain < -SLACK and best >= -SLACK:
+        yield "    so they could make up for the whole fall: judge them before you decide"

@@ -1,0 +1,116 @@
+"""The text of rankings that are not those of the baseline: how many, which, and how to approve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_rankcheck.baselines.ranking_check import RankingCheck
+from pytest_rankcheck.baselines.update_policy import Block
+from pytest_rankcheck.behaviour.ranking_stability import Stability
+from pytest_rankcheck.errors import listed, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.reports.text.wording import counted, golden_name, number, query_name
+
+__all__ = ["stability_note", "stability_text"]
+
+_WORST = 5
+_TOP = 5
+
+
+def stability_note(check: RankingCheck, evaluation: Evaluation) -> str:
+    """Return in a line how the rankings stand to those of the baseline."""
+    where = f"{golden_name(evaluation)} ({counted(len(evaluation.query_ids), 'query')})"
+    found = check.stability
+    return f"{where}: {'new' if found is None else _told(found)}"
+
+
+def stability_text(
+    check: RankingCheck, block: Block, evaluation: Evaluation, test_id: str, path: str
+) -> str:
+    """Return why the rankings fail their test, the worst queries, and what to do."""
+    return "\n".join(_lines(check, block, evaluation, test_id, path))
+
+
+def _lines(
+    check: RankingCheck, block: Block, evaluation: Evaluation, test_id: str, path: str
+) -> Iterator[str]:
+    where = f"{golden_name(evaluation)} ({counted(len(evaluation.query_ids), 'query')})"
+    update = f"pytest {test_id} --snapshot-update"
+    approve = f'{update} --rankcheck-approve "why this is acceptable"'
+    if block is Block.NO_RECORD:
+        yield f"the rankings on {where} have no baseline"
+        yield f"  expected: {path}"
+        yield f"  to create it: {update}, then commit the file"
+        return
+    if block in (Block.INCOMPARABLE, Block.FOREIGN):
+        yield f"the rankings on {where} cannot be compared with their baseline"
+        yield from (f"  {difference}" for difference in check.differences)
+        yield f"  baseline: {path} (unchanged)"
+        yield f"  to record anew: {approve}"
+        return
+    if block is Block.STALE:
+        yield f"{golden_name(evaluation)} changed, the baseline of its rankings is stale"
+        yield from _staleness(check)
+        if check.stability is not None:
+            yield f"  on the unchanged ones: {_told(check.stability)}"
+        yield f"  baseline: {path}"
+        yield f"  to record the new queries: {update}, then commit the file"
+        return
+    refused = "update refused: " if block is Block.REFUSED else ""
+    yield f"{refused}the rankings on {where} are not those of the baseline"
+    yield from _staleness(check)
+    if check.stability is not None:
+        yield from _broken(check.stability, evaluation)
+    yield f"  baseline: {path} (unchanged)"
+    yield f"  to approve: {approve}"
+
+
+def _told(found: Stability) -> str:
+    if not found.changed:
+        return "all rankings are those of the baseline"
+    return (
+        f"{len(found.changed):,} of {len(found.agreements):,} rankings changed; RBO of the top "
+        f"{found.limits.k}: mean {number(found.mean_rbo)}, least {number(found.least_rbo)}"
+    )
+
+
+def _staleness(check: RankingCheck) -> Iterator[str]:
+    if check.comparison is None:
+        return
+    for what in ("changed", "added", "removed"):
+        query_ids = getattr(check.comparison, what)
+        if query_ids:
+            count = counted(len(query_ids), "query")
+            yield f"  {count} {what} since the baseline: {listed(query_ids)}"
+
+
+def _broken(found: Stability, evaluation: Evaluation) -> Iterator[str]:
+    limits = found.limits
+    yield f"  {_told(found)}"
+    asked = [
+        (f"RBO(p={limits.p:g}) at least", limits.min_rbo),
+        (f"overlap@{limits.k} at least", limits.min_overlap),
+        (f"Kendall@{limits.k} at most", limits.max_kendall),
+        (f"tauAP@{limits.k} at least", limits.min_tau_ap),
+    ]
+    told = ", ".join(f"{name} {limit:g}" for name, limit in asked if limit is not None)
+    if told:
+        verb = "has" if len(found.beyond) == 1 else "have"
+        yield f"  every query must have {told}: {counted(len(found.beyond), 'query')} {verb} not"
+    if limits.max_changed_queries is not None:
+        allowed = limits.allowed_changes(len(found.agreements))
+        yield f"  at most {allowed:g} may change{': too many did' if found.too_many else ''}"
+    worst = found.beyond or found.changed
+    yield "  worst queries"
+    for one in worst[:_WORST]:
+        values = ", ".join(limits.broken_by(one)) or f"RBO {one.rbo:.3f}"
+        yield f"    {query_name(evaluation, one.query_id)}   {values}"
+        yield f"      before  {_shown(one.before)}"
+        yield f"      now     {_shown(one.now)}"
+    if len(worst) > _WORST:
+        yield f"    and {counted(len(worst) - _WORST, 'query')} more"
+
+
+def _shown(ranking: Sequence[str]) -> str:
+    shown = "  ".join(quoted(doc_id, 40) for doc_id in ranking[:_TOP]) or "nothing"
+    return f"{shown}  ..." if len(ranking) > _TOP else shown

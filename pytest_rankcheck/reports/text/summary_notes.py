@@ -1,0 +1,265 @@
+"""What the summary says beside the table: of baselines, golden sets and runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.metric_check import dropped_slices, slice_changes
+from pytest_rankcheck.baselines.update_policy import Action, Settlement
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.gate import MIN_QUERIES
+from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.text.blocked_text import regression_text
+from pytest_rankcheck.reports.text.evidence_text import evidence_lines, tie_lines
+from pytest_rankcheck.reports.text.wording import duration, number
+
+__all__ = [
+    "baseline_notes",
+    "evaluation_notes",
+    "noise_notes",
+    "timing_notes",
+    "watched_entries",
+]
+
+_CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
+_WRITTEN = "baselines written; commit them"
+_KEPT = "baselines kept, because something is lower inside the tolerance"
+_MEASURED = "measured"
+_UNTOLD = "inconclusive: it cannot be told whether it got worse"
+_UNUSED = "--rankcheck-approve was not used: nothing fell there, so that no reason was written"
+_SLICES = "slices"
+_SUSPICIOUS = "suspiciously good: judgments may have leaked into the model"
+_TIES = "verdicts that depend on the order of tied scores"
+_NOISE_FLOOR = "tolerances below the noise of the ranker"
+_TINY = 0.1
+"""An effective size below this share of the queries is worth a warning."""
+_FLOORS = 3
+"""So many standard deviations from run to run are a sensible tolerance."""
+_SLOWEST = 3
+_HOPELESS = ("no-judgment", "only-expectations", "no-relevant")
+"""Findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
+
+
+def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry]:
+    """Yield what became of a baseline, or what could."""
+    if baseline.mode.inconclusive == "warn":
+        yield from _inconclusive_notes(baseline)
+    yield from _slice_notes(baseline)
+    yield from _noise_floor_notes(baseline)
+    yield from _tie_notes(baseline)
+    if baseline.mode.suspicious == "warn":
+        yield from _suspicion_notes(baseline)
+    means = "; ".join(_means(baseline))
+    if baseline.mode.approval is not None and settlement.action is not Action.APPROVE:
+        yield Entry(heading=_UNUSED, note=f"{quoted(baseline.test_id, 200)}: {means}")
+    if settlement.action is Action.LEAVE:
+        verdicts = [check.verdict for check in baseline.checks if check.verdict]
+        better = any(verdict.outcome is Outcome.BETTER for verdict in verdicts)
+        if better and not any(check.fell for check in baseline.checks):
+            yield Entry(heading=_CAN_BE_RAISED, note=f"{quoted(baseline.test_id, 200)}: {means}")
+    elif settlement.action is Action.KEEP:
+        advice = 'to lower it: --rankcheck-approve "reason"'
+        yield Entry(heading=_KEPT, note=f"{quoted(baseline.test_id, 200)}: {means}; {advice}")
+    elif settlement.writes:
+        reason = (
+            f' "{quoted(baseline.mode.approval)}"' if settlement.action is Action.APPROVE else ""
+        )
+        dropped = "".join(f"; no longer gated: {name}" for name in _dropped(baseline))
+        note = f"{quoted(baseline.test_id, 200)}: {settlement.action}{reason}: {means}{dropped}"
+        yield Entry(heading=_WRITTEN, note=note)
+
+
+def _slice_notes(baseline: Baseline) -> Iterator[Entry]:
+    """Yield which slices came or went, and which of the configured ones there are not."""
+    golden = baseline.evaluation.golden if baseline.evaluation else None
+    if golden is not None:
+        found = [text for check in baseline.checks for text in slice_changes(check, golden)]
+        for text in dict.fromkeys([*found, *dropped_slices(baseline.checks)]):
+            yield Entry(heading=_SLICES, note=f"{quoted(baseline.test_id, 200)}: {text}")
+    for attribute in baseline.absent_slices:
+        yield Entry(
+            heading=_SLICES,
+            note=f"golden set '{quoted(baseline.golden_name)}' has no attribute "
+            f"'{quoted(attribute)}' of rankcheck_slices",
+        )
+
+
+def _noise_floor_notes(baseline: Baseline) -> Iterator[Entry]:
+    """Yield the fixed tolerances that are smaller than what the metric varies by itself."""
+    for verdict in (check.verdict for check in baseline.checks if check.verdict):
+        overall = verdict.overall
+        noise = overall.pairs.noise
+        if math.isnan(overall.p) and noise > overall.allowed:
+            yield Entry(
+                heading=_NOISE_FLOOR,
+                note=f"{quoted(baseline.test_id, 200)}: {verdict.metric} may fall by "
+                f"{overall.allowed:.4f}, and varies by {noise:.4f} (standard deviation) from run "
+                f"to run; take abs={_rounded_up(_FLOORS * noise)} or Gate.tolerance(noise="
+                f"{_FLOORS})",
+            )
+
+
+def _tie_notes(baseline: Baseline) -> Iterator[Entry]:
+    """Yield the verdicts that depend on the order of tied scores."""
+    for verdict in (check.verdict for check in baseline.checks if check.verdict):
+        if verdict.ties and verdict.ties.decides:
+            for line in tie_lines(verdict):
+                note = f"{quoted(baseline.test_id, 200)}: {line.strip()}"
+                yield Entry(heading=_TIES, note=note)
+
+
+def _suspicion_notes(baseline: Baseline) -> Iterator[Entry]:
+    """Yield the improvements that look like a leak."""
+    for check in baseline.checks:
+        for text in check.suspicions:
+            yield Entry(heading=_SUSPICIOUS, note=f"{quoted(baseline.test_id, 200)}: {text}")
+
+
+def _rounded_up(value: float) -> str:
+    """Return a tolerance with one digit that counts, not smaller than ``value``."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return f"{math.ceil(value / unit - 1e-9) * unit:.10g}"
+
+
+def _inconclusive_notes(baseline: Baseline) -> Iterator[Entry]:
+    for check in baseline.checks:
+        if check.verdict is None or not check.verdict.inconclusive or check.comparison is None:
+            continue
+        headline = regression_text(check.verdict, check.comparison).partition("\n")[0]
+        evidence = evidence_lines(check.verdict, check.verdict.overall.pairs)
+        told = "; ".join((headline, *(line.strip() for line in evidence)))
+        yield Entry(heading=_UNTOLD, note=f"{quoted(baseline.test_id, 200)}: {told}")
+
+
+def watched_entries(baseline: Baseline) -> Iterator[Entry]:
+    """Yield the metrics that a baseline records without gating them."""
+    for pairs in baseline.watched():
+        yield Entry(
+            golden=baseline.golden_name,
+            metric=str(pairs.metric),
+            baseline=pairs.mean_before,
+            now=pairs.mean_after,
+            best=baseline.record.best_for(pairs) if baseline.record else None,
+            verdict="",
+            failed=False,
+        )
+
+
+def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
+    """Yield what a reader of the means must know of the golden set and the run."""
+    name = quoted(evaluation.golden.name)
+    if evaluation.unit == "session":
+        for told in evaluation.notes:
+            yield Entry(heading=_MEASURED, note=f"session log '{name}': {told}")
+        return
+    yield from _weight_notes(evaluation)
+    for finding in evaluation.golden.lint(rules=_HOPELESS):
+        yield Entry(heading=_MEASURED, note=f"golden set '{name}': {finding.message}")
+    if evaluation.missing:
+        count = plural(len(evaluation.missing), "judged query is", "judged queries are")
+        yield Entry(
+            heading=_MEASURED,
+            note=f"golden set '{name}': {count} not in the run and counted as empty rankings: "
+            f"{listed(evaluation.missing)}",
+        )
+    if evaluation.extra:
+        count = plural(len(evaluation.extra), "query", "queries")
+        yield Entry(
+            heading=_MEASURED,
+            note=f"golden set '{name}': {count} of the run without judgments, not measured: "
+            f"{listed(evaluation.extra)}",
+        )
+
+
+def _weight_notes(evaluation: Evaluation) -> Iterator[Entry]:
+    """Yield how much the queries tell, where some weigh more than others."""
+    golden = evaluation.golden
+    if golden.weights is None:
+        return
+    size = golden.effective_size
+    told = (
+        f"{plural(len(golden), 'weighted query', 'weighted queries')} tell as much as {size:,.1f}"
+    )
+    warning = ""
+    if size < MIN_QUERIES or size < _TINY * len(golden):
+        warning = (
+            ": so few that a mean says little. Few selections carry most of the weight; replay a "
+            "longer log, or clip more"
+        )
+    name = quoted(golden.name)
+    yield Entry(heading=_MEASURED, note=f"golden set '{name}': {told} of equal weight{warning}")
+
+
+def timing_notes(evaluation: Evaluation) -> Iterator[Entry]:
+    """Yield how long the ranker took for a query, where it was asked in this session."""
+    seconds = evaluation.run.seconds
+    times = sorted(value for value in seconds.values() if not math.isnan(value))
+    if not times:
+        return
+    slowest = sorted(seconds, key=lambda query_id: -seconds[query_id])[:_SLOWEST]
+    told = ", ".join(
+        f"{quoted(query_id, 40)} {duration(seconds[query_id])}" for query_id in slowest
+    )
+    middle, late = (duration(_quantile(times, share)) for share in (0.5, 0.95))
+    yield Entry(
+        heading="time to rank a query",
+        note=f"golden set '{quoted(evaluation.golden.name)}': p50 {middle}, p95 {late}; "
+        f"slowest {told}",
+    )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the smallest time that so many queries do not exceed."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Entry]:
+    """Yield how much metrics vary from run to run, and which rankings changed."""
+    if not evaluation.repeats:
+        return
+    runs = 1 + len(evaluation.repeats)
+    heading, name = f"{runs} runs of the same ranker", quoted(evaluation.golden.name)
+    changed = evaluation.unstable
+    if not changed:
+        yield Entry(heading=heading, note=f"golden set '{name}': all rankings are the same")
+        return
+    of = plural(len(evaluation.query_ids), "query", "queries")
+    yield Entry(
+        heading=heading,
+        note=f"golden set '{name}': the ranker is not deterministic, {len(changed):,} of {of} "
+        f"{'is' if len(changed) == 1 else 'are'} ranked differently: {listed(changed)}",
+    )
+    for metric in metrics:
+        means = [one.mean(metric) for one in (evaluation, *evaluation.repeats)]
+        yield Entry(
+            heading=heading,
+            note=f"golden set '{name}': {metric} has a standard deviation of "
+            f"{number(evaluation.noise(metric), 6)}, from {number(min(means))} to "
+            f"{number(max(means))}",
+        )
+
+
+def _means(baseline: Baseline) -> Iterator[str]:
+    seen = set()
+    for check in baseline.checks:
+        if check.metric in seen:
+            continue
+        seen.add(check.metric)
+        if check.verdict is None:
+            yield f"{check.metric} new"
+        else:
+            pairs = check.verdict.overall.pairs
+            yield f"{check.metric} {number(pairs.mean_before)} -> {number(pairs.mean_after)}"
+    if baseline.ranking_checks:
+        changed = max(check.changed for check in baseline.ranking_checks)
+        yield f"{plural(changed, 'ranking')} changed" if baseline.record else "rankings new"
+
+
+def _dropped(baseline: Baseline) -> Iterator[str]:
+    gated = {str(check.metric) for check in baseline.checks}
+    record = baseline.record
+    yield from (name for name in (record.gated if record else ()) if name not in gated)

@@ -1,0 +1,191 @@
+"""The section at the end of a session: a table of what was measured, and what can be done."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+from pytest_rankcheck.comparison.paired_values import SLACK
+from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.text.wording import change, number
+
+__all__ = ["Line", "summary_lines"]
+
+_HEADER = ("metric", "baseline", "now", "change", "from best", "verdict")
+_RIGHT = {2, 3, 4, 5}
+_METRIC, _VERDICT = 1, 6
+_GAP = "  "
+_NARROWEST = ((6, 12), (0, 12), (1, 16))
+"""Columns of text, in the order in which they give way, and how narrow they may become."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line, and the colour that a terminal may give it."""
+
+    text: str
+    colour: str = ""
+
+
+@dataclass(slots=True)
+class _Row:
+    """What all tests found of one metric on one golden set, against one baseline."""
+
+    golden: str
+    metric: str
+    now: float
+    baseline: float | None = None
+    best: float | None = None
+    verdicts: dict[str, bool] = field(default_factory=dict)
+    """Each verdict, and whether it failed its test."""
+
+    @property
+    def failed(self) -> bool:
+        return any(self.verdicts.values())
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        difference = "-" if self.baseline is None else change(self.now - self.baseline)
+        from_best = "-" if self.best is None else change(_off_rounding(self.now - self.best))
+        ordered = sorted(self.verdicts.items(), key=lambda verdict: not verdict[1])
+        words = [f"FAILED: {verdict}" if failed else verdict for verdict, failed in ordered]
+        return (
+            quoted(self.golden, 30),
+            self.metric,
+            number(self.baseline),
+            number(self.now),
+            difference,
+            from_best,
+            "; ".join(words) or "not gated",
+        )
+
+
+def summary_lines(entries: Sequence[Entry], width: int | None = None) -> Iterator[Line]:
+    """Yield the lines of the section: the table, then the notes under their headings.
+
+    Args:
+        entries: what was found.
+        width: of the terminal; the table is kept to it. None: as wide as it is.
+    """
+    rows = _rows(entry for entry in entries if "metric" in entry)
+    if rows:
+        yield from _table(rows, width)
+    notes: dict[str, dict[str, str]] = {}
+    for entry in (*entries, *_resolutions(entries)):
+        if "note" in entry:
+            failed = entry.get("failed")
+            text = f"FAILED: {entry['note']}" if failed else entry["note"]
+            notes.setdefault(entry["heading"], {})[text] = "red" if failed else ""
+    # What is to be done comes last, where it is read first.
+    for heading, texts in sorted(notes.items(), key=lambda note: note[0].startswith("baselines")):
+        yield Line(f"{heading}:")
+        yield from (Line(f"  {text}", colour) for text, colour in texts.items())
+
+
+def _resolutions(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield what golden sets can see, as notes; importing numpy only where that was asked for."""
+    if any("resolution" in entry for entry in entries):
+        from pytest_rankcheck.reports.text.resolution_text import summary_entries
+
+        yield from summary_entries(entries)
+
+
+def _rows(entries: Iterable[Entry]) -> list[_Row]:
+    """Merge entries: a bound and a baseline of the same metric share a row."""
+    rows: list[_Row] = []
+    for entry in entries:
+        baseline = entry.get("baseline")
+        row = next((row for row in rows if _shares(row, entry, baseline)), None)
+        if row is None:
+            row = _Row(entry["golden"], entry["metric"], entry["now"])
+            rows.append(row)
+        if baseline is not None:
+            row.baseline, row.now = baseline, entry["now"]
+            row.best = entry.get("best")
+        if entry.get("verdict"):
+            failed = entry.get("failed", False)
+            row.verdicts[entry["verdict"]] = row.verdicts.get(entry["verdict"], False) or failed
+    return sorted(rows, key=lambda row: row.golden)
+
+
+def _shares(row: _Row, entry: Entry, baseline: float | None) -> bool:
+    same = (row.golden, row.metric) == (entry["golden"], entry["metric"])
+    return same and (None in (row.baseline, baseline) or row.baseline == baseline)
+
+
+def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
+    """Yield the table; where it is too wide, names are cut, metrics and verdicts go on below."""
+    table = [_header(rows), *(row.cells for row in rows)]
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(table[0]))]
+    if width is not None:
+        widths = _fitting(widths, width)
+    for cells, row in zip(table, (None, *rows), strict=True):
+        colour = "" if row is None else "red" if row.failed else "green" if row.verdicts else ""
+        wrapped = [
+            _pieces(cell, size)
+            if column == _METRIC
+            else textwrap.wrap(cell, size, break_on_hyphens=False)
+            if column == _VERDICT
+            else [_cut(cell, size)]
+            for column, (cell, size) in enumerate(zip(cells, widths, strict=True))
+        ]
+        for parts in zip_longest(*wrapped, fillvalue=""):
+            padded = (
+                part.rjust(size) if column in _RIGHT else part.ljust(size)
+                for column, (part, size) in enumerate(zip(parts, widths, strict=True))
+            )
+            yield Line(_GAP.join(padded).rstrip(), colour)
+
+
+def _header(rows: Sequence[_Row]) -> tuple[str, ...]:
+    """Return the names of the columns; the first is what was measured on."""
+    units = {_unit(row.metric) for row in rows}
+    of_logs = {unit == "session" for unit in units}
+    if len(of_logs) > 1:
+        return ("measured on", *_HEADER)
+    return ("session log" if of_logs.pop() else "golden set", *_HEADER)
+
+
+def _off_rounding(difference: float) -> float:
+    """Return how far a mean is from the best; that is recorded with six decimals, less is none."""
+    return 0.0 if abs(difference) <= SLACK else difference
+
+
+def _pieces(metric: str, size: int) -> list[str]:
+    """Return a metric's name on as many lines as it needs, broken where its parameters begin."""
+    lines = [""]
+    for piece in re.findall(r"[^(,]+[(,]?", metric):
+        if lines[-1] and len(lines[-1]) + len(piece) > size:
+            lines.append("")
+        lines[-1] += piece
+    return [part for line in lines for part in textwrap.wrap(line, size, break_on_hyphens=False)]
+
+
+def _unit(name: str) -> str:
+    """Return what has a value of a metric; a user's own may be unknown to this process."""
+    with suppress(MetricError):
+        return Metric.parse(name).unit
+    return "query"
+
+
+def _fitting(widths: Sequence[int], width: int) -> list[int]:
+    """Return widths of columns that together have no more than ``width``, where that can be.
+
+    Verdicts give way first, then the names of golden sets and metrics; numbers never.
+    """
+    fitting = list(widths)
+    for column, least in _NARROWEST:
+        excess = sum(fitting) + len(_GAP) * (len(fitting) - 1) - width
+        if excess > 0:
+            fitting[column] = max(min(least, fitting[column]), fitting[column] - excess)
+    return fitting
+
+
+def _cut(cell: str, size: int) -> str:
+    return cell if len(cell) <= size else f"{cell[: size - 3]}..."

@@ -1,0 +1,131 @@
+"""How numbers, queries and documents are written in every text report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.metrics.metric_registry import Unit
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.comparison.document_moves import Move
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
+__all__ = [
+    "change",
+    "counted",
+    "document_in",
+    "document_name",
+    "duration",
+    "golden_name",
+    "move_text",
+    "number",
+    "packed",
+    "query_in",
+    "query_name",
+    "ranking_lines",
+]
+
+_WIDTH = 96
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a metric's value; ``-`` where there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def change(value: float, digits: int = 4) -> str:
+    """Return a signed difference; one that rounds to nothing keeps enough digits to be seen."""
+    if value and abs(value) < 0.5 * 10**-digits:
+        return f"{value:+.6f}"
+    return f"{value:+.{digits}f}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: ``0.4 ms``, ``41 ms``, ``1.20 s``."""
+    if seconds < 0.01:
+        return f"{seconds * 1000:.1f} ms"
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+def golden_name(evaluation: Evaluation) -> str:
+    """Return ``golden set 'web'``, or ``session log 'week'``."""
+    what = "session log" if evaluation.unit == "session" else "golden set"
+    return f"{what} '{quoted(evaluation.golden.name)}'"
+
+
+def counted(count: int, unit: Unit, before: str = "") -> str:
+    """Return ``225 queries``, or ``1 session``; with a word before, ``225 unchanged queries``."""
+    one, many = ("session", "sessions") if unit == "session" else ("query", "queries")
+    return plural(count, f"{before}{one}", f"{before}{many}")
+
+
+def query_name(evaluation: Evaluation, query_id: str) -> str:
+    """Return a query's id and text: ``q117 "heat transfer in laminar flow"``."""
+    return query_in(evaluation.golden, query_id)
+
+
+def query_in(golden: GoldenSet, query_id: str) -> str:
+    """Return the id and text of a query of a golden set."""
+    text = golden.query(query_id).text
+    return f'{quoted(query_id, 60)} "{quoted(text, 80)}"' if text else quoted(query_id, 60)
+
+
+def ranking_lines(
+    golden: GoldenSet, doc_ids: Sequence[str], label: str, indent: str, top: int = 10
+) -> Iterator[str]:
+    """Yield the top of a ranking with its ranks, behind a label: ``ranked  1 d3   2 d7``."""
+    items = [
+        f"{rank} {document_in(golden, doc_id)}" for rank, doc_id in enumerate(doc_ids[:top], 1)
+    ]
+    if not items:
+        items = ["nothing"]
+    elif len(doc_ids) > top:
+        items.append(f"... {plural(len(doc_ids), 'document')}")
+    start = f"{indent}{label}  "
+    for line in packed(items, indent=" " * len(start), gap="   "):
+        yield start + line[len(start) :]
+        start = " " * len(start)
+
+
+def document_in(golden: GoldenSet, doc_id: str) -> str:
+    """Return the id of a document, and its title where the golden set has one."""
+    title = golden.title(doc_id)
+    return f'{quoted(doc_id, 60)} "{quoted(title, 40)}"' if title else quoted(doc_id, 60)
+
+
+def grade_text(grade: float | None) -> str:
+    """Return ``grade 3`` or ``unjudged``."""
+    return "unjudged" if grade is None else f"grade {grade:g}"
+
+
+def document_name(evaluation: Evaluation, doc_id: str, grade: float | None) -> str:
+    """Return a document's id, title and grade: ``d184 "Heat transfer" (grade 3)``.
+
+    Of a session, whether it was selected; nobody has judged what was not.
+    """
+    if evaluation.unit == "session":
+        selected = " (selected)" if grade else ""
+        return f"{document_in(evaluation.golden, doc_id)}{selected}"
+    return f"{document_in(evaluation.golden, doc_id)} ({grade_text(grade)})"
+
+
+def move_text(evaluation: Evaluation, move: Move) -> str:
+    """Return a document, its rank before and after: ``d184 (grade 3)  1 -> 6``."""
+    before, after = move.before or "-", move.after or "-"
+    return f"{document_name(evaluation, move.doc_id, move.grade)}  {before} -> {after}"
+
+
+def packed(items: Iterable[str], indent: str, gap: str = "      ") -> Iterator[str]:
+    """Yield lines with as many items each as fit."""
+    line = ""
+    for item in items:
+        if line and len(indent) + len(line) + len(gap) + len(item) > _WIDTH:
+            yield indent + line
+            line = ""
+        line = line + gap + item if line else item
+    if line:
+        yield indent + line

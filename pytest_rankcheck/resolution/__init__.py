@@ -1,0 +1,1 @@
+"""Resolution: what a golden set can see of a metric."""

@@ -1,0 +1,91 @@
+"""The order of the events of each session, and what in it cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.sessions.event_columns import Events
+from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.statistics.array_types import BoolArray, IntArray
+
+__all__ = ["check_order", "in_order", "out_of_order"]
+
+
+def in_order(events: Events) -> Events:
+    """Return the events by session, and in each by index; without indexes by time, then by row.
+
+    Sessions stand in the order of their first event in the file.
+    """
+    key = events.event if not np.isnan(events.event).any() else events.time
+    return events.taken(np.lexsort((events.row, key, events.session)))
+
+
+def out_of_order(events: Events) -> int:
+    """Return how many events stand in the file after the next one of their session."""
+    is_later = events.row[:-1] > events.row[1:]
+    return int((is_later & _same_session(events)).sum())
+
+
+def check_order(events: Events, session_ids: Sequence[str], problems: Problems) -> None:
+    """Note the events that cannot be where they are: given twice, back in time, after the end.
+
+    Args:
+        events: in order.
+        session_ids: the sessions by their numbers.
+        problems: where they are noted.
+    """
+    found = _found(events)
+    for reason, words in _WORDS.items():
+        for place in np.flatnonzero(found[reason]).tolist():
+            session = session_ids[events.session[place]]
+            text = f"session '{quoted(session)}': {words(events, place)}"
+            problems.add(int(events.row[place]), session, reason, text, is_read=True)
+
+
+_WORDS: Mapping[str, Callable[[Events, int], str]] = {
+    "event given twice": lambda events, place: f"the event {events.event[place]:g} is given twice",
+    "time runs backwards": lambda events, place: (
+        f"the event{_index(events, place)} is {events.time[place - 1] - events.time[place]:g} s "
+        "before the one that it comes after"
+    ),
+    "second finish": lambda *_: "the session finishes a second time",
+    "event after the finish": lambda *_: "the event comes after the session has finished",
+}
+
+
+def _found(events: Events) -> Mapping[str, BoolArray]:
+    """Return, for each reason, which events have it, ``[N]``."""
+    first = np.zeros(1, dtype=bool)
+    same = _same_session(events)
+    twice = np.concatenate((first, same & (events.event[1:] == events.event[:-1])))
+    back = np.concatenate((first, same & (events.time[1:] < events.time[:-1]))) & ~twice
+    after = _after_finish(events)
+    return {
+        "event given twice": twice,
+        "time runs backwards": back,
+        "second finish": after & events.is_finish,
+        "event after the finish": after & ~events.is_finish,
+    }
+
+
+def _index(events: Events, place: int) -> str:
+    return "" if np.isnan(events.event[place]) else f" {events.event[place]:g}"
+
+
+def _same_session(events: Events) -> BoolArray:
+    """Return, for each event but the first, whether it is of the session of the one before."""
+    same: BoolArray = events.session[1:] == events.session[:-1]
+    return same
+
+
+def _after_finish(events: Events) -> BoolArray:
+    """Return which events come after one that finishes their session."""
+    before: IntArray = np.cumsum(events.is_finish) - events.is_finish
+    starts: IntArray = np.flatnonzero(np.concatenate(([True], ~_same_session(events))))
+    lengths = np.diff(np.append(starts, len(events)))
+    at_start: IntArray = np.repeat(before[starts], lengths)
+    after: BoolArray = before > at_start
+    return after

@@ -1,0 +1,114 @@
+"""From the events of a log to the trails of its sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pytest_rankcheck.metrics.session_trails import Trails
+from pytest_rankcheck.sessions.event_columns import Events
+from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
+
+__all__ = ["event_places", "final_events", "final_selections", "session_starts", "trails_of"]
+
+
+def trails_of(events: Events, sessions: int, starts: Mapping[int, float]) -> Trails:
+    """Return what the sessions came to, all of them as one block.
+
+    Args:
+        events: in order.
+        sessions: how many sessions there are.
+        starts: when sessions started, where that is told; the others start with their first event.
+    """
+    first = session_starts(events, sessions)
+    begin = events.time[first[:-1]].copy()
+    for session, start in starts.items():
+        begin[session] = start
+    of_event = np.repeat(np.arange(len(events)), events.selections)
+    selected_at = np.where(
+        np.isnan(events.selected_time), events.time[of_event], events.selected_time
+    )
+    session_of = events.session[of_event]
+    final, rank = _final(events, of_event, sessions)
+    shown = events.count[first[1:] - 1].astype(np.float64)
+    return Trails(
+        events=np.diff(first).astype(np.float64),
+        final_rank=rank,
+        final_event=final,
+        shown_last=np.where(shown < 0, np.nan, shown),
+        click_rank=_mean_by(session_of, events.selected_rank, sessions),
+        duration=_latest(events, session_of, selected_at, sessions) - begin,
+        first_selection=_least_by(session_of, selected_at, sessions) - begin,
+    )
+
+
+def session_starts(events: Events, sessions: int) -> IntArray:
+    """Return where the events of each session begin, and where the last end, ``[S + 1]``."""
+    counts = np.bincount(events.session, minlength=sessions)
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
+
+
+def event_places(events: Events, sessions: int) -> IntArray:
+    """Return the 1-based place of each event in its session, ``[N]``."""
+    first = session_starts(events, sessions)
+    places: IntArray = np.arange(len(events)) - np.repeat(first[:-1], np.diff(first)) + 1
+    return places
+
+
+def final_events(events: Events, sessions: int) -> IntArray:
+    """Return the last event with a selection of each session, -1 where there is none, ``[S]``."""
+    final = np.full(sessions, -1, dtype=np.int64)
+    with_selection = np.flatnonzero(events.selections)
+    final[events.session[with_selection]] = with_selection  # the last one stays
+    return final
+
+
+def final_selections(events: Events, of_event: IntArray) -> IntArray:
+    """Return the number of the final selection of each event that has some, -1 elsewhere, ``[N]``.
+
+    The last in time; of those that were made at once, or whose times are not all known, the
+    highest in the list.
+    """
+    untimed = np.zeros(len(events), dtype=bool)
+    untimed[of_event[np.isnan(events.selected_time)]] = True
+    time = np.where(untimed[of_event], 0.0, events.selected_time)
+    order = np.lexsort((-events.selected_rank, time, of_event))
+    final = np.full(len(events), -1, dtype=np.int64)
+    final[of_event[order]] = order  # the last one stays
+    return final
+
+
+def _final(events: Events, of_event: IntArray, sessions: int) -> tuple[FloatArray, FloatArray]:
+    """Return the place of the event with the final selection, and the selection's rank, ``[S]``."""
+    last = final_events(events, sessions)
+    has_any = last >= 0
+    place, rank = np.full(sessions, np.nan), np.full(sessions, np.nan)
+    place[has_any] = event_places(events, sessions)[last[has_any]]
+    chosen = final_selections(events, of_event)
+    rank[has_any] = events.selected_rank[chosen[last[has_any]]]
+    return place, rank
+
+
+def _latest(
+    events: Events, session_of: IntArray, selected_at: FloatArray, sessions: int
+) -> FloatArray:
+    """Return the time of the last event or selection of each session, ``[S]``."""
+    latest = np.full(sessions, -np.inf)
+    with np.errstate(invalid="ignore"):
+        np.fmax.at(latest, events.session, events.time)
+        np.fmax.at(latest, session_of, selected_at)
+    return np.where(np.isinf(latest), np.nan, latest)
+
+
+def _least_by(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
+    least = np.full(count, np.inf)
+    np.fmin.at(least, groups, values)
+    return np.where(np.isinf(least), np.nan, least)
+
+
+def _mean_by(groups: IntArray, values: IntArray, count: int) -> FloatArray:
+    sizes = np.bincount(groups, minlength=count)
+    sums = np.bincount(groups, weights=values, minlength=count)
+    means: FloatArray = np.divide(sums, sizes, out=np.full(count, np.nan), where=sizes > 0)
+    return means

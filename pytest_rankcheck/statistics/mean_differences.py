@@ -1,0 +1,123 @@
+"""What paired differences say of their mean: how sure it is, and how small a fall would be seen.
+
+Student's t for intervals and bounds. The smallest detectable fall is that of a one-sided test with
+80% power, (z_{1-alpha} + z_{0.8}) s / sqrt(n), with quantiles of t for less than 50 queries (Cohen,
+Statistical Power Analysis, 1988; for retrieval: Sakai, Laboratory Experiments in IR, 2018, ch. 6).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+__all__ = ["POWER", "Differences"]
+
+POWER = 0.8
+_SAME = 1e-9
+"""Differences that vary by less vary by the rounding of binary fractions."""
+_LARGE = 50
+"""From so many queries on, the normal quantiles are near enough for a plan."""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The differences of queries, positive is better, ``[n]``; none of them NaN."""
+
+    gains: FloatArray
+
+    @classmethod
+    def of(cls, gains: FloatArray) -> Differences:
+        """Return the differences that are not NaN."""
+        return cls(gains[~np.isnan(gains)])
+
+    @property
+    def count(self) -> int:
+        """How many there are, n."""
+        return len(self.gains)
+
+    @cached_property
+    def mean(self) -> float:
+        """Their mean; NaN if there are none."""
+        return float(np.mean(self.gains)) if self.count else math.nan
+
+    @cached_property
+    def deviation(self) -> float:
+        """Their standard deviation (n - 1); 0 where all are the same, NaN of fewer than two."""
+        if self.count < 2:
+            return math.nan
+        are_same = float(np.ptp(self.gains)) < _SAME
+        return 0.0 if are_same else float(np.std(self.gains, ddof=1))
+
+    @property
+    def degrees(self) -> float:
+        """The degrees of freedom of Student's t."""
+        return self.count - 1
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return self.deviation / math.sqrt(self.count) if self.count > 1 else math.nan
+
+    @property
+    def effect(self) -> float:
+        """The mean in standard deviations (Cohen's d_z); NaN where nothing varies."""
+        return self.mean / self.deviation if self.deviation > 0 else math.nan
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the two-sided confidence interval of the mean; NaN of fewer than two."""
+        half = self._t(0.5 + level / 2) * self.error if self.count > 1 else math.nan
+        return self.mean - half, self.mean + half
+
+    def lower_bound(self, alpha: float) -> float:
+        """Return the one-sided lower confidence bound of the mean; NaN of fewer than two."""
+        return self.interval(1 - 2 * alpha)[0]
+
+    def noninferiority_p(self, margin: float) -> float:
+        """Return p of the hypothesis that the mean is at or below ``-margin``; NaN of one query.
+
+        Small where the mean is surely above. It is at most alpha exactly where `lower_bound` of
+        alpha is above ``-margin``.
+        """
+        if self.count < 2 or math.isnan(self.error):
+            return math.nan
+        if self.error == 0:
+            return float(self.mean <= -margin)
+        from scipy.special import stdtr
+
+        return float(1 - stdtr(self.degrees, (self.mean + margin) / self.error))
+
+    def smallest_detectable(self, alpha: float = 0.05) -> float:
+        """Return the smallest fall that a test at ``alpha`` detects four times in five.
+
+        NaN where fewer than two queries, or no differences that vary, tell nothing of it.
+        """
+        if not self.deviation > 0:
+            return math.nan
+        quantiles = self._quantile(1 - alpha) + self._quantile(POWER)
+        return quantiles * self.error
+
+    def needed(self, fall: float, alpha: float = 0.05) -> float:
+        """Return how many such queries would detect a fall four times in five; NaN as above."""
+        if not self.deviation > 0 or not fall > 0:
+            return math.nan
+        from scipy.special import ndtri
+
+        quantiles = float(ndtri(1 - alpha) + ndtri(POWER))
+        return math.ceil((quantiles * self.deviation / fall) ** 2)
+
+    def _quantile(self, share: float) -> float:
+        if self.count < _LARGE:
+            return self._t(share)
+        from scipy.special import ndtri
+
+        return float(ndtri(share))
+
+    def _t(self, share: float) -> float:
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.degrees, share))
