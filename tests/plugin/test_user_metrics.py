@@ -165,7 +165,7 @@ def test_the_command_line_knows_it_after_an_import(shop: Project) -> None:
     record = "tests/baselines/test_ranking/test_revenue.json"
     without = command("show", record)
     assert without.returncode == 2
-    assert "a metric of your own is known after --import MODULE" in without.stderr
+    assert "for a metric of your own, add --import MODULE" in without.stderr
     shown = command("--import", "tests.conftest", "show", record)
     assert "Revenue(patience=0.5)@10  2.0000" in shown.stdout
     card = command("--import", "tests.conftest", "metrics", "Takings")

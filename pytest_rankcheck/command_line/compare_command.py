@@ -1,0 +1,132 @@
+"""``python -m pytest_rankcheck compare``: judge a ranking against an earlier one."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
+from pytest_rankcheck.baselines.recorded_evaluation import measured_from
+from pytest_rankcheck.command_line.measurement_options import (
+    BLOCKED,
+    PASSED,
+    Commands,
+    add_measurement_options,
+    chosen_metrics,
+    print_summary,
+)
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.files.whole_files import write_whole
+from pytest_rankcheck.gates.configured_gates import gate_of
+from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.ledger import Ledger, collecting
+
+__all__ = ["add_compare_command"]
+
+
+def add_compare_command(commands: Commands) -> None:
+    """Add the command ``compare`` to the parser."""
+    compare = commands.add_parser("compare", help="compare a ranking with an earlier one")
+    compare.add_argument("old", type=Path, help="a run, a baseline, or a JSON report")
+    compare.add_argument("new", type=Path, help="a run, a baseline, or a JSON report")
+    compare.add_argument(
+        "--gate",
+        default="tolerance()",
+        help='the rule that decides, such as "noninferior(margin=0.02)" (default: no mean may '
+        "fall)",
+    )
+    compare.add_argument(
+        "--inconclusive",
+        choices=("pass", "warn", "fail"),
+        default="warn",
+        help="whether an inconclusive verdict blocks (default: warn)",
+    )
+    for name in ("html", "markdown", "json"):
+        compare.add_argument(f"--{name}", type=Path, metavar="PATH", help="write the report")
+    add_measurement_options(compare, golden_required=True)
+    compare.set_defaults(run=_compare)
+
+
+def _compare(chosen: argparse.Namespace) -> int:
+    golden = GoldenSet.load(chosen.golden)
+    gate = gate_of(chosen.gate)
+    new, old = measured_from(chosen.new, golden), measured_from(chosen.old, golden)
+    metrics = chosen_metrics(chosen, chosen.old, golden.name)
+    for difference in _differences(old, new):
+        print(f"the conventions differ: {difference}", file=sys.stderr)
+    with collecting(detail=True) as ledger:
+        for metric in metrics:
+            _hold(new, old, metric, gate, chosen.by)
+    for entry in ledger:
+        entry.get("detail", {})["test"] = f"{chosen.old.name} -> {chosen.new.name}"
+    print_summary(ledger)
+    _write(chosen, ledger)
+    untold = any(entry.get("verdict") == "inconclusive" for entry in ledger)
+    failed = any(entry.get("failed") for entry in ledger)
+    return BLOCKED if failed or (untold and chosen.inconclusive == "fail") else PASSED
+
+
+def _differences(old: Evaluation, new: Evaluation) -> Iterator[str]:
+    """Yield the conventions, and the depth where both are known, in which two differ."""
+    then, now = old.conventions.to_dict(), new.conventions.to_dict()
+    depths = old.run.depth, new.run.depth
+    if None not in depths:
+        then["depth"], now["depth"] = map(str, depths)
+    for name, value in then.items():
+        if now[name] != value:
+            yield f"{name} is '{value}' in the old, '{now[name]}' in the new"
+
+
+def _hold(new: Evaluation, old: Evaluation, metric: Metric, gate: Gate, by: Sequence[str]) -> None:
+    """Hold one metric; print why it fails, if it does."""
+    try:
+        assert_not_regressed(new, old, metric, gate=gate, by=by)
+    except AssertionError as failure:
+        print(f"{failure}\n")
+
+
+def _write(chosen: argparse.Namespace, ledger: Ledger) -> None:
+    """Write the reports that were asked for."""
+    from pytest_rankcheck.reports.json_report import json_of
+    from pytest_rankcheck.reports.markdown_report import markdown_of
+    from pytest_rankcheck.reports.report_data import report_of
+
+    paths = {name: getattr(chosen, name) for name in ("html", "markdown", "json")}
+    if not any(paths.values()):
+        return
+    command = f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}"
+    report = report_of(ledger, command)
+    for name, path in paths.items():
+        if path is None:
+            continue
+        try:
+            if name == "html":
+                text = _html(report)
+            else:
+                text = markdown_of(report) if name == "markdown" else json_of(report)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, text)
+        except OSError as failure:
+            why = failure.strerror or failure
+            raise ConfigurationError(
+                f"the report cannot be written to {quoted(path)}: {why}"
+            ) from None
+        print(f"report written to {quoted(path, 300)}")
+
+
+def _html(report: dict[str, object]) -> str:
+    try:
+        from pytest_rankcheck.reports.html.html_report import html_of
+
+        return html_of(report)
+    except ImportError as missing:
+        raise ConfigurationError(
+            f"--html needs {missing.name}, which is not installed: "
+            "pip install 'pytest-rankcheck[report]'"
+        ) from None

@@ -1,0 +1,39 @@
+"""``python -m pytest_rankcheck lint``: what in golden sets would mislead a gate."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pytest_rankcheck.command_line.measurement_options import (
+    BLOCKED,
+    PASSED,
+    Commands,
+    print_summary,
+)
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
+from pytest_rankcheck.reports.text.lint_text import lint_text
+from pytest_rankcheck.reports.text.resolution_text import ideal_resolution_entries
+
+__all__ = ["add_lint_command"]
+
+
+def add_lint_command(commands: Commands) -> None:
+    """Add the command ``lint`` to the parser."""
+    lint = commands.add_parser("lint", help="check golden sets for what would mislead a gate")
+    lint.add_argument("golden", type=Path, nargs="+", help="golden sets")
+    lint.set_defaults(run=_lint)
+
+
+def _lint(chosen: argparse.Namespace) -> int:
+    worst = PASSED
+    for path in chosen.golden:
+        # A golden set that contradicts itself is still linted; only a gate refuses to read it.
+        golden = GoldenSet.load(path, contradictions="first")
+        findings = golden.lint()
+        print(lint_text(golden.name, len(golden), findings))
+        print_summary(list(ideal_resolution_entries(golden, USUAL_METRICS)))
+        if any(finding.level == "error" for finding in findings):
+            worst = BLOCKED
+    return worst

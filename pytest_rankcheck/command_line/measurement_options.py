@@ -1,0 +1,66 @@
+"""What the commands share: the options that choose a measurement, exit codes, the summary table."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_rankcheck.baselines.recorded_evaluation import record_in
+from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
+from pytest_rankcheck.reports.ledger import Ledger
+from pytest_rankcheck.reports.text.summary_table import summary_lines
+
+__all__ = [
+    "BLOCKED",
+    "INVALID",
+    "PASSED",
+    "Commands",
+    "add_measurement_options",
+    "chosen_metrics",
+    "print_summary",
+]
+
+PASSED, BLOCKED, INVALID = 0, 1, 2
+"""The exit codes: the gate passed, the gate blocks, or the usage or the input is invalid."""
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_measurement_options(command: argparse.ArgumentParser, *, golden_required: bool) -> None:
+    """Add the options that choose the golden set, the metrics and the slices.
+
+    Args:
+        command: the parser of a command.
+        golden_required: whether the command needs a golden set.
+    """
+    command.add_argument("--golden", type=Path, required=golden_required, help="the golden set")
+    command.add_argument(
+        "--metric",
+        action="append",
+        metavar="NAME",
+        help="a metric, such as nDCG@10 (may be given several times; default: those of the "
+        f"baseline, else {' and '.join(USUAL_METRICS)})",
+    )
+    command.add_argument(
+        "--by", action="append", default=[], metavar="ATTRIBUTE", help="also use its slices"
+    )
+
+
+def chosen_metrics(chosen: argparse.Namespace, path: Path, golden_name: str) -> list[Metric]:
+    """Return the metrics named on the command line, else those of a record, else the usual ones."""
+    names: Sequence[str] = chosen.metric or ()
+    if not names:
+        record = record_in(path, golden_name)
+        names = record.gated if record else USUAL_METRICS
+    return [Metric.parse(name) for name in names]
+
+
+def print_summary(ledger: Ledger) -> None:
+    """Print the summary table: fitted to a terminal, at full width in a pipe or a file."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in summary_lines(ledger, width):
+        print(line.text)

@@ -1,0 +1,87 @@
+"""``python -m pytest_rankcheck show``: the means of a run, a baseline or a report."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pytest_rankcheck.baselines.recorded_evaluation import measured_from, record_in, recorded
+from pytest_rankcheck.command_line.measurement_options import (
+    PASSED,
+    Commands,
+    add_measurement_options,
+    chosen_metrics,
+    print_summary,
+)
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.ledger import Entry, collecting, enter
+from pytest_rankcheck.reports.text.resolution_text import resolution_entries
+from pytest_rankcheck.reports.text.wording import number
+
+__all__ = ["add_show_command"]
+
+
+def add_show_command(commands: Commands) -> None:
+    """Add the command ``show`` to the parser."""
+    show = commands.add_parser("show", help="show the means of a run, a baseline or a report")
+    show.add_argument("file", type=Path, help="a run, a baseline, or a JSON report")
+    add_measurement_options(show, golden_required=False)
+    show.set_defaults(run=_show)
+
+
+def _show(chosen: argparse.Namespace) -> int:
+    if not chosen.file.exists():
+        raise ConfigurationError(f"there is no file {quoted(chosen.file)}")
+    kind = recorded(chosen.file)
+    if chosen.golden is not None:
+        golden = GoldenSet.load(chosen.golden)
+        evaluation = measured_from(chosen.file, golden)
+        metrics = chosen_metrics(chosen, chosen.file, golden.name)
+        with collecting() as ledger:
+            for entry in _entries(evaluation, metrics, chosen.by):
+                enter(entry)
+            for entry in resolution_entries(evaluation, metrics):
+                enter(entry)
+        print_summary(ledger)
+        return PASSED
+    if kind is None:
+        raise ConfigurationError(f"{quoted(chosen.file)}: to measure a run, give its --golden set")
+    record = record_in(chosen.file)
+    assert record is not None
+    print(
+        f"{kind} of golden set '{quoted(record.golden_name)}': {record.golden_queries:,} queries, "
+        f"{record.golden_judgments:,} judgments, fingerprint {record.golden_fingerprint}"
+    )
+    for name, kept in record.kept.items():
+        mean = number(record.mean(Metric.parse(name)))
+        print(f"  {name}  {mean}  best {number(kept.best)}{'' if kept.gated else '  not gated'}")
+    for approval in record.approvals:
+        print(f'  approved {approval.date[:10]}: "{quoted(approval.reason)}"')
+    return PASSED
+
+
+def _entries(
+    evaluation: Evaluation, metrics: Sequence[Metric], by: Sequence[str]
+) -> Iterator[Entry]:
+    """Yield a line a metric, and a note a slice."""
+    for metric in metrics:
+        yield Entry(
+            golden=evaluation.golden.name,
+            queries=len(evaluation.query_ids),
+            metric=str(metric),
+            baseline=None,
+            now=evaluation.mean(metric),
+            verdict="",
+            failed=False,
+        )
+        for attribute in by:
+            for value, places in evaluation.slices(attribute).items():
+                mean = number(evaluation.mean_at(metric, places))
+                yield Entry(
+                    heading=f"{metric} by {quoted(attribute)}",
+                    note=f"{quoted(value)}  {mean} ({len(places):,})",
+                )
