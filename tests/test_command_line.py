@@ -15,7 +15,7 @@ from pytest_rankcheck import GoldenSet, Metric, Record, Run, evaluate
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.metrics.metric_registry import definitions
 
-SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
+SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture(autouse=True)

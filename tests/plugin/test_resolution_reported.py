@@ -12,7 +12,7 @@ from project import CONFIGURATION, Project, text_of
 
 import pytest_rankcheck.reports.report_data as report_module
 
-SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
+SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
 TESTS = """
 from pytest_rankcheck import assert_at_least
 

@@ -117,7 +117,7 @@ def test_reports_of_sessions(sessions: Project) -> None:
     )
     result.assert_outcomes(failed=2)
     report = json.loads(paths["json"].read_text("utf-8"))
-    schema = Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8")
+    schema = Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8")
     jsonschema.validate(report, json.loads(schema))
     assert report["measurements"][0]["unit"] == "sessions"
     gate = next(one for one in report["gates"] if one["metric"].startswith("SessionRR"))

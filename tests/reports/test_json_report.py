@@ -11,7 +11,7 @@ import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck.reports.json_report import json_of
 from pytest_rankcheck.reports.report_data import Report
 
-SCHEMA = json.loads(Path(report_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
+SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
 
 
 def test_it_has_its_schema_and_a_line_a_query(report: Report, hostile: Report) -> None:
