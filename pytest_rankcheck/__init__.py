@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.record import Record
     from pytest_rankcheck.baselines.record_reader import read_record
     from pytest_rankcheck.behaviour.perturbations import perturbations
-    from pytest_rankcheck.behaviour.perturbed_answers import Perturbed
+    from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery
     from pytest_rankcheck.comparison.comparison import Comparison, compare
     from pytest_rankcheck.comparison.document_moves import Move
     from pytest_rankcheck.errors import (
@@ -137,7 +137,7 @@ _HOMES = {
     "baselines.baseline": ("Baseline",),
     "baselines.record_reader": ("read_record",),
     "baselines.record": ("Record",),
-    "behaviour.perturbed_answers": ("Perturbed",),
+    "behaviour.perturbed_answers": ("PerturbedQuery",),
     "behaviour.perturbations": ("perturbations",),
     "errors": (
         "BaselineError",
@@ -211,7 +211,7 @@ __all__ = [
     "Move",
     "Outcome",
     "Parameter",
-    "Perturbed",
+    "PerturbedQuery",
     "Query",
     "RankcheckError",
     "RankerError",

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-from pytest_rankcheck.behaviour.answer_comparison import Asker
-from pytest_rankcheck.behaviour.determinism_check import VARIED, Condition, Ways, check_determinism
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.determinism_check import (
+    VARIED,
+    Condition,
+    DeterminismOptions,
+    check_determinism,
+)
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import RankOptions
 from pytest_rankcheck.reports.ledger import enter, finding
@@ -54,8 +59,8 @@ def assert_deterministic(
         ConfigurationError: an argument is none that it takes.
     """
     __tracebackhide__ = True
-    ways = Ways(repeats, insensitive_to, threads, batch_sizes)
-    found = check_determinism(Asker.of(ranker, golden_set, options), golden_set, ways)
+    ways = DeterminismOptions(repeats, insensitive_to, threads, batch_sizes)
+    found = check_determinism(RepeatedRanker.of(ranker, golden_set, options), golden_set, ways)
     text = determinism_text(golden_set, found) if found.broken else None
     enter(finding("determinism", determinism_note(golden_set, found), text))
     if text is not None:

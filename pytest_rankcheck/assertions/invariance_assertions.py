@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Unpack
 
-from pytest_rankcheck.behaviour.answer_comparison import Asker
-from pytest_rankcheck.behaviour.perturbation_limits import Directed, Direction, Limits, Of
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.perturbation_limits import (
+    Direction,
+    DirectionLimits,
+    DirectionScope,
+    InvarianceLimits,
+)
 from pytest_rankcheck.behaviour.perturbations import Perturb
-from pytest_rankcheck.behaviour.perturbed_answers import Perturbed, Perturbing, perturbed_answers
+from pytest_rankcheck.behaviour.perturbed_answers import (
+    PerturbationResult,
+    PerturbedQuery,
+    perturbed_answers,
+)
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -74,9 +83,9 @@ def assert_invariant(
     __tracebackhide__ = True
     if all(limit is None for limit in (min_rbo, max_drop, min_mean_rbo, max_mean_drop)):
         min_rbo = 1.0
-    limits = Limits(min_rbo, min_mean_rbo, max_drop, max_mean_drop, allowed_queries)
+    limits = InvarianceLimits(min_rbo, min_mean_rbo, max_drop, max_mean_drop, allowed_queries)
     found = perturbed_answers(
-        Asker.of(ranker, golden_set, options),
+        RepeatedRanker.of(ranker, golden_set, options),
         golden_set,
         perturbation,
         Metric.parse(metric),
@@ -96,11 +105,11 @@ def assert_direction(
     ranker: object,
     golden_set: GoldenSet,
     perturbation: str | Perturb,
-    direction: Direction | Callable[[Perturbed], bool],
+    direction: Direction | Callable[[PerturbedQuery], bool],
     *,
     metric: MetricLike = "nDCG@10",
     slack: float = 0.0,
-    of: Of = "query",
+    of: DirectionScope = "query",
     allowed_queries: int = 0,
     min_queries: int = 1,
     p: float = 0.9,
@@ -113,8 +122,8 @@ def assert_direction(
         ranker: as for ``rank``.
         golden_set: the queries, with judgments.
         perturbation: as for `assert_invariant`.
-        direction: ``"not_better"`` or ``"not_worse"``, by the metric; or a function that is given a
-            ``Perturbed``, with both rankings and values, and says whether it is as it should be.
+        direction: ``"not_better"`` or ``"not_worse"``, by the metric; or a function that takes a
+            ``PerturbedQuery``, with both rankings and values, and returns whether it is correct.
         metric: a name such as ``"nDCG@10"``.
         slack: how much better or worse it may be all the same.
         of: ``"query"``: each must go no wrong way; or their ``"mean"``.
@@ -130,9 +139,9 @@ def assert_direction(
         Exception: as in `assert_invariant`, and what ``direction`` raises.
     """
     __tracebackhide__ = True
-    directed = Directed(direction, slack, of, allowed_queries)
+    directed = DirectionLimits(direction, slack, of, allowed_queries)
     found = perturbed_answers(
-        Asker.of(ranker, golden_set, options),
+        RepeatedRanker.of(ranker, golden_set, options),
         golden_set,
         perturbation,
         Metric.parse(metric),
@@ -150,7 +159,7 @@ def assert_direction(
         raise AssertionError(text)
 
 
-def _require_judgments(golden_set: GoldenSet, found: Perturbing) -> None:
+def _require_judgments(golden_set: GoldenSet, found: PerturbationResult) -> None:
     if found.trials and not found.judged:
         raise ConfigurationError(
             f"{found.metric} cannot fall or rise on golden set '{quoted(golden_set.name)}': none "

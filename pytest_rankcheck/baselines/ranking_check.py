@@ -9,7 +9,11 @@ from pytest_rankcheck.baselines.metric_check import State, incompatibilities
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_mode import Mode
 from pytest_rankcheck.baselines.update_policy import Action, Block, Settlement
-from pytest_rankcheck.behaviour.ranking_stability import Stability, StabilityLimits, stability_of
+from pytest_rankcheck.behaviour.ranking_stability import (
+    RankingStability,
+    StabilityLimits,
+    stability_of,
+)
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -25,7 +29,7 @@ class RankingCheck:
     record: Record | None
     limits: StabilityLimits
     comparison: Comparison | None = None
-    stability: Stability | None = None
+    stability: RankingStability | None = None
     differences: tuple[str, ...] = ()
     """What makes the two not comparable, in words."""
 

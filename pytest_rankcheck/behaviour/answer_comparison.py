@@ -13,11 +13,11 @@ from pytest_rankcheck.rankers.rank import DEFAULT_DEPTH, Attempt, RankOptions, a
 from pytest_rankcheck.rankers.ranking import Duplicates, Ties
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["Asker", "Difference", "differences"]
+__all__ = ["AnswerDifference", "RepeatedRanker", "answer_differences"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class RepeatedRanker:
     """A ranker, and the conditions under which it is asked: those of ``rank``."""
 
     adapter: Adapter
@@ -30,8 +30,8 @@ class Asker:
     retry_on: Sequence[Retried] = ()
 
     @classmethod
-    def of(cls, ranker: object, golden: GoldenSet, options: RankOptions) -> Asker:
-        """Return the asker of a ranker.
+    def of(cls, ranker: object, golden: GoldenSet, options: RankOptions) -> RepeatedRanker:
+        """Return a ranker under the conditions that the options of ``rank`` set.
 
         Raises:
             ConfigurationError: an option is none of ``rank``, or the golden set is none.
@@ -51,7 +51,7 @@ class Asker:
                 )
         return cls(adapter_of(ranker), **options)
 
-    def first(self, golden: GoldenSet) -> Run:
+    def first_run(self, golden: GoldenSet) -> Run:
         """Return the run that all others are compared with.
 
         Raises:
@@ -77,7 +77,7 @@ class Asker:
             )
         return run
 
-    def again(self, golden: GoldenSet) -> Attempt:
+    def rerun(self, golden: GoldenSet) -> Attempt:
         """Return what the ranker answers now, be it that it fails."""
         asking = Asking(
             golden,
@@ -92,13 +92,13 @@ class Asker:
         except Exception as error:  # what makes all queries impossible, it did not before
             return Attempt(Run({}), {query.id: error for query in golden})
 
-    def asking(self, adapter: Adapter) -> Asker:
-        """Return the asker of the same ranker in another form."""
+    def with_adapter(self, adapter: Adapter) -> RepeatedRanker:
+        """Return the same ranker behind another adapter, under the same conditions."""
         return replace(self, adapter=adapter)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class AnswerDifference:
     """A query that was ranked differently, or failed, when it was asked in another way."""
 
     query_id: str
@@ -109,12 +109,12 @@ class Difference:
     failure: Exception | None = None
 
 
-def differences(run: Run, attempt: Attempt, how: str) -> Mapping[str, Difference]:
+def answer_differences(run: Run, attempt: Attempt, how: str) -> Mapping[str, AnswerDifference]:
     """Return the queries that are ranked otherwise than in ``run``, or that fail."""
-    found: dict[str, Difference] = {}
+    found: dict[str, AnswerDifference] = {}
     for query_id in (*attempt.failures, *attempt.run):
         before, after = run.ranking(query_id), attempt.run.ranking(query_id)
         failure = attempt.failures.get(query_id)
         if failure is not None or before != after:
-            found[query_id] = Difference(query_id, how, before, after, failure)
+            found[query_id] = AnswerDifference(query_id, how, before, after, failure)
     return found

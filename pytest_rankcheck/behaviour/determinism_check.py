@@ -10,7 +10,11 @@ from dataclasses import dataclass, replace
 from threading import Barrier
 from typing import Literal, get_args
 
-from pytest_rankcheck.behaviour.answer_comparison import Asker, Difference, differences
+from pytest_rankcheck.behaviour.answer_comparison import (
+    AnswerDifference,
+    RepeatedRanker,
+    answer_differences,
+)
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.adapter_protocol import Order
@@ -19,7 +23,14 @@ from pytest_rankcheck.rankers.callable_adapters import Concurrently
 from pytest_rankcheck.rankers.rank import Attempt
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["VARIED", "Checked", "Condition", "Sameness", "Ways", "check_determinism"]
+__all__ = [
+    "VARIED",
+    "Condition",
+    "ConditionResult",
+    "DeterminismOptions",
+    "DeterminismResult",
+    "check_determinism",
+]
 
 Condition = Literal["repeats", "batch", "order", "candidates", "threads"]
 """What must not matter: that a query was asked before, with how many others it is asked at once, in
@@ -29,7 +40,7 @@ threads. In this order they are looked at: each also varies some of those before
 VARIED: tuple[Condition, ...] = get_args(Condition)[1:]
 """The conditions that are varied, beside asking again."""
 
-Asked = Iterator[tuple[str, Attempt]]
+AskedWays = Iterator[tuple[str, Attempt]]
 """In which way the ranker was asked, and what it answered."""
 
 _ORDERS: dict[str, Order] = {
@@ -43,7 +54,7 @@ _SWITCH_INTERVAL = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ConditionResult:
     """What was found under one condition."""
 
     condition: Condition
@@ -51,27 +62,27 @@ class Checked:
     """How the ranker was asked."""
     queries: int = 0
     """How many queries were compared."""
-    differences: Sequence[Difference] = ()
+    differences: Sequence[AnswerDifference] = ()
     """A query each, the first of its differences."""
     skipped: str = ""
     """Why nothing was compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sameness:
+class DeterminismResult:
     """What was found under all conditions."""
 
     ranker: str
-    found: Sequence[Checked]
+    conditions: Sequence[ConditionResult]
 
     @property
-    def broken(self) -> Sequence[Checked]:
+    def broken(self) -> Sequence[ConditionResult]:
         """The conditions that made a difference."""
-        return [one for one in self.found if one.differences]
+        return [one for one in self.conditions if one.differences]
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class DeterminismOptions:
     """In how many ways a ranker is asked.
 
     Raises:
@@ -104,7 +115,9 @@ class Ways:
                 )
 
 
-def check_determinism(asker: Asker, golden: GoldenSet, ways: Ways) -> Sameness:
+def check_determinism(
+    ranker: RepeatedRanker, golden: GoldenSet, ways: DeterminismOptions
+) -> DeterminismResult:
     """Ask a ranker for the same queries in several ways, and compare with the first answers.
 
     A query that is ranked differently under one condition says nothing about the next, which are
@@ -115,92 +128,100 @@ def check_determinism(asker: Asker, golden: GoldenSet, ways: Ways) -> Sameness:
         RunError: every ranking is empty.
     """
     __tracebackhide__ = True
-    run = asker.first(golden)
+    run = ranker.first_run(golden)
     stable = list(run.query_ids)
-    found: list[Checked] = []
-    for condition in _in_turn(ways.insensitive_to, asker):
-        skipped = _not_applicable(condition, asker, golden)
+    found: list[ConditionResult] = []
+    for condition in _in_turn(ways.insensitive_to, ranker):
+        skipped = _not_applicable(condition, ranker, golden)
         if not skipped and not stable:
             skipped = "no query is left that was always ranked the same"
         if skipped:
-            found.append(Checked(condition, skipped=skipped))
+            found.append(ConditionResult(condition, skipped=skipped))
             continue
-        asked = _asked(condition, asker, golden, ways, run)
+        asked = _asked(condition, ranker, golden, ways, run)
         found.append(_compared(condition, run, asked, stable))
         broken = {difference.query_id for difference in found[-1].differences}
         stable = [query_id for query_id in stable if query_id not in broken]
-    return Sameness(asker.adapter.name, found)
+    return DeterminismResult(ranker.adapter.name, found)
 
 
-def _in_turn(wanted: Sequence[Condition], asker: Asker) -> Iterator[Condition]:
+def _in_turn(wanted: Sequence[Condition], ranker: RepeatedRanker) -> Iterator[Condition]:
     """Yield the conditions, those first that vary nothing else."""
     yield "repeats"
     varied = [condition for condition in VARIED if condition in wanted]
-    if isinstance(asker.adapter, Concurrently):  # in any other order, other queries meet, too
+    if isinstance(ranker.adapter, Concurrently):  # in any other order, other queries meet, too
         varied.sort(key=lambda condition: condition != "threads")
     yield from varied
 
 
-def _asked(condition: Condition, asker: Asker, golden: GoldenSet, ways: Ways, run: Run) -> Asked:
+def _asked(
+    condition: Condition,
+    ranker: RepeatedRanker,
+    golden: GoldenSet,
+    ways: DeterminismOptions,
+    run: Run,
+) -> AskedWays:
     match condition:
         case "repeats":
-            return _repeats(asker, golden, ways.repeats)
+            return _repeats(ranker, golden, ways.repeats)
         case "order":
-            return _orders(asker, golden)
+            return _orders(ranker, golden)
         case "batch":
-            return _batches(asker, golden, ways.batch_sizes)
+            return _batches(ranker, golden, ways.batch_sizes)
         case "candidates":
-            return _candidates(asker, golden)
-    return _threads(asker, golden, ways.threads, run)
+            return _candidates(ranker, golden)
+    return _threads(ranker, golden, ways.threads, run)
 
 
-def _compared(condition: Condition, run: Run, asked: Asked, query_ids: Sequence[str]) -> Checked:
+def _compared(
+    condition: Condition, run: Run, asked: AskedWays, query_ids: Sequence[str]
+) -> ConditionResult:
     """Compare the answers to some queries with those of the first run."""
     ways: dict[str, None] = {}
-    found: dict[str, Difference] = {}
+    found: dict[str, AnswerDifference] = {}
     for how, attempt in asked:
         ways[how] = None
-        for query_id, difference in differences(run, attempt, how).items():
+        for query_id, difference in answer_differences(run, attempt, how).items():
             found.setdefault(query_id, difference)
     differing = [found[query_id] for query_id in query_ids if query_id in found]
-    return Checked(condition, tuple(ways), len(query_ids), differing)
+    return ConditionResult(condition, tuple(ways), len(query_ids), differing)
 
 
-def _repeats(asker: Asker, golden: GoldenSet, repeats: int) -> Asked:
+def _repeats(ranker: RepeatedRanker, golden: GoldenSet, repeats: int) -> AskedWays:
     for number in range(2, repeats + 1):
-        yield f"time {number}", asker.again(golden)
+        yield f"time {number}", ranker.rerun(golden)
 
 
-def _orders(asker: Asker, golden: GoldenSet) -> Asked:
+def _orders(ranker: RepeatedRanker, golden: GoldenSet) -> AskedWays:
     for how, order in _ORDERS.items():
         ids = [golden.query_ids[place] for place in order(range(len(golden)))]
-        yield how, asker.again(golden.ordered(ids))
+        yield how, ranker.rerun(golden.ordered(ids))
 
 
-def _batches(asker: Asker, golden: GoldenSet, sizes: Sequence[int]) -> Asked:
+def _batches(ranker: RepeatedRanker, golden: GoldenSet, sizes: Sequence[int]) -> AskedWays:
     # Never more at once than it is made for: that may not fit into its memory.
-    own = _own_size(asker, golden)
+    own = _own_size(ranker, golden)
     for size in sizes or dict.fromkeys((1, (own + 1) // 2)):
-        adapter = asker.adapter.with_size(size)
+        adapter = ranker.adapter.with_size(size)
         assert adapter is not None
-        yield f"{size:,} at once", asker.asking(adapter).again(golden)
+        yield f"{size:,} at once", ranker.with_adapter(adapter).rerun(golden)
 
 
-def _candidates(asker: Asker, golden: GoldenSet) -> Asked:
+def _candidates(ranker: RepeatedRanker, golden: GoldenSet) -> AskedWays:
     for how, order in _ORDERS.items():
-        adapter = asker.adapter.with_candidates(order)
+        adapter = ranker.adapter.with_candidates(order)
         assert adapter is not None
-        yield how, asker.asking(adapter).again(golden)
+        yield how, ranker.with_adapter(adapter).rerun(golden)
 
 
-def _threads(asker: Asker, golden: GoldenSet, threads: int, run: Run) -> Asked:
+def _threads(ranker: RepeatedRanker, golden: GoldenSet, threads: int, run: Run) -> AskedWays:
     """Ask from several threads at the same time, each for all queries and from another on.
 
     A ranker that is done at once is asked for some time, so that the threads do meet. What is
     async runs in one thread; it is asked for one query at a time instead.
     """
-    if isinstance(asker.adapter, Concurrently):
-        yield "one at a time", replace(asker, concurrency=1).again(golden)
+    if isinstance(ranker.adapter, Concurrently):
+        yield "one at a time", replace(ranker, concurrency=1).rerun(golden)
         return
     barrier = Barrier(threads)
 
@@ -209,9 +230,9 @@ def _threads(asker: Asker, golden: GoldenSet, threads: int, run: Run) -> Asked:
         part = golden.ordered((*ids[start:], *ids[:start]))
         barrier.wait()
         end = time.monotonic() + _THREADS_MEET
-        attempt = asker.again(part)
-        while time.monotonic() < end and not differences(run, attempt, ""):
-            attempt = asker.again(part)
+        attempt = ranker.rerun(part)
+        while time.monotonic() < end and not answer_differences(run, attempt, ""):
+            attempt = ranker.rerun(part)
         return attempt
 
     interval = sys.getswitchinterval()
@@ -224,25 +245,25 @@ def _threads(asker: Asker, golden: GoldenSet, threads: int, run: Run) -> Asked:
         sys.setswitchinterval(interval)
 
 
-def _not_applicable(condition: Condition, asker: Asker, golden: GoldenSet) -> str:
+def _not_applicable(condition: Condition, ranker: RepeatedRanker, golden: GoldenSet) -> str:
     """Return why a condition cannot be varied; nothing if it can."""
-    adapter = asker.adapter
+    adapter = ranker.adapter
     match condition:
         case "order" if len(golden) == 1:
             return "there is only one query"
         case "batch":
             if adapter.with_size(1) is None:
                 return "the ranker is asked for one query after the other"
-            if _own_size(asker, golden) == 1:
+            if _own_size(ranker, golden) == 1:
                 return "there is only one query at once"
         case "candidates":
             if adapter.with_candidates(lambda places: places) is None:
                 return "the ranker is given no candidates"
-        case "threads" if isinstance(adapter, Concurrently) and asker.concurrency == 1:
+        case "threads" if isinstance(adapter, Concurrently) and ranker.concurrency == 1:
             return "concurrency=1 asks for one query at a time"
     return ""
 
 
-def _own_size(asker: Asker, golden: GoldenSet) -> int:
-    size = asker.adapter.size if isinstance(asker.adapter, AtOnce) else 1
+def _own_size(ranker: RepeatedRanker, golden: GoldenSet) -> int:
+    size = ranker.adapter.size if isinstance(ranker.adapter, AtOnce) else 1
     return min(size or len(golden), len(golden))

@@ -19,10 +19,10 @@ from pytest_rankcheck.golden.expectation_conflicts import conflict_in
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["Checked", "Status", "check_expectations"]
+__all__ = ["ExpectationResult", "ExpectationStatus", "check_expectations"]
 
 
-class Status(StrEnum):
+class ExpectationStatus(StrEnum):
     """What became of an expectation."""
 
     HOLDS = "holds"
@@ -34,7 +34,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ExpectationResult:
     """An expectation with what the run says to it."""
 
     expectation: Expectation
@@ -44,16 +44,16 @@ class Checked:
     against it first."""
 
     @property
-    def status(self) -> Status:
+    def status(self) -> ExpectationStatus:
         """What became of it."""
         if self.expectation.known_failure is not None:
-            return Status.FIXED if self.holds else Status.KNOWN
-        return Status.HOLDS if self.holds else Status.VIOLATED
+            return ExpectationStatus.FIXED if self.holds else ExpectationStatus.KNOWN
+        return ExpectationStatus.HOLDS if self.holds else ExpectationStatus.VIOLATED
 
     @property
     def is_wrong(self) -> bool:
         """Whether something has to be done: it is violated, or fixed and still marked."""
-        return self.status in (Status.VIOLATED, Status.FIXED)
+        return self.status in (ExpectationStatus.VIOLATED, ExpectationStatus.FIXED)
 
     @property
     def fails(self) -> bool:
@@ -63,7 +63,7 @@ class Checked:
 
 def check_expectations(
     run: Run, golden: GoldenSet, expectations: Sequence[Expectation]
-) -> list[Checked]:
+) -> list[ExpectationResult]:
     """Return what the run says to each expectation, in the golden set's order.
 
     A query that the run lacks has an empty ranking: files of runs cannot say it otherwise.
@@ -118,7 +118,7 @@ def _check_depth(expectations: Sequence[Expectation], run: Run) -> None:
             )
 
 
-def _checked(one: Expectation, ranking: Sequence[str]) -> Checked:
+def _checked(one: Expectation, ranking: Sequence[str]) -> ExpectationResult:
     named = (*one.documents, *one.others)
     found = {doc_id: rank for rank, doc_id in enumerate(ranking, 1) if doc_id in named}
     against = _against(one, found)
@@ -130,7 +130,7 @@ def _checked(one: Expectation, ranking: Sequence[str]) -> Checked:
         case _:
             holds = not against
     ordered = dict.fromkeys((*against, *named))
-    return Checked(one, holds, {doc_id: found.get(doc_id) for doc_id in ordered})
+    return ExpectationResult(one, holds, {doc_id: found.get(doc_id) for doc_id in ordered})
 
 
 def _against(one: Expectation, ranks: Mapping[str, int]) -> list[str]:

@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pytest_rankcheck.behaviour.perturbed_answers import Perturbed, Perturbing
+from pytest_rankcheck.behaviour.perturbed_answers import PerturbationResult, PerturbedQuery
 from pytest_rankcheck.comparison.paired_values import SLACK
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
-__all__ = ["Directed", "Direction", "Limits", "Of"]
+__all__ = ["Direction", "DirectionLimits", "DirectionScope", "InvarianceLimits"]
 
 Direction = Literal["not_better", "not_worse"]
 """Where a metric may not go when a query is perturbed."""
 
-Of = Literal["query", "mean"]
+DirectionScope = Literal["query", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class InvarianceLimits:
     """What an invariance allows; None is no limit.
 
     Raises:
@@ -55,7 +55,7 @@ class Limits:
         """Whether the likeness of rankings counts."""
         return self.min_rbo is not None or self.min_mean_rbo is not None
 
-    def is_unlike(self, trial: Perturbed) -> bool:
+    def is_unlike(self, trial: PerturbedQuery) -> bool:
         """Whether the two rankings are less alike than they may be."""
         if self.min_rbo is None:
             return False
@@ -63,25 +63,25 @@ class Limits:
         must_be_same = self.min_rbo >= 1 and trial.before != trial.after
         return must_be_same or trial.rbo < self.min_rbo - SLACK
 
-    def is_drop(self, trial: Perturbed) -> bool:
+    def is_drop(self, trial: PerturbedQuery) -> bool:
         """Whether the metric falls by more than it may."""
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
-    def beyond(self, found: Perturbing) -> Mapping[str, Sequence[Perturbed]]:
+    def beyond(self, found: PerturbationResult) -> Mapping[str, Sequence[PerturbedQuery]]:
         """Return the queries that are beyond a limit, with the trials that are."""
         return _those(
             found, lambda one: bool(one.failure) or self.is_unlike(one) or self.is_drop(one)
         )
 
-    def mean_is_unlike(self, found: Perturbing) -> bool:
+    def mean_is_unlike(self, found: PerturbationResult) -> bool:
         """Whether the mean RBO is below its limit."""
         return self.min_mean_rbo is not None and found.mean_rbo < self.min_mean_rbo - SLACK
 
-    def mean_is_drop(self, found: Perturbing) -> bool:
+    def mean_is_drop(self, found: PerturbationResult) -> bool:
         """Whether the mean of the metric falls by more than it may."""
         return self.max_mean_drop is not None and -found.mean_gain > self.max_mean_drop + SLACK
 
-    def fails(self, found: Perturbing) -> bool:
+    def fails(self, found: PerturbationResult) -> bool:
         """Whether something is beyond its limit; an error of the ranker always is."""
         return (
             any(one.failure for one in found.trials)
@@ -90,7 +90,7 @@ class Limits:
             or self.mean_is_drop(found)
         )
 
-    def severity(self, trial: Perturbed) -> float:
+    def severity(self, trial: PerturbedQuery) -> float:
         """Return how bad a trial is, by what is limited."""
         unlike = 1 - trial.rbo if self.on_rbo else 0.0
         drop = -trial.gain if self.on_metric and not math.isnan(trial.gain) else 0.0
@@ -98,16 +98,16 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Directed:
+class DirectionLimits:
     """The direction in which the answers to perturbed queries may go.
 
     Raises:
         ConfigurationError: there is no such direction, or a number is out of its range.
     """
 
-    direction: Direction | Callable[[Perturbed], bool]
+    direction: Direction | Callable[[PerturbedQuery], bool]
     slack: float = 0.0
-    of: Of = "query"
+    of: DirectionScope = "query"
     allowed_queries: int = 0
 
     def __post_init__(self) -> None:
@@ -118,7 +118,7 @@ class Directed:
                 'of="mean" goes with direction="not_better" or "not_worse"; a function is asked of '
                 "each query"
             )
-        _check_word("of", self.of, Of)
+        _check_word("of", self.of, DirectionScope)
         _check_not_negative("slack", self.slack)
         _check_count("allowed_queries", self.allowed_queries)
 
@@ -127,7 +127,7 @@ class Directed:
         rise = gain if self.direction == "not_better" else -gain
         return rise > self.slack + SLACK
 
-    def beyond(self, found: Perturbing) -> Mapping[str, Sequence[Perturbed]]:
+    def beyond(self, found: PerturbationResult) -> Mapping[str, Sequence[PerturbedQuery]]:
         """Return the queries that go the wrong way, with the trials that do."""
         if self.of == "mean":
             return _those(found, lambda one: bool(one.failure))
@@ -136,7 +136,9 @@ class Directed:
             return _those(found, lambda one: bool(one.failure) or not ask(one))
         return _those(found, lambda one: bool(one.failure) or self.is_wrong(one.gain))
 
-    def fails(self, found: Perturbing, beyond: Mapping[str, Sequence[Perturbed]]) -> bool:
+    def fails(
+        self, found: PerturbationResult, beyond: Mapping[str, Sequence[PerturbedQuery]]
+    ) -> bool:
         """Whether too many queries go the wrong way, or the mean does."""
         if any(one.failure for one in found.trials):
             return True
@@ -144,15 +146,15 @@ class Directed:
             return self.is_wrong(found.mean_gain)
         return len(beyond) > self.allowed_queries
 
-    def severity(self, trial: Perturbed) -> float:
+    def severity(self, trial: PerturbedQuery) -> float:
         """Return how far a trial goes the wrong way."""
         gain = 0.0 if math.isnan(trial.gain) else trial.gain
         return math.inf if trial.failure else -gain if self.direction == "not_worse" else gain
 
 
 def _those(
-    found: Perturbing, is_beyond: Callable[[Perturbed], bool]
-) -> Mapping[str, Sequence[Perturbed]]:
+    found: PerturbationResult, is_beyond: Callable[[PerturbedQuery], bool]
+) -> Mapping[str, Sequence[PerturbedQuery]]:
     chosen = {
         query_id: [one for one in trials if is_beyond(one)]
         for query_id, trials in found.by_query.items()

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.behaviour.answer_comparison import Asker
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.perturbations import Perturb, perturbation_named
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
@@ -22,11 +22,11 @@ from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
 from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["Perturbed", "Perturbing", "perturbed_answers"]
+__all__ = ["PerturbationResult", "PerturbedQuery", "perturbed_answers"]
 
 
 @dataclass(frozen=True, slots=True)
-class Perturbed:
+class PerturbedQuery:
     """A query as it is and with another text, and what was answered to both."""
 
     query: Query
@@ -49,7 +49,7 @@ class Perturbed:
 
 
 @dataclass(frozen=True)
-class Perturbing:
+class PerturbationResult:
     """What was answered to all queries of a golden set, perturbed."""
 
     ranker: str
@@ -58,7 +58,7 @@ class Perturbing:
     metric: Metric
     p: float
     """The patience of RBO."""
-    trials: Sequence[Perturbed]
+    trials: Sequence[PerturbedQuery]
     """One for each text that a query became."""
     unchanged: Sequence[str]
     """The queries whose text stays as it is."""
@@ -66,9 +66,9 @@ class Perturbing:
     """The queries that have none."""
 
     @cached_property
-    def by_query(self) -> Mapping[str, Sequence[Perturbed]]:
+    def by_query(self) -> Mapping[str, Sequence[PerturbedQuery]]:
         """The trials of each query."""
-        found: dict[str, list[Perturbed]] = {}
+        found: dict[str, list[PerturbedQuery]] = {}
         for trial in self.trials:
             found.setdefault(trial.query.id, []).append(trial)
         return found
@@ -79,7 +79,7 @@ class Perturbing:
         return _mean(_mean(one.rbo for one in trials) for trials in self.by_query.values())
 
     @property
-    def judged(self) -> Mapping[str, Sequence[Perturbed]]:
+    def judged(self) -> Mapping[str, Sequence[PerturbedQuery]]:
         """The trials of the queries that have a value of the metric, before and after."""
         return {
             query_id: trials
@@ -103,7 +103,7 @@ class Perturbing:
 
 
 def perturbed_answers(
-    asker: Asker,
+    ranker: RepeatedRanker,
     golden: GoldenSet,
     perturbation: str | Perturb,
     metric: Metric,
@@ -111,7 +111,7 @@ def perturbed_answers(
     p: float,
     seed: int,
     min_queries: int,
-) -> Perturbing:
+) -> PerturbationResult:
     """Ask for the queries that a perturbation changes, as they are and perturbed.
 
     Raises:
@@ -135,9 +135,9 @@ def perturbed_answers(
             f"fewer than {min_queries:,}: there is too little to check; take another one, or fewer "
             "with min_queries"
         )
-    trials = _trials(asker, golden, changed, metric, p) if changed else []
-    return Perturbing(
-        asker.adapter.name,
+    trials = _trials(ranker, golden, changed, metric, p) if changed else []
+    return PerturbationResult(
+        ranker.adapter.name,
         name,
         metric,
         p,
@@ -189,28 +189,28 @@ def _texts(perturb: Callable[[Query], object], query: Query, name: str) -> list[
 
 
 def _trials(
-    asker: Asker,
+    ranker: RepeatedRanker,
     golden: GoldenSet,
     changed: Mapping[str, Sequence[str]],
     metric: Metric,
     p: float,
-) -> list[Perturbed]:
+) -> list[PerturbedQuery]:
     """Ask for the queries as they are, and then for all their first texts, all second ones, ..."""
-    run = asker.first(golden.subset(changed))
+    run = ranker.first_run(golden.subset(changed))
     before = _values(run, golden, metric)
-    found: dict[str, list[Perturbed]] = {query_id: [] for query_id in changed}
+    found: dict[str, list[PerturbedQuery]] = {query_id: [] for query_id in changed}
     for turn in range(max(map(len, changed.values()))):
         texts = {
             query_id: others[turn] for query_id, others in changed.items() if turn < len(others)
         }
-        attempt = asker.again(golden.reworded(texts))
+        attempt = ranker.rerun(golden.reworded(texts))
         after = _values(attempt.run, golden, metric)
         for query_id, text in texts.items():
             rankings = run.ranking(query_id), attempt.run.ranking(query_id)
             values = before.get(query_id, math.nan), after.get(query_id, math.nan)
             rise = values[1] - values[0]
             found[query_id].append(
-                Perturbed(
+                PerturbedQuery(
                     golden.query(query_id),
                     text,
                     *rankings,

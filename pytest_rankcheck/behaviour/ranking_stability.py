@@ -15,7 +15,7 @@ from pytest_rankcheck.metrics.similarity.order_similarity import tau_ap
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
 from pytest_rankcheck.metrics.similarity.top_k_similarity import overlap, top_k_kendall
 
-__all__ = ["Agreement", "Stability", "StabilityLimits", "stability_of"]
+__all__ = ["RankingStability", "StabilityLimits", "TopKAgreement", "stability_of"]
 
 Ranking = Sequence[str]
 
@@ -70,7 +70,7 @@ class StabilityLimits:
         ):
             raise ConfigurationError("nothing is limited: give min_rbo or another limit")
 
-    def broken_by(self, one: Agreement) -> Sequence[str]:
+    def broken_by(self, one: TopKAgreement) -> Sequence[str]:
         """Return which limits a query is beyond, in words; none where it is within all."""
         asked = (
             (f"RBO(p={self.p:g})", one.rbo, self.min_rbo, 1),
@@ -93,7 +93,7 @@ class StabilityLimits:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class TopKAgreement:
     """The top k of one query, before and now; its similarities are computed when asked for."""
 
     query_id: str
@@ -135,20 +135,20 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Stability:
+class RankingStability:
     """How the rankings of all queries stand to those of before, and which limits that breaks."""
 
-    agreements: Sequence[Agreement]
+    agreements: Sequence[TopKAgreement]
     limits: StabilityLimits
 
     @cached_property
-    def changed(self) -> Sequence[Agreement]:
+    def changed(self) -> Sequence[TopKAgreement]:
         """The queries with another top k, the least alike first."""
         found = [one for one in self.agreements if one.is_changed]
         return sorted(found, key=lambda one: (one.rbo, one.query_id))
 
     @cached_property
-    def beyond(self) -> Sequence[Agreement]:
+    def beyond(self) -> Sequence[TopKAgreement]:
         """The queries that are beyond a limit, the least alike first."""
         return [one for one in self.changed if self.limits.broken_by(one)]
 
@@ -173,7 +173,7 @@ class Stability:
         return min((one.rbo for one in self.agreements), default=math.nan)
 
 
-def stability_of(comparison: Comparison, limits: StabilityLimits) -> Stability:
+def stability_of(comparison: Comparison, limits: StabilityLimits) -> RankingStability:
     """Return how the rankings of a comparison's queries stand to those of before.
 
     What of them is known on both sides counts, down to k.
@@ -181,9 +181,9 @@ def stability_of(comparison: Comparison, limits: StabilityLimits) -> Stability:
     evaluation, other = comparison.evaluation, comparison.other
     depths = (limits.k, evaluation.known_depth, other.known_depth)
     k = min(depth for depth in depths if depth is not None)
-    return Stability(
+    return RankingStability(
         [
-            Agreement(
+            TopKAgreement(
                 query_id,
                 tuple(other.ranking(query_id)[:k]),
                 tuple(evaluation.ranking(query_id)[:k]),

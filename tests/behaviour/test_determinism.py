@@ -26,8 +26,12 @@ from pytest_rankcheck import (
     scorer,
     transformer,
 )
-from pytest_rankcheck.behaviour.answer_comparison import Asker
-from pytest_rankcheck.behaviour.determinism_check import Sameness, Ways, check_determinism
+from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
+from pytest_rankcheck.behaviour.determinism_check import (
+    DeterminismOptions,
+    DeterminismResult,
+    check_determinism,
+)
 from pytest_rankcheck.reports.ledger import Entry
 
 GOLDEN = GoldenSet.from_dict(
@@ -38,8 +42,10 @@ GOLDEN = GoldenSet.from_dict(
 ALL = ["repeats", "batch", "order", "candidates", "threads"]
 
 
-def found_in(ranker: object, golden: GoldenSet = GOLDEN, **ways: Any) -> Sameness:
-    return check_determinism(Asker.of(ranker, golden, {}), golden, Ways(**ways))
+def found_in(ranker: object, golden: GoldenSet = GOLDEN, **ways: Any) -> DeterminismResult:
+    return check_determinism(
+        RepeatedRanker.of(ranker, golden, {}), golden, DeterminismOptions(**ways)
+    )
 
 
 def broken_by(ranker: object, **ways: Any) -> dict[str, list[str]]:
@@ -109,9 +115,9 @@ def test_what_answers_the_same_passes_and_says_what_applied(
     ranker: object, golden: GoldenSet, skipped: list[str]
 ) -> None:
     found = found_in(ranker, golden)
-    assert sorted(one.condition for one in found.found) == sorted(ALL)
+    assert sorted(one.condition for one in found.conditions) == sorted(ALL)
     assert not found.broken
-    assert [one.condition for one in found.found if one.skipped] == skipped
+    assert [one.condition for one in found.conditions if one.skipped] == skipped
 
 
 # --- what does not -----------------------------------------------------------------------------
@@ -220,17 +226,17 @@ def test_an_async_ranker_is_asked_for_one_query_at_a_time_instead() -> None:
             return [self.text]
 
     assert next(iter(broken_by(Crossing()))) == "threads"
-    asker = Asker.of(Crossing(), GOLDEN, {"concurrency": 1})
-    found = check_determinism(asker, GOLDEN, Ways())
+    asker = RepeatedRanker.of(Crossing(), GOLDEN, {"concurrency": 1})
+    found = check_determinism(asker, GOLDEN, DeterminismOptions())
     assert not found.broken
-    assert found.found[1].skipped == "concurrency=1 asks for one query at a time"
+    assert found.conditions[1].skipped == "concurrency=1 asks for one query at a time"
 
 
 def test_what_is_broken_already_is_not_asked_about_again() -> None:
     calls = itertools.count()
     found = found_in(lambda text: [f"{text} {next(calls)}"])
     assert [one.condition for one in found.broken] == ["repeats"]
-    assert [one.skipped for one in found.found[1:]] == [
+    assert [one.skipped for one in found.conditions[1:]] == [
         "the ranker is asked for one query after the other",
         "no query is left that was always ranked the same",
         "the ranker is given no candidates",

@@ -1,4 +1,4 @@
-"""Perturbed queries: what counts as changed, the limits, directions, and the text of a failure."""
+"""PerturbedQuery queries: what counts as changed, the limits, directions, and the text of a failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_rankcheck import (
     ConfigurationError,
     GoldenSet,
     MetricError,
-    Perturbed,
+    PerturbedQuery,
     Query,
     RankerError,
     RunError,
@@ -300,9 +300,9 @@ def test_the_other_way_and_a_metric_where_lower_is_better() -> None:
 
 
 def test_a_function_says_what_is_as_it_should_be(entered: list[Entry]) -> None:
-    seen: list[Perturbed] = []
+    seen: list[PerturbedQuery] = []
 
-    def narrows(trial: Perturbed) -> bool:
+    def narrows(trial: PerturbedQuery) -> bool:
         seen.append(trial)
         return set(trial.after) <= set(trial.before)
 
@@ -320,7 +320,7 @@ def test_a_function_says_what_is_as_it_should_be(entered: list[Entry]) -> None:
         f"{name} must hold of every query; nDCG@10 0.5000 -> 1.0000, +0.5000 over 1 judged query"
     )
 
-    def keeps_the_first(trial: Perturbed) -> bool:
+    def keeps_the_first(trial: PerturbedQuery) -> bool:
         return trial.after[0] == trial.before[0]
 
     with pytest.raises(AssertionError, match="must hold of every query: 2 of 2 queries do not"):

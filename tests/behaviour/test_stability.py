@@ -7,13 +7,17 @@ import math
 import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, Run, compare, evaluate, rbo
-from pytest_rankcheck.behaviour.ranking_stability import Stability, StabilityLimits, stability_of
+from pytest_rankcheck.behaviour.ranking_stability import (
+    RankingStability,
+    StabilityLimits,
+    stability_of,
+)
 
 BEFORE = {"a": ["1", "2", "3", "4"], "b": ["1", "2", "3", "4"], "c": ["1", "2"], "d": []}
 NOW = {"a": ["1", "2", "3", "4"], "b": ["2", "1", "3", "5"], "c": ["8", "9"], "d": ["1"]}
 
 
-def stability(limits: StabilityLimits) -> Stability:
+def stability(limits: StabilityLimits) -> RankingStability:
     golden = GoldenSet.from_dict({query_id: {} for query_id in BEFORE})
     now, then = (evaluate(Run.from_dict(rankings), golden) for rankings in (NOW, BEFORE))
     return stability_of(compare(now, then), limits)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rankcheck.behaviour.answer_comparison import Difference
-from pytest_rankcheck.behaviour.determinism_check import Checked, Condition, Sameness
+from pytest_rankcheck.behaviour.answer_comparison import AnswerDifference
+from pytest_rankcheck.behaviour.determinism_check import (
+    Condition,
+    ConditionResult,
+    DeterminismResult,
+)
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
@@ -34,29 +38,29 @@ _ADVICE: dict[Condition, str] = {
 }
 
 
-def determinism_note(golden: GoldenSet, found: Sameness) -> str:
+def determinism_note(golden: GoldenSet, found: DeterminismResult) -> str:
     """Return in a line what was found under each condition."""
     if found.broken:
         return _headline(golden, found)
-    same = ", ".join(_NAMES[one.condition] for one in found.found if not one.skipped)
-    skipped = ", ".join(_NAMES[one.condition] for one in found.found if one.skipped)
+    same = ", ".join(_NAMES[one.condition] for one in found.conditions if not one.skipped)
+    skipped = ", ".join(_NAMES[one.condition] for one in found.conditions if one.skipped)
     rest = f"; not checked: {skipped}" if skipped else ""
     return f"{_subject(golden, found)} always answers the same: {same}{rest}"
 
 
-def determinism_text(golden: GoldenSet, found: Sameness) -> str:
+def determinism_text(golden: GoldenSet, found: DeterminismResult) -> str:
     """Return what made a difference, for which queries, with both rankings."""
     return "\n".join(_lines(golden, found))
 
 
-def _subject(golden: GoldenSet, found: Sameness) -> str:
+def _subject(golden: GoldenSet, found: DeterminismResult) -> str:
     size = plural(len(golden), "query", "queries")
     return f"ranker '{quoted(found.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
 
 
-def _lines(golden: GoldenSet, found: Sameness) -> Iterator[str]:
+def _lines(golden: GoldenSet, found: DeterminismResult) -> Iterator[str]:
     yield _headline(golden, found)
-    for one in found.found:
+    for one in found.conditions:
         yield f"  {_NAMES[one.condition]:<21}{_state(one, len(golden))}"
     for one in found.broken:
         yield f"  {_NAMES[one.condition]}: {_ADVICE[one.condition]}"
@@ -67,12 +71,12 @@ def _lines(golden: GoldenSet, found: Sameness) -> Iterator[str]:
             yield f"    and {listed(hidden)}"
 
 
-def _headline(golden: GoldenSet, found: Sameness) -> str:
+def _headline(golden: GoldenSet, found: DeterminismResult) -> str:
     broken = ", ".join(_NAMES[one.condition] for one in found.broken)
     return f"{_subject(golden, found)} does not always answer the same: {broken}"
 
 
-def _state(one: Checked, total: int) -> str:
+def _state(one: ConditionResult, total: int) -> str:
     """Return how many queries were ranked the same, of those that were until then."""
     if one.skipped:
         return f"not checked: {one.skipped}"
@@ -86,7 +90,7 @@ def _state(one: Checked, total: int) -> str:
     return f"{len(one.differences):,} of {those} ranked differently{told} ({ways})"
 
 
-def _worst(one: Checked) -> list[Difference]:
+def _worst(one: ConditionResult) -> list[AnswerDifference]:
     """Return the differences: errors first, then the least alike."""
     return sorted(
         one.differences,
@@ -94,11 +98,11 @@ def _worst(one: Checked) -> list[Difference]:
     )
 
 
-def _likeness(difference: Difference) -> float:
+def _likeness(difference: AnswerDifference) -> float:
     return rbo(difference.before, difference.after)
 
 
-def _difference_lines(golden: GoldenSet, difference: Difference) -> Iterator[str]:
+def _difference_lines(golden: GoldenSet, difference: AnswerDifference) -> Iterator[str]:
     failure = difference.failure
     like = f", RBO {number(_likeness(difference), 3)}, from rank {_parting(difference):,} on"
     how = difference.how if failure else difference.how + like
@@ -110,7 +114,7 @@ def _difference_lines(golden: GoldenSet, difference: Difference) -> Iterator[str
         yield f"      then   {type(failure).__name__}: {quoted(failure, 300)}"
 
 
-def _parting(difference: Difference) -> int:
+def _parting(difference: AnswerDifference) -> int:
     """Return the first rank at which two rankings differ."""
     pairs = zip(difference.before, difference.after, strict=False)
     shorter = min(len(difference.before), len(difference.after))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from pytest_rankcheck.behaviour.expectation_check import Checked, Status
+from pytest_rankcheck.behaviour.expectation_check import ExpectationResult, ExpectationStatus
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
@@ -18,7 +18,7 @@ _MOST_QUERIES = 20
 _NAMED = 8
 
 
-def expectations_text(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> str:
+def expectations_text(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> str:
     """Return all that is wrong, by query, and what to do.
 
     Args:
@@ -29,27 +29,29 @@ def expectations_text(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> 
     return "\n".join(_lines(golden, run, found))
 
 
-def _headline(golden: GoldenSet, found: Sequence[Checked]) -> str:
+def _headline(golden: GoldenSet, found: Sequence[ExpectationResult]) -> str:
     """Return how many expectations there are, and what became of them."""
     size = plural(len(golden), "query", "queries")
-    counts = {status: sum(one.status is status for one in found) for status in Status}
-    violated = [one for one in found if one.status is Status.VIOLATED]
+    counts = {status: sum(one.status is status for one in found) for status in ExpectationStatus}
+    violated = [one for one in found if one.status is ExpectationStatus.VIOLATED]
     warned = sum(not one.fails for one in violated)
-    holding = counts[Status.HOLDS]
+    holding = counts[ExpectationStatus.HOLDS]
     verb = "holds" if 1 in (holding, len(found)) else "hold"
     told = [f"{holding:,} of {plural(len(found), 'expectation')} {verb}"]
     if violated:
         told.append(f"{len(violated):,} violated" + (f" ({warned:,} to warn)" if warned else ""))
-    if counts[Status.KNOWN]:
-        told.append(plural(counts[Status.KNOWN], "known failure"))
-    if counts[Status.FIXED]:
-        fixed = plural(counts[Status.FIXED], "known failure")
-        told.append(f"{fixed} that {'holds' if counts[Status.FIXED] == 1 else 'hold'} now")
+    if counts[ExpectationStatus.KNOWN]:
+        told.append(plural(counts[ExpectationStatus.KNOWN], "known failure"))
+    if counts[ExpectationStatus.FIXED]:
+        fixed = plural(counts[ExpectationStatus.FIXED], "known failure")
+        told.append(
+            f"{fixed} that {'holds' if counts[ExpectationStatus.FIXED] == 1 else 'hold'} now"
+        )
     return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(told)}"
 
 
 def expectation_entries(
-    golden: GoldenSet, found: Sequence[Checked], failure: str | None
+    golden: GoldenSet, found: Sequence[ExpectationResult], failure: str | None
 ) -> Iterator[Entry]:
     """Yield lines of the summary: the counts, what fails as known, and what only warns.
 
@@ -60,16 +62,16 @@ def expectation_entries(
     """
     yield finding("expectations", _headline(golden, found), failure)
     for one in found:
-        if one.status is Status.KNOWN:
+        if one.status is ExpectationStatus.KNOWN:
             yield Entry(heading="expectations that fail as known", note=_note(golden, one))
         elif one.is_wrong and not one.fails:
             yield Entry(heading="expectations to look at (severity warn)", note=_note(golden, one))
 
 
-def _lines(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> Iterator[str]:
+def _lines(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> Iterator[str]:
     yield _headline(golden, found)
     failing = [one for one in found if one.fails]
-    violated = [one for one in failing if one.status is Status.VIOLATED]
+    violated = [one for one in failing if one.status is ExpectationStatus.VIOLATED]
     queries = [
         (query_id, list(group))
         for query_id, group in groupby(violated, lambda one: one.expectation.query)
@@ -80,11 +82,11 @@ def _lines(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> Iterator[st
     if hidden:
         others = plural(len(queries) - _MOST_QUERIES, "query", "queries")
         yield f"  and {hidden:,} more, of {others}"
-    fixed = [one for one in failing if one.status is Status.FIXED]
+    fixed = [one for one in failing if one.status is ExpectationStatus.FIXED]
     if fixed:
         yield "  known failures that hold now; take their known_failure away"
         yield from (f"    {_note(golden, one)}" for one in fixed)
-    known = [one for one in found if one.status is Status.KNOWN]
+    known = [one for one in found if one.status is ExpectationStatus.KNOWN]
     if known:
         yield "  known failures, which do not fail the test"
         yield from (f"    {_note(golden, one)}" for one in known)
@@ -96,7 +98,7 @@ def _lines(golden: GoldenSet, run: Run, found: Sequence[Checked]) -> Iterator[st
 
 
 def _query_lines(
-    golden: GoldenSet, run: Run, query_id: str, group: Sequence[Checked]
+    golden: GoldenSet, run: Run, query_id: str, group: Sequence[ExpectationResult]
 ) -> Iterator[str]:
     place = golden.place(query_id)
     yield f"  {query_in(golden, query_id)}" + (f"  ({quoted(place, 200)})" if place else "")
@@ -111,13 +113,13 @@ def _query_lines(
         yield "    ranked    nothing: the run does not have this query"
 
 
-def _ranks_lines(golden: GoldenSet, one: Checked) -> Iterator[str]:
+def _ranks_lines(golden: GoldenSet, one: ExpectationResult) -> Iterator[str]:
     places = _ranks(golden, one)
     for number, line in enumerate(packed(places, indent="", gap=", ")):
         yield f"    {'but' if number == 0 else '':<10}{line}"
 
 
-def _ranks(golden: GoldenSet, one: Checked) -> list[str]:
+def _ranks(golden: GoldenSet, one: ExpectationResult) -> list[str]:
     """Return where the documents are that are named, those first that speak against it."""
     named = [
         f"{document_in(golden, doc_id)} {'is not ranked' if rank is None else f'is at {rank}'}"
@@ -127,7 +129,7 @@ def _ranks(golden: GoldenSet, one: Checked) -> list[str]:
     return [*named[:_NAMED], f"and {hidden:,} more"] if hidden > 0 else named
 
 
-def _note(golden: GoldenSet, one: Checked) -> str:
+def _note(golden: GoldenSet, one: ExpectationResult) -> str:
     """Return an expectation in a line, with what became of it and why it is marked."""
     expectation = one.expectation
     ranks = f"; {', '.join(_ranks(golden, one))}" if one.ranks else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from pytest_rankcheck.behaviour.perturbation_limits import Directed, Limits
-from pytest_rankcheck.behaviour.perturbed_answers import Perturbed, Perturbing
+from pytest_rankcheck.behaviour.perturbation_limits import DirectionLimits, InvarianceLimits
+from pytest_rankcheck.behaviour.perturbed_answers import PerturbationResult, PerturbedQuery
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.callable_adapters import name_of
@@ -18,10 +18,10 @@ _WORST = 5
 _TOP = 5
 _DO, _DO_NOT, _ARE_NOT = ("does", "do"), ("does not", "do not"), ("is not", "are not")
 
-Beyond = Mapping[str, Sequence[Perturbed]]
+Beyond = Mapping[str, Sequence[PerturbedQuery]]
 
 
-def invariance_note(golden: GoldenSet, found: Perturbing) -> str:
+def invariance_note(golden: GoldenSet, found: PerturbationResult) -> str:
     """Return in a line how much a perturbation changes."""
     changed = sum(
         any(one.before != one.after for one in trials) for trials in found.by_query.values()
@@ -32,7 +32,7 @@ def invariance_note(golden: GoldenSet, found: Perturbing) -> str:
     return f"{_named(found)}, {_subject(golden, found)}: {'; '.join(told)}{_left(found)}"
 
 
-def invariance_text(golden: GoldenSet, found: Perturbing, limits: Limits) -> str:
+def invariance_text(golden: GoldenSet, found: PerturbationResult, limits: InvarianceLimits) -> str:
     """Return which limits are broken, and the worst queries with both rankings."""
     beyond = limits.beyond(found) or found.by_query
     lines = [
@@ -47,14 +47,16 @@ def invariance_text(golden: GoldenSet, found: Perturbing, limits: Limits) -> str
     return "\n".join(lines)
 
 
-def direction_note(golden: GoldenSet, found: Perturbing, directed: Directed) -> str:
+def direction_note(golden: GoldenSet, found: PerturbationResult, directed: DirectionLimits) -> str:
     """Return in a line where a perturbation leads."""
     told = _means(found) if found.judged else _queries(found)
     rule = _rule(found, directed)
     return f"{_named(found)}, {_subject(golden, found)}: {rule}; {told}{_left(found)}"
 
 
-def direction_text(golden: GoldenSet, found: Perturbing, directed: Directed, beyond: Beyond) -> str:
+def direction_text(
+    golden: GoldenSet, found: PerturbationResult, directed: DirectionLimits, beyond: Beyond
+) -> str:
     """Return what goes the wrong way, and the worst queries with both rankings."""
     lines = [f"{_named(found)} leads {_subject(golden, found)} the wrong way{_left(found)}"]
     if found.judged:
@@ -69,7 +71,7 @@ def direction_text(golden: GoldenSet, found: Perturbing, directed: Directed, bey
     return "\n".join(lines)
 
 
-def _rule(found: Perturbing, directed: Directed) -> str:
+def _rule(found: PerturbationResult, directed: DirectionLimits) -> str:
     """Return what is asked of each query, or of the mean."""
     if callable(directed.direction):
         return f"{quoted(name_of(directed.direction))} must hold of every query"
@@ -78,31 +80,31 @@ def _rule(found: Perturbing, directed: Directed) -> str:
     return f"{what} must not become {directed.direction.removeprefix('not_')}{slack}"
 
 
-def _named(found: Perturbing) -> str:
+def _named(found: PerturbationResult) -> str:
     return f"perturbation '{quoted(found.name)}'"
 
 
-def _subject(golden: GoldenSet, found: Perturbing) -> str:
+def _subject(golden: GoldenSet, found: PerturbationResult) -> str:
     size = plural(len(golden), "query", "queries")
     return f"ranker '{quoted(found.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
 
 
-def _queries(found: Perturbing) -> str:
+def _queries(found: PerturbationResult) -> str:
     return plural(len(found.by_query), "perturbed query", "perturbed queries")
 
 
-def _rbo(found: Perturbing) -> str:
+def _rbo(found: PerturbationResult) -> str:
     return number(found.mean_rbo)
 
 
-def _means(found: Perturbing) -> str:
+def _means(found: PerturbationResult) -> str:
     before, after = found.means
     judged = plural(len(found.judged), "judged query", "judged queries")
     difference = change(after - before)
     return f"{found.metric} {number(before)} -> {number(after)}, {difference} over {judged}"
 
 
-def _left(found: Perturbing) -> str:
+def _left(found: PerturbationResult) -> str:
     """Return how many queries were not perturbed, and why."""
     told = []
     if found.unchanged:
@@ -114,7 +116,7 @@ def _left(found: Perturbing) -> str:
     return f"; not perturbed: {', '.join(told)}" if told else ""
 
 
-def _limit_lines(found: Perturbing, limits: Limits) -> Iterator[str]:
+def _limit_lines(found: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
     """Yield each limit, with what it is held against."""
     texts = plural(len(found.trials), "text")
     yield f"  {_queries(found)}, {texts}: mean RBO {_rbo(found)} (p={found.p:g})"
@@ -139,20 +141,20 @@ def _limit_lines(found: Perturbing, limits: Limits) -> Iterator[str]:
     yield from _failed_lines(found)
 
 
-def _failed_lines(found: Perturbing) -> Iterator[str]:
+def _failed_lines(found: PerturbationResult) -> Iterator[str]:
     failed = _such(found, lambda one: one.failure is not None)
     if failed:
         queries = plural(len(failed), "perturbed query", "perturbed queries")
         yield f"  the ranker fails on {queries}: {listed(failed)}"
 
 
-def _such(found: Perturbing, is_such: Callable[[Perturbed], bool]) -> list[str]:
+def _such(found: PerturbationResult, is_such: Callable[[PerturbedQuery], bool]) -> list[str]:
     return [query_id for query_id, trials in found.by_query.items() if any(map(is_such, trials))]
 
 
 def _count(
     beyond: Collection[str],
-    found: Perturbing,
+    found: PerturbationResult,
     allowed: int,
     verb: tuple[str, str],
     *,
@@ -167,9 +169,9 @@ def _count(
 
 def _worst_lines(
     golden: GoldenSet,
-    found: Perturbing,
+    found: PerturbationResult,
     chosen: Beyond,
-    severity: Callable[[Perturbed], float],
+    severity: Callable[[PerturbedQuery], float],
 ) -> Iterator[str]:
     """Yield the worst queries, each with the worst text that it became."""
     each = (max(trials, key=severity) for trials in chosen.values())
@@ -183,7 +185,9 @@ def _worst_lines(
         yield f"    and {listed(hidden)}"
 
 
-def _trial_lines(golden: GoldenSet, found: Perturbing, one: Perturbed) -> Iterator[str]:
+def _trial_lines(
+    golden: GoldenSet, found: PerturbationResult, one: PerturbedQuery
+) -> Iterator[str]:
     named = f'{query_in(golden, one.query.id)} -> "{quoted(one.text, 80)}"'
     if one.failure is None:
         told = [f"RBO {number(one.rbo, 3)}"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.baselines.update_policy import Block
-from pytest_rankcheck.behaviour.ranking_stability import Stability
+from pytest_rankcheck.behaviour.ranking_stability import RankingStability
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.reports.text.wording import counted, golden_name, number, query_name
@@ -65,7 +65,7 @@ def _lines(
     yield f"  to approve: {approve}"
 
 
-def _told(found: Stability) -> str:
+def _told(found: RankingStability) -> str:
     if not found.changed:
         return "all rankings are those of the baseline"
     return (
@@ -84,7 +84,7 @@ def _staleness(check: RankingCheck) -> Iterator[str]:
             yield f"  {count} {what} since the baseline: {listed(query_ids)}"
 
 
-def _broken(found: Stability, evaluation: Evaluation) -> Iterator[str]:
+def _broken(found: RankingStability, evaluation: Evaluation) -> Iterator[str]:
     limits = found.limits
     yield f"  {_told(found)}"
     asked = [
