@@ -9,8 +9,8 @@ from pytest_rankcheck.reports.ledger import Entry
 
 @pytest.fixture(autouse=True)
 def entered(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
-    """What the assertions of a test entered into the ledger."""
+    """Return the entries that the assertions of a test make in the ledger."""
     entries: list[Entry] = []
-    for module in ("determinism", "expectations", "invariance"):
+    for module in ("determinism_assertion", "expectation_assertion", "invariance_assertions"):
         monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", entries.append)
     return entries
