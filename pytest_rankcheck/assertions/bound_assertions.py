@@ -113,9 +113,9 @@ def _bounded(
 ) -> Iterator[Bounded]:
     everything: Sequence[int] = range(len(evaluation.query_ids))
     slices = [("", everything)] + [
-        (f"{attribute}={value}", places)
+        (f"{attribute}={value}", evaluation.places(query_ids))
         for attribute in attributes_of(by)
-        for value, places in evaluation.slices(attribute).items()
+        for value, query_ids in evaluation.slices(attribute).items()
     ]
     for label, places in slices:
         mean = evaluation.mean_at(metric, places)

@@ -264,7 +264,7 @@ def _members(
     """Return the slices of each session, by its place."""
     found: dict[int, dict[str, tuple[str, ...]]] = {}
     for attribute in attributes:
-        for value, places in evaluation.slices(attribute).items():
+        for value, places in evaluation.slice_places(attribute).items():
             for place in places:
                 known = found.setdefault(place, {})
                 known[attribute] = (*known.get(attribute, ()), value)

@@ -79,9 +79,9 @@ def _entries(
             failed=False,
         )
         for attribute in by:
-            for value, places in evaluation.slices(attribute).items():
-                mean = number(evaluation.mean_at(metric, places))
+            for value, query_ids in evaluation.slices(attribute).items():
+                mean = number(evaluation.mean_at(metric, evaluation.places(query_ids)))
                 yield Entry(
                     heading=f"{metric} by {quoted(attribute)}",
-                    note=f"{quoted(value)}  {mean} ({len(places):,})",
+                    note=f"{quoted(value)}  {mean} ({len(query_ids):,})",
                 )

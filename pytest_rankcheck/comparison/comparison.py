@@ -216,13 +216,13 @@ class Comparison:
                 "ties": pairs.ties,
                 "losses": pairs.losses,
             }
-            for value, pairs in self.slices(attribute, metric).items()
+            for value, pairs in self.paired_by(attribute, metric).items()
         }
         frame = pd.DataFrame.from_dict(rows, orient="index")
         frame.index.name = attribute
         return frame
 
-    def slices(self, attribute: str, metric: MetricLike) -> Mapping[str, Paired]:
+    def paired_by(self, attribute: str, metric: MetricLike) -> Mapping[str, Paired]:
         """Return the paired values of each slice, by the attribute's value.
 
         Raises:

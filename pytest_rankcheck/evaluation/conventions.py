@@ -12,24 +12,29 @@ from pytest_rankcheck.rankers.ranking import Duplicates, Ties, checked_option
 __all__ = ["Conventions", "Extra", "Missing", "NoRelevant"]
 
 Missing = Literal["empty", "error"]
-"""A judged query that the run lacks: counts as an empty ranking (trec_eval ``-c``); or an error."""
+"""A judged query that the run lacks: an empty ranking (trec_eval ``-c``), or an error."""
 
 Extra = Literal["ignore", "error"]
-"""A query of the run without judgments: not evaluated; or an error."""
+"""A query of the run without judgments: ignored, or an error."""
 
 NoRelevant = Literal["zero", "exclude"]
-"""A query with no grade above 0: scores 0 and is in the mean; or is left out of the mean."""
+"""A query with no grade above 0: scores 0 and is in the mean, or is left out of the mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """How ties, gaps and repetitions were treated. The defaults are trec_eval's."""
+    """How ties, gaps and repetitions are treated. The defaults are trec_eval's."""
 
     ties: Ties = "doc_id"
+    """The order of documents with equal scores: by descending id, as in the input, or an error."""
     duplicates: Duplicates = "error"
+    """A document that occurs twice in a ranking: an error, or only its first place counts."""
     missing: Missing = "empty"
+    """A judged query that the run lacks: an empty ranking, or an error."""
     extra: Extra = "ignore"
+    """A query of the run without judgments: ignored, or an error."""
     no_relevant: NoRelevant = "zero"
+    """A query with no grade above 0: scores 0 and is in the mean, or is left out of the mean."""
 
     def __post_init__(self) -> None:
         kinds = {
@@ -47,14 +52,14 @@ class Conventions:
         """Return the conventions with these names and values, defaults for the rest.
 
         Raises:
-            ConfigurationError: there is no such convention or value.
+            ConfigurationError: an unknown convention or value.
         """
         known = [field.name for field in fields(cls)]
         for name in chosen:
             if name not in known:
                 raise ConfigurationError(
-                    f"there is no convention '{quoted(name)}'{suggestion(name, known)}; "
-                    f"there are {', '.join(known)}"
+                    f"unknown convention '{quoted(name)}'{suggestion(name, known)}; "
+                    f"the conventions are {', '.join(known)}"
                 )
         try:
             return cls(**chosen)  # type: ignore[arg-type]

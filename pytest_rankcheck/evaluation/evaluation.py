@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.query_planning import POWERS, plan_of, spread_of
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, listed, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions, Extra, Missing, NoRelevant
+from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.ir_measures_values import foreign_values
 from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
@@ -43,39 +44,52 @@ def evaluate(
     run: Run,
     golden: GoldenSet,
     *,
-    missing: Missing = "empty",
-    extra: Extra = "ignore",
-    no_relevant: NoRelevant = "zero",
+    conventions: Conventions | None = None,
 ) -> Evaluation:
     """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
 
     Args:
         run: the rankings.
         golden: the judged queries.
-        missing: a judged query that the run lacks: ``"empty"`` counts it as an empty ranking,
-            or ``"error"``.
-        extra: a query of the run without judgments: ``"ignore"`` or ``"error"``.
-        no_relevant: a query with no grade above 0: ``"zero"`` keeps it in the mean,
-            ``"exclude"`` leaves it out.
+        conventions: what a missing query, an extra query and a query without a relevant document
+            count as; without them, trec_eval's. ``ties`` and ``duplicates`` were applied when the
+            run was made, and so are always the run's.
 
     Raises:
-        RunError: every ranking of a judged query is empty, which is a broken ranker and not a
-            bad one; or a query is missing or extra and that is an error.
+        RunError: every ranking of a judged query is empty, which means a broken ranker and not a
+            bad one; or a query is missing or extra and the conventions make that an error.
+        ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
     """
-    conventions = Conventions(run.ties, run.duplicates, missing, extra, no_relevant)
-    evaluation = Evaluation(run, golden, conventions, join(run, golden))
+    chosen = _conventions_for(run, conventions or Conventions())
+    evaluation = Evaluation(run, golden, chosen, join(run, golden))
     evaluation._refuse_nothing()
-    for asked, query_ids, problem in (
-        (missing, evaluation.missing, "lacks judged queries"),
-        (extra, evaluation.extra, "has queries without judgments"),
+    for convention, query_ids, problem in (
+        (chosen.missing, evaluation.missing, "lacks judged queries"),
+        (chosen.extra, evaluation.extra, "has queries without judgments"),
     ):
-        if asked == "error" and query_ids:
+        if convention == "error" and query_ids:
             raise RunError(
                 f"run '{quoted(run.name)}' {problem} of golden set '{quoted(golden.name)}', "
-                f"{len(query_ids):,}: {listed(query_ids)}; mend the run, or use missing='empty' "
-                "and extra='ignore'"
+                f"{len(query_ids):,}: {listed(query_ids)}; fix the run, or use the conventions "
+                "missing='empty' and extra='ignore'"
             )
     return evaluation
+
+
+def _conventions_for(run: Run, chosen: Conventions) -> Conventions:
+    """Return the chosen conventions with the ties and duplicates by which the run was made.
+
+    Raises:
+        ConfigurationError: other ties or duplicates than the run's were asked for.
+    """
+    for name in ("ties", "duplicates"):
+        of_run, of_choice = getattr(run, name), getattr(chosen, name)
+        if of_choice not in (of_run, getattr(Conventions(), name)):
+            raise ConfigurationError(
+                f"{name}={of_choice} does not fit run '{quoted(run.name)}', which was made with "
+                f"{name}={of_run}; make the run with {name}={of_choice!r}"
+            )
+    return replace(chosen, ties=run.ties, duplicates=run.duplicates)
 
 
 class Evaluation(MetricValues):
@@ -273,14 +287,8 @@ class Evaluation(MetricValues):
 
     def _alike(self, run: Run) -> Evaluation:
         """Return the evaluation of another run, measured by the same conventions."""
-        conventions = self.conventions
-        return evaluate(
-            run,
-            self.golden,
-            missing=conventions.missing,
-            extra=conventions.extra,
-            no_relevant=conventions.no_relevant,
-        )
+        conventions = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
+        return evaluate(run, self.golden, conventions=conventions)
 
     @cached_property
     def repeats(self) -> Sequence[Evaluation]:

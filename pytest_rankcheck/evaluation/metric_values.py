@@ -184,29 +184,35 @@ class MetricValues(ABC):
         """
         import pandas as pd
 
-        values, mean, slices = self.values(metric), self.mean_at, self.slices(attribute)
+        values, slices = self.values(metric), self.slices(attribute)
+        places_by_slice = [self.places(query_ids) for query_ids in slices.values()]
         return pd.DataFrame(
             {
-                "mean": [mean(metric, places) for places in slices.values()],
-                "queries": [int((~np.isnan(values[places])).sum()) for places in slices.values()],
+                "mean": [self.mean_at(metric, places) for places in places_by_slice],
+                "queries": [int((~np.isnan(values[places])).sum()) for places in places_by_slice],
             },
             index=pd.Index(list(slices), name=attribute),
         )
 
-    def slices(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return, for each value of an attribute, where its queries stand in `query_ids`.
+    def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
+        """Return the ids of the queries that have each value of an attribute.
+
+        The same as ``golden.slices(attribute)``; the queries of a log are its sessions.
 
         Raises:
             GoldenSetError: no query has this attribute.
         """
-        return {
-            value: [self._place[query_id] for query_id in query_ids]
-            for value, query_ids in self.golden.slices(attribute).items()
-        }
+        return self.golden.slices(attribute)
+
+    def places(self, query_ids: Iterable[str]) -> list[int]:
+        """Return the index of each of some queries in `query_ids`, from 0."""
+        return [self._place[query_id] for query_id in query_ids]
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return what `slices` does, and nothing where no query has the attribute."""
-        return self.slices(attribute) if attribute in self.golden.attributes else {}
+        """Return the `places` of each slice; empty if no query has the attribute."""
+        if attribute not in self.golden.attributes:
+            return {}
+        return {value: self.places(ids) for value, ids in self.slices(attribute).items()}
 
     @property
     def computed(self) -> Sequence[Metric]:

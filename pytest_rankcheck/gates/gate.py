@@ -217,7 +217,7 @@ class Gate(ABC):
         sets += [
             (attribute, value, pairs)
             for attribute in attributes_of(by)
-            for value, pairs in comparison.slices(attribute, parsed).items()
+            for value, pairs in comparison.paired_by(attribute, parsed).items()
         ]
         gated = [
             pairs

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -192,14 +193,9 @@ def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:
     """
     from pytest_rankcheck.evaluation.evaluation import evaluate
 
-    chosen = conventions_of(config)
-    return evaluate(
-        run,
-        golden,
-        missing=chosen.missing,
-        extra=chosen.extra,
-        no_relevant=chosen.no_relevant,
-    )
+    # A run from the user's own fixture may have been made with other ties and duplicates.
+    chosen = replace(conventions_of(config), ties=run.ties, duplicates=run.duplicates)
+    return evaluate(run, golden, conventions=chosen)
 
 
 def _session_log(request: pytest.FixtureRequest) -> SessionLog:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import pytest_rankcheck.baselines.record as record_module
 from pytest_rankcheck import (
     BaselineError,
+    Conventions,
     Evaluation,
     GoldenSet,
     Metric,
@@ -35,7 +36,9 @@ def evaluation_of(documents: dict[str, list[str]], no_relevant: str = "zero") ->
     golden = GoldenSet.from_dict(
         {query: dict.fromkeys(ranking[:1], 2) for query, ranking in documents.items()}
     )
-    return evaluate(Run.from_dict(documents), golden, no_relevant=no_relevant)  # type: ignore[arg-type]
+    return evaluate(
+        Run.from_dict(documents), golden, conventions=Conventions(no_relevant=no_relevant)
+    )  # type: ignore[arg-type]
 
 
 def record_of(evaluation: Evaluation) -> Record:
@@ -74,7 +77,9 @@ def test_a_line_a_query_even_with_line_separators_in_its_ids() -> None:
 def test_values_have_six_decimals_and_queries_that_do_not_count_are_null() -> None:
     golden = GoldenSet.from_dict({"a": {"x": 1}, "b": {"y": 0}, "c": {"z": 1}})
     run = Run.from_dict({"a": ["1", "2", "x"], "b": ["y"], "c": ["z"]})
-    record = Record.of(evaluate(run, golden, no_relevant="exclude"), [Metric.parse("RR")])
+    record = Record.of(
+        evaluate(run, golden, conventions=Conventions(no_relevant="exclude")), [Metric.parse("RR")]
+    )
     assert [line.values["RR"] for line in record.queries.values()] == [0.333333, None, 1.0]
     assert record.mean(Metric.parse("RR")) == pytest.approx((0.333333 + 1) / 2, abs=1e-12)
     back = record_from_text(record.to_text(), "record.json")

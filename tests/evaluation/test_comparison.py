@@ -12,7 +12,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from pytest_rankcheck import Evaluation, GoldenSet, GoldenSetError, Move, Run, compare, evaluate
+from pytest_rankcheck import (
+    Conventions,
+    Evaluation,
+    GoldenSet,
+    GoldenSetError,
+    Move,
+    Run,
+    compare,
+    evaluate,
+)
 from pytest_rankcheck.metrics import metric_names, metric_registry
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_registry import definitions, metric
@@ -144,7 +153,7 @@ def test_nothing_in_common_is_an_empty_comparison() -> None:
 def test_queries_that_do_not_count_on_one_side_are_not_paired() -> None:
     golden = GoldenSet.from_dict({"a": {"d": 1}, "b": {"d": 0}})
     run = Run.from_dict({"a": ["d"], "b": ["d"]})
-    excluded = evaluate(run, golden, no_relevant="exclude")
+    excluded = evaluate(run, golden, conventions=Conventions(no_relevant="exclude"))
     assert compare(evaluate(run, golden), excluded).paired("RR").query_ids == ("a",)
     assert compare(excluded, evaluate(run, golden)).paired("RR").query_ids == ("a",)
 

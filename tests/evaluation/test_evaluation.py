@@ -119,15 +119,20 @@ def test_an_unknown_metric_is_refused() -> None:
 
 def test_missing_and_extra_queries_may_be_errors() -> None:
     with pytest.raises(RunError, match="run 'bm25' lacks judged queries of golden set 'web', 1: d"):
-        evaluate(RUN, GOLDEN, missing="error")
+        evaluate(RUN, GOLDEN, conventions=Conventions(missing="error"))
     with pytest.raises(RunError, match="has queries without judgments of golden set 'web', 1: e"):
-        evaluate(RUN, GOLDEN, extra="error")
+        evaluate(RUN, GOLDEN, conventions=Conventions(extra="error"))
     fitting = Run.from_dict({query: ["d1"] for query in GOLDEN.query_ids})
-    assert evaluate(fitting, GOLDEN, missing="error", extra="error").mean("RR") == 0.75
+    assert (
+        evaluate(fitting, GOLDEN, conventions=Conventions(missing="error", extra="error")).mean(
+            "RR"
+        )
+        == 0.75
+    )
 
 
 def test_a_query_without_relevant_documents_may_be_left_out_of_the_mean() -> None:
-    evaluation = evaluate(RUN, GOLDEN, no_relevant="exclude")
+    evaluation = evaluate(RUN, GOLDEN, conventions=Conventions(no_relevant="exclude"))
     assert math.isnan(evaluation.values("RR")[2])
     assert evaluation.mean("RR") == 0.5  # of 1/2, 1, 0
     by = evaluation.by("locale", "RR")
@@ -137,13 +142,17 @@ def test_a_query_without_relevant_documents_may_be_left_out_of_the_mean() -> Non
 
 def test_the_mean_of_no_query_is_not_a_number() -> None:
     golden = GoldenSet.from_dict({"q": {"d": 0}})
-    evaluation = evaluate(Run.from_dict({"q": ["d"]}), golden, no_relevant="exclude")
+    evaluation = evaluate(
+        Run.from_dict({"q": ["d"]}), golden, conventions=Conventions(no_relevant="exclude")
+    )
     assert math.isnan(evaluation.mean("RR"))
 
 
 def test_a_query_whose_every_grade_is_negative_has_nothing_relevant() -> None:
     golden = GoldenSet.from_dict({"q": {"d": -1}, "p": {"d": 1}})
-    evaluation = evaluate(Run.from_dict({"p": ["d"]}), golden, no_relevant="exclude")
+    evaluation = evaluate(
+        Run.from_dict({"p": ["d"]}), golden, conventions=Conventions(no_relevant="exclude")
+    )
     assert evaluation.mean("RR") == 1
 
 
@@ -163,7 +172,7 @@ def test_a_run_that_shares_no_query_is_refused_with_both_kinds_of_ids() -> None:
 
 
 def test_the_conventions_are_kept_with_the_evaluation() -> None:
-    evaluation = evaluate(RUN, GOLDEN, no_relevant="exclude")
+    evaluation = evaluate(RUN, GOLDEN, conventions=Conventions(no_relevant="exclude"))
     assert evaluation.conventions.to_dict() == {
         "ties": "input",
         "duplicates": "error",
@@ -178,13 +187,36 @@ def test_the_conventions_are_kept_with_the_evaluation() -> None:
 
 
 @pytest.mark.parametrize("option", ["missing", "extra", "no_relevant"])
-def test_an_option_that_is_none_is_refused(option: str) -> None:
+def test_an_unknown_value_of_a_convention_is_refused(option: str) -> None:
     with pytest.raises(RunError, match=f"{option}=drop is not possible"):
-        evaluate(RUN, GOLDEN, **{option: "drop"})
+        evaluate(RUN, GOLDEN, conventions=Conventions(**{option: "drop"}))
 
 
 def test_conventions_from_configuration_are_checked() -> None:
-    with pytest.raises(ConfigurationError, match=r"no convention 'tie'; did you mean 'ties'\?"):
+    with pytest.raises(
+        ConfigurationError, match=r"unknown convention 'tie'; did you mean 'ties'\?"
+    ):
         Conventions.from_dict({"tie": "input"})
     with pytest.raises(ConfigurationError, match="no_relevant=ignore is not possible"):
         Conventions.from_dict({"no_relevant": "ignore"})
+
+
+def test_ties_and_duplicates_are_those_of_the_run() -> None:
+    run = Run.from_dict({"a": {"d1": 1.0, "d2": 1.0}}, name="bm25", ties="input")
+    conventions = Conventions(missing="empty", ties="input")
+    assert evaluate(run, GOLDEN, conventions=conventions).conventions.ties == "input"
+    assert evaluate(run, GOLDEN, conventions=Conventions()).conventions.ties == "input"
+    with pytest.raises(ConfigurationError, match="duplicates=first does not fit run 'bm25', which"):
+        evaluate(run, GOLDEN, conventions=Conventions(duplicates="first"))
+
+
+def test_slices_are_ids_of_queries_wherever_they_are_asked_for() -> None:
+    evaluation = evaluate(RUN, GOLDEN)
+    slices = evaluation.slices("locale")
+    assert slices == GOLDEN.slices("locale")
+    places = {value: evaluation.places(query_ids) for value, query_ids in slices.items()}
+    assert evaluation.slice_places("locale") == places
+    assert [evaluation.query_ids[place] for place in places["de"]] == list(slices["de"])
+    assert evaluation.slice_places("absent") == {}
+    with pytest.raises(GoldenSetError, match="no attribute 'local'"):
+        evaluation.slices("local")

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_rankcheck import (
     ConfigurationError,
+    Conventions,
     Evaluation,
     GoldenSet,
     Metric,
@@ -36,7 +37,7 @@ Of different grades: one 2|- , -|1, 1|-; two 0|1: four.
 
 
 def measured(**conventions: str) -> Evaluation:
-    return evaluate(Run.from_dict(RUN), GOLDEN, **conventions)  # type: ignore[arg-type]
+    return evaluate(Run.from_dict(RUN), GOLDEN, conventions=Conventions(**conventions))  # type: ignore[arg-type]
 
 
 def test_reciprocal_rank_by_hand() -> None:

@@ -84,7 +84,7 @@ def test_other_sessions_are_two_samples() -> None:
     assert comparison.p(RR) == pytest.approx(theirs.pvalue)
     both = stats.ttest_ind(after, before, equal_var=False).confidence_interval(0.95)
     assert comparison.interval(RR) == pytest.approx((both.low, both.high))
-    by = comparison.slices("group", RR)
+    by = comparison.paired_by("group", RR)
     assert {value: len(part.before) for value, part in by.items()} == {"A": 100, "B": 100}
     assert by["A"].mean_before == pytest.approx(before[::2].mean())
 
@@ -153,8 +153,8 @@ def test_a_record_of_sessions_comes_back_and_knows_their_groups() -> None:
     schema = Path(record_module.__file__).with_suffix(".schema.json")
     jsonschema.validate(json.loads(record.to_text()), json.loads(schema.read_text("utf-8")))
     direct, recorded = compare(now, then), compare(now, again)
-    for value, part in direct.slices("group", RR).items():
-        found = recorded.slices("group", RR)[value]
+    for value, part in direct.paired_by("group", RR).items():
+        found = recorded.paired_by("group", RR)[value]
         assert found.mean_before == pytest.approx(part.mean_before, abs=1e-6)
 
 

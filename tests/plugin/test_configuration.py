@@ -32,7 +32,10 @@ def test_floor(evaluation):
         (("-o", "rankcheck_metrics=nDGC@10"), "unknown metric 'nDGC'; did you mean 'nDCG'?"),
         (("-o", "rankcheck_conventions=ties"), "'ties' is not of the form name=value"),
         (("-o", "rankcheck_conventions=ties=inputs"), "ties=inputs is not possible; did you mean"),
-        (("-o", "rankcheck_conventions=tie=input"), "no convention 'tie'; did you mean 'ties'?"),
+        (
+            ("-o", "rankcheck_conventions=tie=input"),
+            "unknown convention 'tie'; did you mean 'ties'?",
+        ),
     ],
 )
 def test_a_wrong_configuration_is_a_usage_error(
