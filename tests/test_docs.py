@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from unicodedata import is_normalized
 
@@ -36,7 +37,9 @@ from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.sessions.log_reading import ROLES
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MANUAL = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", *MANUAL]
+LINKED = [*PAGES, *sorted(ROOT.glob("CONTRIBUTING.md")), *sorted(ROOT.glob("examples/*/README.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -72,17 +75,32 @@ def undisturbed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
             del sys.modules[name]
 
 
+def page_id(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def with_code(pages: Sequence[Path]) -> list[Path]:
+    """Return the pages that show code; a table of contents and generated reference show none."""
+    return [page for page in pages if blocks_of(page)]
+
+
+def test_every_guide_shows_code() -> None:
+    without = {page_id(page) for page in PAGES} - {page_id(page) for page in with_code(PAGES)}
+    assert {name for name in without if not name.startswith("docs/reference/")} <= WITHOUT_CODE
+
+
+WITHOUT_CODE = {"docs/README.md", "docs/architecture.md", "docs/api.md"}
+
+
 @pytest.mark.usefixtures("undisturbed")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", with_code(PAGES), ids=page_id)
 def test_the_code_blocks_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     namespace: dict[str, object] = {"__name__": "page"}
-    blocks = blocks_of(page)
-    assert blocks, "a page of the manual shows code"
-    for block in blocks:
+    for block in blocks_of(page):
         if block.title:
             file = tmp_path / block.title
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -376,7 +394,36 @@ def test_the_readme_is_labelled_for_ci() -> None:
         assert f"<!-- command: {label} -->\n```sh\npip install " in readme
 
 
-def test_links_between_pages_lead_somewhere() -> None:
-    for page in PAGES:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", page.read_text("utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+@pytest.mark.parametrize("page", LINKED, ids=page_id)
+def test_links_lead_to_a_file_and_a_heading(page: Path) -> None:
+    for target, anchor in links_of(page):
+        destination = page.parent / target if target else page
+        assert destination.exists(), f"{page.name} links to {target}"
+        if anchor:
+            assert anchor in anchors_of(destination), f"{page.name} links to {target}#{anchor}"
+
+
+def links_of(page: Path) -> list[tuple[str, str]]:
+    """Return the links of a page to files of this repository: file and anchor."""
+    text = page.read_text("utf-8")
+    return re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)#?([^)\s]*)\)", text)
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives to the headings of a page."""
+    tokens = MarkdownIt().parse(page.read_text("utf-8"))
+    headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_of_the_manual_is_in_its_table_of_contents() -> None:
+    contents = ROOT / "docs" / "README.md"
+    listed = {(contents.parent / target).resolve() for target, _ in links_of(contents)}
+    assert {page_id(page) for page in MANUAL if page not in {contents, *listed}} == set()
+
+
+def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A `title`, in words\n\n[here](#a-title-in-words) and [there](x.md#y)\n")
+    assert anchors_of(page) == {"a-title-in-words"}
+    assert links_of(page) == [("", "a-title-in-words"), ("x.md", "y")]
