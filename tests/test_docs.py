@@ -34,7 +34,7 @@ from pytest_rankcheck.metrics.metric_parameters import spelled
 from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarities
 from pytest_rankcheck.reports.ledger import collecting
-from pytest_rankcheck.sessions.log_reading import ROLES
+from pytest_rankcheck.sessions.log_options import ROLES
 
 ROOT = Path(__file__).parent.parent
 MANUAL = sorted((ROOT / "docs").rglob("*.md"))

@@ -1,1 +1,1 @@
-"""Files: opening them packed or not, reading text by lines, tables and JSON, writing whole."""
+"""Files: opening plain or packed files, reading lines, tables and JSON, atomic writing."""

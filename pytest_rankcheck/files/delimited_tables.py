@@ -1,4 +1,4 @@
-"""Tables with a header, separated by commas, tabs, semicolons or bars; which column is which."""
+"""Tables with a header, separated by commas, tabs, semicolons or bars, and their column roles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
     "Table",
     "header_of",
     "index_of_roles",
-    "normalised",
+    "normalised_name",
     "table_of",
     "table_text",
 ]
@@ -28,17 +28,17 @@ _NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a column may mean, and the names by which it is known."""
+    """A meaning that a column can have, and the column names that imply it."""
 
     name: str
     names: tuple[str, ...]
     otherwise: tuple[str, ...] = ()
-    """Names that mean this where no better one is there: a ``score`` may be a grade."""
+    """Names that imply it only if no better name is present: a ``score`` may be a grade."""
 
     def among(self, header: Sequence[str]) -> list[int]:
-        """Return the places of the columns that have this meaning, by their normalised names.
+        """Return the indexes of the columns that have this meaning, by their normalised names.
 
-        The name that we give it ourselves is the best; where it is, others mean something else.
+        Our own name for it takes precedence; if a column has that name, the others do not count.
         """
         for names in ((self.name,), self.names, self.otherwise):
             places = [place for place, name in enumerate(header) if name in names]
@@ -49,19 +49,19 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as it is read: its header, and its rows with the numbers of their lines."""
+    """A table being read: its header, and its rows with their line numbers."""
 
     header: list[str]
     rows: Iterator[tuple[int, list[str]]]
 
 
 def header_of(line: str) -> list[str]:
-    """Return the names of columns that a line has if it is the header of a table, normalised."""
-    return [normalised(name) for name in _split(line, _delimiter_of(line))]
+    """Return a line's normalised column names, read as the header of a table."""
+    return [normalised_name(name) for name in _split(line, _delimiter_of(line))]
 
 
-def normalised(name: str) -> str:
-    """Return a column's name as it is compared: ``Query-ID`` is ``query_id``."""
+def normalised_name(name: str) -> str:
+    """Return a column name in the form used for comparison: ``Query-ID`` is ``query_id``."""
     return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
 
 
@@ -72,34 +72,34 @@ def table_of(
     lone_first: bool = False,
     on_broken: Callable[[int, str], None] | None = None,
 ) -> Table:
-    """Read a table; the separator is the one that divides the header into most columns.
+    """Read a table; the separator is the one that splits the header into the most columns.
 
     Args:
         path: the file, UTF-8.
-        error: what to raise.
-        lone_first: whether a row may have the first column only; the others are empty then.
-        on_broken: is told of a row of another length, its line and what is wrong, which is left out
-            then; without it, such a row is an error.
+        error: the exception type to raise.
+        lone_first: whether a row may consist of the first column alone; the others are then empty.
+        on_broken: called with the line number and a description of each row of the wrong length,
+            which is then skipped; without it, such a row is an error.
 
     Raises:
-        error: it cannot be read, is empty, has a column twice, or a row has more or fewer columns
-            than the header; file and line are named.
+        error: the file cannot be read or is empty, a column name is duplicated, or a row has more
+            or fewer columns than the header; the message names file and line.
     """
     lines = numbered_lines(path, error)
     first = next(((number, line) for number, line in lines if line.strip()), None)
     if first is None:
-        raise error(f"{path} is empty; a table has a header and rows")
+        raise error(f"{path} is empty; a table needs a header and rows")
     number, line = first
     reader = _Reader(path, error, number, line, lines)
     header = next(reader)[1]
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise error(f"{path}:{number}: the header has the column {listed(twice)} twice")
+    duplicates = sorted({name for name in header if header.count(name) > 1})
+    if duplicates:
+        raise error(f"{path}:{number}: duplicate column in the header: {listed(duplicates)}")
     return Table(header, _whole_rows(reader, header, lone_first, on_broken))
 
 
 class _Reader:
-    """The rows of a table as they are, with the number of the line where each begins."""
+    """The raw rows of a table, with the number of the line where each begins."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class _Reader:
         self.delimiter = _delimiter_of(line)
         self._before = first
         texts = chain([line], (text for _, text in others))
-        # "a, b": the space belongs to the separator, in the rows too.
+        # In a header such as "a, b" the space belongs to the separator, so also in the rows.
         spaced = any(name.startswith(" ") for name in _split(line, self.delimiter))
         self._rows = csv.reader(
             texts, delimiter=self.delimiter, strict=True, skipinitialspace=spaced
@@ -138,7 +138,7 @@ def _whole_rows(
     lone_first: bool,
     on_broken: Callable[[int, str], None] | None,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not empty; refuse one that is not as long as the header."""
+    """Yield the rows that are not empty; reject or report rows of the wrong length."""
     for start, row in reader:
         if not row:
             continue
@@ -146,14 +146,14 @@ def _whole_rows(
         if len(row) == 1 and lone_first:
             cells = row + [""] * (len(header) - 1)
         if len(cells) != len(header):
-            what = (
+            problem = (
                 f"{plural(len(row), 'column')}, but the header has {len(header)}: "
                 f"'{quoted(' '.join(row), 60)}'; columns are separated by "
                 f"{_NAMES[reader.delimiter]}, as in the header"
             )
             if on_broken is None:
-                raise reader.error(f"{reader.path}:{start}: {what}")
-            on_broken(start, what)
+                raise reader.error(f"{reader.path}:{start}: {problem}")
+            on_broken(start, problem)
             continue
         yield start, cells
 
@@ -161,53 +161,53 @@ def _whole_rows(
 def index_of_roles(
     header: Sequence[str],
     roles: Sequence[Role],
-    given: Mapping[str, str],
+    columns: Mapping[str, str],
     where: str,
     error: type[RankcheckError],
 ) -> dict[str, int]:
-    """Return where the columns are that have a meaning.
+    """Return the index of the column that has each role, by the name of the role.
 
     Args:
-        header: the names of the columns.
-        roles: the meanings, by the names that they usually have.
-        given: ``{meaning: column}`` where the names are others.
+        header: the column names.
+        roles: the roles to look for, with their usual column names.
+        columns: ``{role: column}`` for columns with unusual names.
         where: the file, for messages.
-        error: what to raise.
+        error: the exception type to raise.
 
     Raises:
-        error: a given column is not there, or two columns may mean the same.
+        error: a column named in ``columns`` is missing, or two columns match the same role.
     """
-    _check_given(header, [role.name for role in roles], given, where, error)
-    names = [normalised(name) for name in header]
-    taken = {header.index(column) for column in given.values()}
-    found: dict[str, int] = {}
+    _check_columns(header, [role.name for role in roles], columns, where, error)
+    names = [normalised_name(name) for name in header]
+    taken = {header.index(column) for column in columns.values()}
+    indexes: dict[str, int] = {}
     for role in roles:
-        if role.name in given:
-            found[role.name] = header.index(given[role.name])
+        if role.name in columns:
+            indexes[role.name] = header.index(columns[role.name])
             continue
         places = [place for place in role.among(names) if place not in taken]
         if len(places) > 1:
             raise error(
-                f"{where}: the columns {listed([header[place] for place in places])} may both be "
-                f"the {role.name}; say which, with columns={{'{role.name}': ...}}"
+                f"{where}: the columns {listed([header[place] for place in places])} could both be "
+                f"the {role.name}; choose one with columns={{'{role.name}': ...}}"
             )
         if places:
-            found[role.name] = places[0]
-    return found
+            indexes[role.name] = places[0]
+    return indexes
 
 
-def _check_given(
+def _check_columns(
     header: Sequence[str],
-    known: Sequence[str],
-    given: Mapping[str, str],
+    role_names: Sequence[str],
+    columns: Mapping[str, str],
     where: str,
     error: type[RankcheckError],
 ) -> None:
-    for meaning, column in given.items():
-        if meaning not in known:
+    for role_name, column in columns.items():
+        if role_name not in role_names:
             raise error(
-                f"columns: there is no '{quoted(meaning)}'{suggestion(meaning, known)}; a column "
-                f"may be {', '.join(known)}"
+                f"columns: unknown key '{quoted(role_name)}'{suggestion(role_name, role_names)}; "
+                f"valid keys are {', '.join(role_names)}"
             )
         if column not in header:
             raise error(
@@ -221,8 +221,8 @@ def table_text(
 ) -> str:
     """Return a table as text; None is an empty cell."""
     cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
-    # csv leaves a lone carriage return unquoted, and reads it as the end of a line; and a space
-    # at the beginning of a name would read as a part of the separators.
+    # csv leaves a lone carriage return unquoted but reads it as a line end; and a space at the
+    # start of a name would be read as part of the separator.
     is_odd = any("\r" in cell for row in (header, *cells) for cell in row)
     is_odd = is_odd or any(name.startswith(" ") for name in header)
     buffer = io.StringIO()

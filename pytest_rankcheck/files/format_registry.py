@@ -1,4 +1,4 @@
-"""The registry of file formats, and how the format of a file is told from its content."""
+"""The registry of file formats, and detection of a file's format from its content."""
 
 from __future__ import annotations
 
@@ -14,35 +14,37 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from pytest_rankcheck.errors import RankcheckError, quoted, suggestion
-from pytest_rankcheck.files.delimited_tables import header_of, normalised
+from pytest_rankcheck.files.delimited_tables import header_of, normalised_name
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.text_files import lines_of, text_of
 
-__all__ = ["Format", "Formats", "Sample"]
+__all__ = ["FileSample", "Format", "Formats"]
 
 T = TypeVar("T")
 
 _START_BYTES = 16
 
 
-class Sample:
-    """What tells the format of a file: looked at as far as a format asks for it."""
+class FileSample:
+    """The parts of a file that reveal its format, each read only when a format asks for it."""
 
     def __init__(
         self, path: Path, error: type[RankcheckError], columns: Mapping[str, str] | None = None
     ) -> None:
         self.path = path
         self._error = error
-        self._meanings = {normalised(name): meaning for meaning, name in (columns or {}).items()}
+        self._meanings = {
+            normalised_name(name): meaning for meaning, name in (columns or {}).items()
+        }
 
     @cached_property
     def is_folder(self) -> bool:
-        """Whether it is a folder."""
+        """Whether the path is a folder."""
         return self.path.is_dir()
 
     @cached_property
     def start(self) -> bytes:
-        """The first bytes of the file; none of a folder."""
+        """The first bytes of the file; empty for a folder."""
         return b"" if self.is_folder else first_bytes(self.path, _START_BYTES, self._error)
 
     @cached_property
@@ -60,20 +62,20 @@ class Sample:
 
     @cached_property
     def header(self) -> list[str]:
-        """The first line as the header of a table: the names of columns, normalised.
+        """The first line read as a table header: the normalised column names.
 
-        Where it is told what a column means, its meaning stands for its name.
+        A column that ``columns`` maps to a meaning appears under that meaning.
         """
         return [self._meanings.get(name, name) for name in header_of(self.line)]
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The keys of the object that the file is as a whole, or that its first line is."""
+        """The keys of the JSON object in the first line or the whole file; empty without one."""
         return frozenset(self._object if isinstance(self._object, dict) else ())
 
     @cached_property
     def _object(self) -> object:
-        """The JSON value of the first line, or of the whole file; None where neither is JSON."""
+        """The JSON value of the first line, or of the whole file; None if neither is JSON."""
         if not self.line.lstrip().startswith(("{", "[")):
             return None
         with suppress(ValueError, RecursionError):
@@ -89,52 +91,50 @@ class Format(Generic[T]):
 
     name: str
     description: str
-    recognises: Callable[[Sample], bool]
-    """Whether a file has the format, as far as a look at its beginning tells."""
+    recognises: Callable[[FileSample], bool]
+    """Whether a file seems to have the format, judging by its beginning."""
     read: Callable[..., T]
     write: Callable[[T, Path], None] | None = None
     scan: Callable[..., Any] | None = None
-    """Reads what an evaluation needs and no more, where the format can be read that way."""
+    """Reads only what an evaluation needs, for formats that support it."""
     endings: tuple[str, ...] = ()
-    """The endings of file names that are written in this format."""
+    """File name endings that select this format for writing."""
     is_binary: bool = False
-    """Whether it is no text: then it is asked first."""
+    """Whether the format is binary; binary formats are tried first."""
     is_vague: bool = False
-    """Whether much else looks like it too: then it is asked last."""
+    """Whether many other files look similar; vague formats are tried last."""
 
 
 class Formats(Generic[T]):
-    """The formats of one kind of file: every module of a package that has some."""
+    """The formats of one kind of file, collected from all modules of a package."""
 
     def __init__(self, package: ModuleType, kind: str, error: type[RankcheckError]) -> None:
         self._package = package
         self._kind = kind
         self._error = error
-        self._found: dict[str, Format[T]] = {}
+        self._formats: dict[str, Format[T]] = {}
 
     @property
     def by_name(self) -> Mapping[str, Format[T]]:
-        """Return the formats by name, loading their modules the first time."""
-        if not self._found:
-            for module in sorted(
-                found.name for found in pkgutil.iter_modules(self._package.__path__)
-            ):
-                loaded = importlib.import_module(f"{self._package.__name__}.{module}")
-                for known in getattr(loaded, "FORMATS", None) or (loaded.FORMAT,):
-                    self._found[known.name] = known
-        return self._found
+        """The formats by name; their modules are imported on first use."""
+        if not self._formats:
+            for name in sorted(info.name for info in pkgutil.iter_modules(self._package.__path__)):
+                module = importlib.import_module(f"{self._package.__name__}.{name}")
+                for entry in getattr(module, "FORMATS", None) or (module.FORMAT,):
+                    self._formats[entry.name] = entry
+        return self._formats
 
     def named(self, name: str) -> Format[T]:
         """Return the format with this name.
 
         Raises:
-            RankcheckError: there is none; the nearest one is named.
+            RankcheckError: no format has this name; the message suggests the nearest one.
         """
         if name not in self.by_name:
-            known = f"; known formats: {', '.join(self.by_name)}"
+            names = f"; known formats: {', '.join(self.by_name)}"
             raise self._error(
                 f"unknown format '{quoted(name)}' of {self._kind}"
-                f"{suggestion(name, self.by_name) or known}"
+                f"{suggestion(name, self.by_name) or names}"
             )
         return self.by_name[name]
 
@@ -142,39 +142,40 @@ class Formats(Generic[T]):
         """Return the format to write a file in: by name, else by its ending, else ``otherwise``.
 
         Raises:
-            RankcheckError: there is no such format, or it is only read.
+            RankcheckError: the format is unknown, or read-only.
         """
-        by_ending = (known.name for known in self.by_name.values() if ending in known.endings)
+        by_ending = (entry.name for entry in self.by_name.values() if ending in entry.endings)
         chosen = self.named(name or next(by_ending, otherwise))
         if chosen.write is None:
-            writable = ", ".join(known.name for known in self.by_name.values() if known.write)
+            writable = ", ".join(entry.name for entry in self.by_name.values() if entry.write)
             raise self._error(
-                f"{self._kind} cannot be written as '{chosen.name}'; they can as {writable}"
+                f"{self._kind} cannot be written as '{chosen.name}'; formats that can be written: "
+                f"{writable}"
             )
         return chosen
 
     def detected(self, path: Path, columns: Mapping[str, str] | None = None) -> Format[T]:
-        """Return the format that the file's content has.
+        """Return the format of a file, detected from its content.
 
         Args:
             path: the file.
-            columns: what columns of a table mean that have unusual names.
+            columns: ``{meaning: column}`` for table columns with unusual names.
 
         Raises:
-            RankcheckError: the file is absent, empty or in no known format.
+            RankcheckError: the file is missing or empty, or its format is unknown.
         """
         formats = self.by_name.values()
-        sample = Sample(path, self._error, columns)
-        for known in sorted(formats, key=lambda known: (not known.is_binary, known.is_vague)):
-            if known.recognises(sample):
-                return known
+        sample = FileSample(path, self._error, columns)
+        for entry in sorted(formats, key=lambda entry: (not entry.is_binary, entry.is_vague)):
+            if entry.recognises(sample):
+                return entry
         if sample.is_folder:
             raise self._error(f"{path} is a folder; name a file in it")
         number, line = sample.numbered_line
         if not number:
             raise self._error(f"{path} is empty; {self._kind} has at least one line")
-        described = "\n".join(f"  {known.name}: {known.description}" for known in formats)
+        described = "\n".join(f"  {entry.name}: {entry.description}" for entry in formats)
         raise self._error(
-            f"{path}:{number}: this is in no known format of {self._kind}: '{quoted(line, 60)}'. "
+            f"{path}:{number}: unknown format of {self._kind}: '{quoted(line, 60)}'. "
             f"If it is one of these, name it with format=...\n{described}"
         )

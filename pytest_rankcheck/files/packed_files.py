@@ -1,4 +1,4 @@
-"""Opening files: as they are, or unpacked where their first bytes say gzip or Zstandard."""
+"""Opening files; gzip and Zstandard files, known by their first bytes, are unpacked."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _BUFFER = 1 << 20
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file to read what it holds, unpacked where it is packed.
+    """Open a file for reading; a packed file is unpacked on the fly.
 
     Raises:
-        OSError: it cannot be opened.
-        ModuleNotFoundError: it is packed with Zstandard, for which nothing is installed.
+        OSError: the file cannot be opened.
+        ModuleNotFoundError: it is packed with Zstandard, and no Zstandard library is installed.
     """
     raw = path.open("rb")
     start = raw.peek(len(_ZSTD))
@@ -52,13 +52,13 @@ def opened(path: Path) -> BinaryIO:
 
 
 def _zstd() -> ModuleType:
-    is_in_python = find_spec("compression") is not None  # from 3.14 on
+    is_in_python = find_spec("compression") is not None  # in the standard library since 3.14
     return import_module("compression.zstd" if is_in_python else "backports.zstd")
 
 
 @contextmanager
 def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
-    """Raise ``error``, which names the file, where it cannot be opened, unpacked or read."""
+    """Turn failures to open, unpack or read the file into ``error``, with a message naming it."""
     try:
         yield
     except FileNotFoundError:
@@ -67,7 +67,7 @@ def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
         raise error(f"{path} is a folder; name a file in it") from None
     except (EOFError, zlib.error) as failure:
         raise error(
-            f"{path}: the packed file is cut short or damaged ({quoted(failure)}); copy it again"
+            f"{path}: the packed file is truncated or damaged ({quoted(failure)}); copy it again"
         ) from None
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith("backports"):
@@ -86,20 +86,20 @@ def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
 
 
 def first_bytes(path: Path, count: int, error: type[RankcheckError]) -> bytes:
-    """Return the first bytes of what a file holds.
+    """Return the first bytes of a file, after unpacking.
 
     Raises:
-        error: it cannot be read.
+        error: the file cannot be read.
     """
     with failures_named(path, error), opened(path) as file:
         return file.read(count)
 
 
 def require_packer(path: Path, error: type[RankcheckError]) -> None:
-    """Refuse to write a file that is to be packed by what is not installed.
+    """Check that the library needed to pack a file is installed.
 
     Raises:
-        error: saying what to install.
+        error: it is missing; the message says what to install.
     """
     if path.suffix in _ZSTD_ENDINGS:
         with failures_named(path, error):
@@ -107,26 +107,26 @@ def require_packer(path: Path, error: type[RankcheckError]) -> None:
 
 
 def packed_as_named(path: Path, data: bytes) -> bytes:
-    """Return ``data`` packed, if the name of the file that it is for ends so.
+    """Return ``data``, packed if the name of the target file ends in ``.gz`` or ``.zst``.
 
     Raises:
-        ModuleNotFoundError: nothing is installed that packs with Zstandard.
+        ModuleNotFoundError: no Zstandard library is installed.
     """
     if path.suffix in _GZIP_ENDINGS:
         import gzip
 
-        return gzip.compress(data, mtime=0)  # the same bytes whenever it is written
+        return gzip.compress(data, mtime=0)  # no timestamp, so the bytes are reproducible
     if path.suffix in _ZSTD_ENDINGS:
         return cast("bytes", _zstd().compress(data))
     return data
 
 
 def shown_name(path: Path) -> str:
-    """Return the name of a file without its endings: what a set is called that is in it."""
+    """Return a file's name without its endings: the default name of the set it contains."""
     return path.name.partition(".")[0] or path.name
 
 
 def unpacked_suffix(path: Path) -> str:
-    """Return the ending of a file's name, that of its packing left out: ``.run.gz`` is ``.run``."""
+    """Return a file's suffix, ignoring that of its packing: ``.run.gz`` is ``.run``."""
     is_packed = path.suffix in _GZIP_ENDINGS + _ZSTD_ENDINGS
     return Path(path.stem).suffix if is_packed else path.suffix

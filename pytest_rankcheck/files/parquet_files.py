@@ -1,4 +1,4 @@
-"""Parquet files: read and written with polars, which is the extra ``[fast]``."""
+"""Reading and writing Parquet files with polars (the extra ``[fast]``)."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
 __all__ = ["is_parquet", "require_polars", "scan_of", "write_table"]
 
 _MAGIC = b"PAR1"
-"""The first bytes of every Parquet file; what follows them is no text."""
+"""The first bytes of every Parquet file; binary data follows."""
 
 
 def is_parquet(start: bytes) -> bool:
-    """Whether a file that begins so is a Parquet file."""
+    """Whether a file that starts with these bytes is a Parquet file."""
     return start.startswith(_MAGIC) and not start[4:5].decode("latin-1").strip().isprintable()
 
 
 def require_polars(path: Path, error: type[RankcheckError]) -> None:
-    """Refuse a Parquet file where polars is not installed.
+    """Check that polars is installed.
 
     Raises:
-        error: saying what to install.
+        error: it is missing; the message says what to install.
     """
     if find_spec("polars") is None:
         raise error(
-            f"{path} is a Parquet file, which is read and written with polars: "
+            f"{path} is a Parquet file; reading and writing it needs polars: "
             "pip install 'pytest-rankcheck[fast]'"
         )
 
 
 def scan_of(path: Path, error: type[RankcheckError]) -> tuple[pl.LazyFrame, pl.Schema]:
-    """Return a Parquet file that is not read yet, and its columns.
+    """Return a lazy scan of a Parquet file, and its columns.
 
     Raises:
-        error: polars is not installed, or the file is no whole Parquet file.
+        error: polars is not installed, or the file is not a complete Parquet file.
     """
     require_polars(path, error)
     import polars as pl
@@ -57,7 +57,7 @@ def scan_of(path: Path, error: type[RankcheckError]) -> tuple[pl.LazyFrame, pl.S
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
-    """Write a table, whole or not at all."""
+    """Write a table to a file atomically."""
     buffer = io.BytesIO()
     table.write_parquet(buffer)
     write_whole(path, buffer.getvalue())

@@ -1,4 +1,4 @@
-"""Text files, by lines with their numbers or whole, and JSON documents."""
+"""Reading text files, by numbered lines or as a whole, and JSON documents."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ __all__ = [
     "LONGEST_LINE",
     "blocks_of_lines",
     "decoded",
-    "document_of",
-    "json_of",
     "line_too_long",
     "lines_of",
     "numbered_lines",
+    "parse_json",
+    "read_json",
     "text_of",
 ]
 
 LONGEST_LINE = 64 << 20
-"""Bytes: far more than any line of a golden set or run, far less than the memory."""
+"""In bytes: far longer than any line of a golden set or run, far smaller than memory."""
 
 _BLOCK = 1 << 20
 
 
 def numbered_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str]]:
-    """Yield all lines of a UTF-8 text file as they are, with their 1-based numbers.
+    """Yield all lines of a UTF-8 text file unchanged, with their 1-based numbers.
 
-    Only the line feed ends a line (a form feed or U+2028 may be part of an id). A byte order
-    mark is dropped.
+    Only a line feed ends a line (a form feed or U+2028 may be part of an id). A byte order mark is
+    dropped.
 
     Raises:
-        error: the file is absent, a folder, unreadable or not UTF-8, or a line is longer than
-            64 MiB; the line is named.
+        error: the file is missing, a folder, unreadable or not UTF-8, or a line is longer than
+            64 MiB; the message names the line.
     """
     number = 0
     with failures_named(path, error), opened(path) as file:
@@ -50,7 +50,7 @@ def numbered_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[in
 
 
 def lines_of(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, without carriage returns and line feeds at their ends.
+    """Yield the lines that are not blank, without their line ends.
 
     Raises:
         error: as in `numbered_lines`.
@@ -61,10 +61,10 @@ def lines_of(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str
 
 
 def blocks_of_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, bytes]]:
-    """Yield the bytes of some lines at a time, with the number of the first; each line is whole.
+    """Yield blocks of complete lines as bytes, each with the number of its first line.
 
     Raises:
-        error: as in `numbered_lines`, but that all is UTF-8 is for the caller to see to.
+        error: as in `numbered_lines`, except that the caller must check for valid UTF-8.
     """
     number, rest = 1, b""
     with failures_named(path, error), opened(path) as file:
@@ -85,10 +85,10 @@ def blocks_of_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[i
 
 
 def line_too_long(where: str, error: type[RankcheckError]) -> RankcheckError:
-    """Return the error of a line that no file of ours has."""
+    """Return the error for a line longer than `LONGEST_LINE`."""
     return error(
-        f"{where}: the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file with a "
-        "line a record?"
+        f"{where}: the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file with one "
+        "record per line?"
     )
 
 
@@ -96,17 +96,17 @@ def text_of(path: Path, error: type[RankcheckError]) -> str:
     """Return a whole UTF-8 text file, without a byte order mark.
 
     Raises:
-        error: as in `numbered_lines`, but for the length of lines.
+        error: as in `numbered_lines`, except for the length of lines.
     """
     with failures_named(path, error), opened(path) as file:
         return decoded(file.read().removeprefix(codecs.BOM_UTF8), str(path), error)
 
 
 def decoded(raw: bytes, where: str, error: type[RankcheckError]) -> str:
-    """Return the text of some bytes.
+    """Decode UTF-8.
 
     Raises:
-        error: they are not UTF-8.
+        error: the bytes are not UTF-8.
     """
     try:
         return raw.decode("utf-8")
@@ -116,39 +116,39 @@ def decoded(raw: bytes, where: str, error: type[RankcheckError]) -> str:
         ) from None
 
 
-def document_of(path: Path, error: type[RankcheckError]) -> object:
-    """Return what a file holds that is one JSON value.
+def read_json(path: Path, error: type[RankcheckError]) -> object:
+    """Return the JSON value that a file contains.
 
     Raises:
-        error: it cannot be read, or is not JSON; file, line and column are named.
+        error: the file cannot be read or is not JSON; the message names file, line and column.
     """
     text = text_of(path, error)
     try:
-        return json_of(text, str(path), error)
+        return parse_json(text, str(path), error)
     except json.JSONDecodeError as failure:
         where = f"{path}:{failure.lineno}"
         raise error(f"{where}: not JSON: {failure.msg}, column {failure.colno}") from None
 
 
-def json_of(text: str, where: str, error: type[RankcheckError]) -> object:
-    """Return the value that a text of JSON means.
+def parse_json(text: str, where: str, error: type[RankcheckError]) -> object:
+    """Parse a JSON text.
 
     Raises:
-        error: a key of an object stands twice with different values, which JSON would drop
-            silently; a number is NaN, infinite or too long; or objects are nested too deep.
+        error: an object has a duplicate key with different values, one of which json would drop
+            silently; a number is NaN, infinite or too long; or objects are nested too deeply.
         json.JSONDecodeError: the text is not JSON.
     """
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for key, value in pairs:
-            if key in found and found[key] != value:
+            if key in values and values[key] != value:
                 raise error(
-                    f"{where}: '{quoted(key)}' stands twice, with {quoted(found[key])} and "
-                    f"{quoted(value)}; decide for one of them"
+                    f"{where}: duplicate key '{quoted(key)}', with the values "
+                    f"{quoted(values[key])} and {quoted(value)}; keep one of them"
                 )
-            found[key] = value
-        return found
+            values[key] = value
+        return values
 
     def not_finite(token: str) -> NoReturn:
         raise error(f"{where}: {token} is not a finite number")

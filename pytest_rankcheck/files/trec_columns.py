@@ -1,4 +1,4 @@
-"""The columns of TREC files: words between ASCII white space, of one line or of many at once."""
+"""The columns of TREC files: words separated by ASCII white space, of one line or many at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["columns_of", "is_utf8", "line_of", "words_of_lines"]
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
 _MARK = b"\0"
-"""Stands for the end of a line while a text is split into words."""
+"""Marks line ends while a text is split into words."""
 
 
 def columns_of(line: str) -> list[str]:
@@ -22,9 +22,9 @@ def columns_of(line: str) -> list[str]:
 
 
 def words_of_lines(text: bytes, count: int) -> list[list[bytes]] | None:
-    """Return the ``count`` columns of a text; None where not every line has exactly so many.
+    """Return the ``count`` columns of a text; None if any line has another number of columns.
 
-    Comments, blank lines, and what is not UTF-8 are left to who reads line by line.
+    None also for comments, blank lines and invalid UTF-8, so that the caller reads line by line.
     """
     if _MARK in text or text.startswith(b"#") or b"\n#" in text or not is_utf8(text):
         return None
@@ -41,7 +41,7 @@ def words_of_lines(text: bytes, count: int) -> list[list[bytes]] | None:
 
 
 def is_utf8(text: bytes) -> bool:
-    """Whether ``text`` is UTF-8, as the files of golden sets and runs have to be."""
+    """Whether ``text`` is UTF-8, as files of golden sets and runs must be."""
     if text.isascii():
         return True
     try:
@@ -52,10 +52,10 @@ def is_utf8(text: bytes) -> bool:
 
 
 def line_of(columns: Sequence[str], error: type[RankcheckError]) -> str:
-    """Return a line of a TREC file, which `columns_of` reads back.
+    """Return the line of a TREC file that `columns_of` splits into these columns.
 
     Raises:
-        error: a column has ASCII white space, the line would read as a comment, or a character
+        error: a column has ASCII white space, the line would be read as a comment, or a character
             (a lone surrogate) cannot be written as UTF-8.
     """
     line = f"{' '.join(columns)}\n"

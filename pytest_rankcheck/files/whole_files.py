@@ -1,4 +1,4 @@
-"""Writing text files: whole or not at all, and JSON that a person can review."""
+"""Writing files atomically, and writing JSON that people can review."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _HIDDEN = re.compile(
 
 
 def check_encodable(text: str, error: type[RankcheckError]) -> None:
-    """Refuse text that cannot be a UTF-8 file.
+    """Check that text can be written as UTF-8.
 
     Raises:
-        error: naming the character.
+        error: it cannot; the message names the character.
     """
     try:
         text.encode("utf-8")
@@ -31,36 +31,36 @@ def check_encodable(text: str, error: type[RankcheckError]) -> None:
 
 
 def readable_json(value: object) -> str:
-    """Return ``value`` as JSON that a person can read and review.
+    """Return ``value`` as JSON that people can read and review.
 
-    Letters of all languages stand as they are; what hides, reorders or cannot be encoded
-    (controls, bidirectional marks, lone surrogates) is escaped.
+    Letters of all languages are kept; characters that hide or reorder text or cannot be encoded
+    (controls, bidirectional marks, lone surrogates) are escaped.
 
     Raises:
         ValueError: a number is NaN or infinite.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_python_scalar)
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return _HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def _python_scalar(value: object) -> object:
-    """Give numpy's scalars (from a DataFrame) back as Python's, and anything else as text."""
+    """Convert numpy scalars (from a DataFrame) to Python's, and anything else to text."""
     item = getattr(value, "item", None)
     return item() if callable(item) else str(value)
 
 
 def write_whole(path: Path, text: str | bytes) -> None:
-    """Write ``text`` to ``path`` so that a reader, or a crash, finds the old file or the new one.
+    """Write ``text`` to ``path`` atomically: even after a crash there is the old file or the new.
 
-    The text (as UTF-8) goes to a temporary file in the same folder, to the disk, and then into
-    place. It is packed if the name of the file ends as that of a packed one does (``.gz``).
+    The text (as UTF-8) is written to a temporary file in the same folder, synced to disk and moved
+    into place. It is packed if the file name ends in ``.gz`` or ``.zst``.
 
     Raises:
-        ModuleNotFoundError: it ends with ``.zst``, for which nothing is installed.
-        OSError: the folder or the file cannot be written; what was there is unchanged.
+        ModuleNotFoundError: the name ends in ``.zst``, and no Zstandard library is installed.
+        OSError: the folder or the file cannot be written; an existing file is unchanged.
     """
     data = packed_as_named(path, text.encode("utf-8") if isinstance(text, str) else text)
-    import tempfile  # takes a few milliseconds, and most sessions write nothing
+    import tempfile  # takes a few milliseconds to import, and most test sessions write nothing
 
     handle, temporary = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.name[:80]}-", suffix=".tmp"
@@ -78,7 +78,7 @@ def write_whole(path: Path, text: str | bytes) -> None:
 
 
 def _permissions(path: Path) -> int:
-    """Return the mode of the file that is replaced, or what a new file would have had."""
+    """Return the mode of the file being replaced, or the default mode of a new file."""
     try:
         return path.stat().st_mode & 0o777
     except FileNotFoundError:

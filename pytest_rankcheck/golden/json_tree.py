@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.text_files import document_of
+from pytest_rankcheck.files.text_files import read_json
 
 __all__ = ["Node", "root_of"]
 
@@ -86,4 +86,4 @@ def root_of(path: Path) -> Node:
     Raises:
         GoldenSetError: it cannot be read, or is not JSON.
     """
-    return Node(document_of(path, GoldenSetError), str(path))
+    return Node(read_json(path, GoldenSetError), str(path))

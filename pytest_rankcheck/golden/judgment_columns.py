@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError, listed
-from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised
+from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
 from pytest_rankcheck.golden.golden_contents import Contents, checked_id
 from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.query import Query
@@ -207,7 +207,7 @@ def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[obje
     own += ["title"] if contents.titles else []
     own += ["candidate"] if has_marks else []
     header = [*own, *attributes, *features]
-    names = [normalised(name) for name in header]
+    names = [normalised_name(name) for name in header]
     meant = {place for role in ROLES for place in role.among(names)}
     taken = [header[place] for place in sorted(meant) if place >= len(own)]
     taken += [name for name in header if header.count(name) > 1]

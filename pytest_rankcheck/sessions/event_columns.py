@@ -1,4 +1,4 @@
-"""The events of a log in columns: a million of them are some tens of megabytes."""
+"""The events of a log in columns: a million events take some tens of megabytes."""
 
 from __future__ import annotations
 
@@ -11,58 +11,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_rankcheck.sessions.list_places import places_of
 from pytest_rankcheck.sessions.raw_event import RawEvent
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
-__all__ = ["Collected", "Events"]
+__all__ = ["EventCollector", "Events"]
 
 UNKNOWN = -1
 
 
 @dataclass(frozen=True)
 class Events:
-    """N events, in columns. Sessions, queries and documents are numbers of the log's lists."""
+    """N events in columns. Sessions, queries and documents are indexes into the log's lists."""
 
     session: IntArray
-    """``[N]`` the number of its session."""
+    """``[N]`` the index of the session."""
     event: FloatArray
-    """``[N]`` its index in the session; NaN where the log has none."""
+    """``[N]`` the event's index in its session; NaN where the log has none."""
     time: FloatArray
     """``[N]`` seconds; NaN where the log has no times."""
     query: IntArray
-    """``[N]`` the number of its query text; -1 without one."""
+    """``[N]`` the index of the query text; -1 without one."""
     count: IntArray
-    """``[N]`` how many results were shown; -1 where that is not known."""
+    """``[N]`` how many results were shown; -1 where unknown."""
     has_list: NDArray[np.bool_]
-    """``[N]`` whether it is known which results were shown."""
+    """``[N]`` whether the results shown are known."""
     is_finish: NDArray[np.bool_]
-    """``[N]`` whether the session ends with it."""
+    """``[N]`` whether the event ends the session."""
     row: IntArray
-    """``[N]`` its line in the file."""
+    """``[N]`` the line in the file."""
     shown_starts: IntArray
-    """``[N + 1]`` where its results are in `shown`."""
+    """``[N + 1]`` where each event's results begin in `shown`."""
     shown: IntArray
-    """The numbers of the documents shown."""
+    """The indexes of the documents shown."""
     selected_starts: IntArray
-    """``[N + 1]`` where its selections are in the next two."""
+    """``[N + 1]`` where each event's selections begin in `selected_rank` and `selected_time`."""
     selected_rank: IntArray
-    """The 1-based ranks of what was selected."""
+    """The 1-based ranks of the selected documents."""
     selected_time: FloatArray
-    """When; NaN where only the event's time is known."""
+    """When each was selected, in seconds; NaN where only the event's time is known."""
 
     def __len__(self) -> int:
         return len(self.session)
 
     @property
     def selections(self) -> IntArray:
-        """``[N]`` how many documents were selected in each."""
+        """``[N]`` how many documents were selected in each event."""
         return np.diff(self.selected_starts)
 
     def taken(self, rows: IntArray) -> Events:
-        """Return some of the events, in this order."""
-        shown, shown_starts = places_of(self.shown_starts, rows)
-        selected, selected_starts = places_of(self.selected_starts, rows)
+        """Return the events at the given rows, in that order."""
+        shown, shown_starts = _item_places(self.shown_starts, rows)
+        selected, selected_starts = _item_places(self.selected_starts, rows)
         plain = ("session", "event", "time", "query", "count", "has_list", "is_finish", "row")
         return replace(
             self,
@@ -75,19 +74,35 @@ class Events:
         )
 
 
-class Collected:
-    """Events on their way into a log, in the order in which they came."""
+def _item_places(starts: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the places of the items of some rows, in the order of the rows, and their new starts.
+
+    Args:
+        starts: ``[N + 1]`` where the items of each row begin, and where the last row's end.
+        rows: ``[n]`` the rows to take.
+
+    Returns:
+        The places of their items, and ``[n + 1]`` the starts among these.
+    """
+    lengths = starts[rows + 1] - starts[rows]
+    ends = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+    shift = np.repeat(starts[rows] - ends[:-1], lengths)
+    return np.arange(ends[-1], dtype=np.int64) + shift, ends
+
+
+class EventCollector:
+    """Collects the events of a log, in the order of the file."""
 
     def __init__(self) -> None:
         self.sessions: dict[str, int] = {}
         self.queries: dict[str, int] = {}
         self.documents: dict[str, int] = {}
         self.starts: dict[int, float] = {}
-        """When sessions started, where that is told."""
+        """When sessions started, where the log says so."""
         self.attributes: list[dict[str, object]] = []
-        """Of each session."""
+        """The attributes of each session."""
         self.varying: dict[str, tuple[int, str]] = {}
-        """Columns that change within a session: in which row first, and in which session."""
+        """Columns that change within a session: the first such row, and its session."""
         self._numbers = {name: array("q") for name in _WHOLE}
         self._reals = {name: array("d") for name in _REAL}
 
@@ -113,7 +128,7 @@ class Collected:
         whole["row"].append(event.row)
         documents = self.documents
         whole["shown"].extend(
-            [documents.setdefault(one, len(documents)) for one in event.results or ()]
+            [documents.setdefault(doc_id, len(documents)) for doc_id in event.results or ()]
         )
         whole["shown_starts"].append(len(whole["shown"]))
         for selection in event.selections:
@@ -122,9 +137,9 @@ class Collected:
         whole["selected_starts"].append(len(whole["selected_rank"]))
 
     def _describe(self, session: int, event: RawEvent) -> None:
-        known = self.attributes[session]
+        attributes = self.attributes[session]
         for name, value in event.attributes.items():
-            if known.setdefault(name, value) != value and name not in self.varying:
+            if attributes.setdefault(name, value) != value and name not in self.varying:
                 self.varying[name] = (event.row, event.session)
 
     def __len__(self) -> int:
@@ -147,8 +162,8 @@ class Collected:
         if not self.varying:
             return self.attributes
         return [
-            {name: value for name, value in known.items() if name not in self.varying}
-            for known in self.attributes
+            {name: value for name, value in attributes.items() if name not in self.varying}
+            for attributes in self.attributes
         ]
 
 

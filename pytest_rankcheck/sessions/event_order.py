@@ -1,4 +1,4 @@
-"""The order of the events of each session, and what in it cannot be."""
+"""The order of the events of each session, and events that violate it."""
 
 from __future__ import annotations
 
@@ -15,56 +15,56 @@ __all__ = ["check_order", "in_order", "out_of_order"]
 
 
 def in_order(events: Events) -> Events:
-    """Return the events by session, and in each by index; without indexes by time, then by row.
+    """Return the events sorted by session, then by index; without indexes by time, then by row.
 
-    Sessions stand in the order of their first event in the file.
+    Sessions are in the order of their first events in the file.
     """
     key = events.event if not np.isnan(events.event).any() else events.time
     return events.taken(np.lexsort((events.row, key, events.session)))
 
 
 def out_of_order(events: Events) -> int:
-    """Return how many events stand in the file after the next one of their session."""
+    """Return how many events come later in the file than the next event of their session."""
     is_later = events.row[:-1] > events.row[1:]
     return int((is_later & _same_session(events)).sum())
 
 
 def check_order(events: Events, session_ids: Sequence[str], problems: Problems) -> None:
-    """Note the events that cannot be where they are: given twice, back in time, after the end.
+    """Note duplicate events, times that run backwards, and events after the end of a session.
 
     Args:
-        events: in order.
-        session_ids: the sessions by their numbers.
-        problems: where they are noted.
+        events: the events, sorted by `in_order`.
+        session_ids: the session ids by index.
+        problems: collects the problems.
     """
-    found = _found(events)
+    violations = _violations(events)
     for reason, words in _WORDS.items():
-        for place in np.flatnonzero(found[reason]).tolist():
+        for place in np.flatnonzero(violations[reason]).tolist():
             session = session_ids[events.session[place]]
             text = f"session '{quoted(session)}': {words(events, place)}"
             problems.add(int(events.row[place]), session, reason, text, is_read=True)
 
 
 _WORDS: Mapping[str, Callable[[Events, int], str]] = {
-    "event given twice": lambda events, place: f"the event {events.event[place]:g} is given twice",
+    "duplicate event": lambda events, place: f"duplicate event {events.event[place]:g}",
     "time runs backwards": lambda events, place: (
         f"the event{_index(events, place)} is {events.time[place - 1] - events.time[place]:g} s "
-        "before the one that it comes after"
+        "earlier than the event before it"
     ),
-    "second finish": lambda *_: "the session finishes a second time",
+    "second finish": lambda *_: "the session finishes twice",
     "event after the finish": lambda *_: "the event comes after the session has finished",
 }
 
 
-def _found(events: Events) -> Mapping[str, BoolArray]:
-    """Return, for each reason, which events have it, ``[N]``."""
+def _violations(events: Events) -> Mapping[str, BoolArray]:
+    """Return, for each reason, which events violate the order, ``[N]``."""
     first = np.zeros(1, dtype=bool)
     same = _same_session(events)
     twice = np.concatenate((first, same & (events.event[1:] == events.event[:-1])))
     back = np.concatenate((first, same & (events.time[1:] < events.time[:-1]))) & ~twice
     after = _after_finish(events)
     return {
-        "event given twice": twice,
+        "duplicate event": twice,
         "time runs backwards": back,
         "second finish": after & events.is_finish,
         "event after the finish": after & ~events.is_finish,
@@ -76,7 +76,7 @@ def _index(events: Events, place: int) -> str:
 
 
 def _same_session(events: Events) -> BoolArray:
-    """Return, for each event but the first, whether it is of the session of the one before."""
+    """Return, for each event but the first, whether it has the same session as the one before."""
     same: BoolArray = events.session[1:] == events.session[:-1]
     return same
 

@@ -1,4 +1,4 @@
-"""Times of events: ISO texts, with or without zones, and numbers since an epoch or a start."""
+"""Times of events: ISO 8601 text, with or without a zone, and numbers since an epoch or a start."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted,
 __all__ = ["Clock", "TimeUnit"]
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
-"""What a number that is a time counts."""
+"""The unit of times that are numbers."""
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _EPOCH = {"s": (3e8, 1e10), "ms": (3e11, 1e13), "us": (3e14, 1e16), "ns": (3e17, 1e19)}
-"""Numbers that are times between 1979 and 2286, by what they count since 1970."""
+"""Per unit, the range of numbers that are times since 1970, between 1979 and 2286."""
 _WORDS = {
     "zoned": "text with a time zone",
     "local": "text without a time zone",
@@ -23,28 +23,28 @@ _WORDS = {
     "ms": "milliseconds since 1970",
     "us": "microseconds since 1970",
     "ns": "nanoseconds since 1970",
-    "relative": "a number that is no time since 1970",
+    "relative": "a number that is not a time since 1970",
 }
 
 
 class Clock:
-    """Turns the times of a log into seconds, and sees to it that all are of one kind."""
+    """Converts the times of a log to seconds, and checks that all are of one kind."""
 
     def __init__(self, unit: str | None) -> None:
         if unit is not None and unit not in get_args(TimeUnit):
             raise ConfigurationError(
-                f"time_unit='{quoted(unit)}' is not possible{suggestion(unit, _SECONDS)}; it is "
+                f"time_unit='{quoted(unit)}' is invalid{suggestion(unit, _SECONDS)}; give one of "
                 f"{', '.join(_SECONDS)}"
             )
         self._unit = unit
         self._first: dict[str, int] = {}
-        """The row where each kind of time was seen first."""
+        """The first row with each kind of time."""
 
     def seconds(self, value: object, row: int) -> float:
-        """Return a time as seconds; NaN where there is none.
+        """Return a time in seconds; NaN for an empty cell, NaN or NaT.
 
         Raises:
-            ValueError: it is no time; the message says why.
+            ValueError: the value is not a time; the message says why.
         """
         if value is None or value == "" or value != value:  # noqa: PLR0124 - NaN, and pandas' NaT
             return math.nan
@@ -54,7 +54,7 @@ class Clock:
         if isinstance(value, datetime):
             return self._of_moment(value, row)
         if isinstance(value, date):
-            raise ValueError(f"'{quoted(value)}' is a day, not a time")
+            raise ValueError(f"'{quoted(value)}' is a date without a time")
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             timestamp = getattr(value, "timestamp", None)  # of pandas and numpy
             if callable(timestamp):
@@ -77,7 +77,7 @@ class Clock:
             moment = datetime.fromisoformat(text.strip())
         except ValueError:
             raise ValueError(
-                f"'{quoted(text, 60)}' is not a time: a number, or such as 2026-11-21T14:30:05Z"
+                f"'{quoted(text, 60)}' is not a time, such as 2026-11-21T14:30:05Z or a number"
             ) from None
         return self._of_moment(moment, row)
 
@@ -85,32 +85,34 @@ class Clock:
         is_zoned = getattr(moment, "tzinfo", None) is not None
         self._first.setdefault("zoned" if is_zoned else "local", row)
         if isinstance(moment, datetime) and not is_zoned:
-            moment = moment.replace(tzinfo=UTC)  # all are, so differences are right
+            moment = moment.replace(tzinfo=UTC)  # for all of them, so differences are right
         return float(moment.timestamp())  # type: ignore[attr-defined]
 
     def refuse_mixture(self, source: str, before_number: str) -> None:
-        """Refuse times of different kinds: it cannot be known which of them is meant.
+        """Check that all times are of one kind, and that the kind matches ``time_unit``.
 
         Raises:
-            SessionLogError: naming a row of each kind; or numbers that no unit was given for.
+            SessionLogError: times are of several kinds (a row of each is named), contradict
+                ``time_unit``, or are numbers whose unit is unknown.
         """
         kinds = list(self._first.items())
         if len(kinds) > 1:
-            (one, first), (other, second) = kinds[:2]
+            (kind, row), (other_kind, other_row) = kinds[:2]
             raise SessionLogError(
-                f"{source}{before_number}{first}: the time is {_WORDS[one]}, but in "
-                f"{source}{before_number}{second} it is {_WORDS[other]}; write all in one way"
+                f"{source}{before_number}{row}: the time is {_WORDS[kind]}, but in "
+                f"{source}{before_number}{other_row} it is {_WORDS[other_kind]}; write all times "
+                "in the same way"
             )
         wrong = next((kind for kind in self._first if kind in _EPOCH), self._unit)
         if self._unit is not None and wrong != self._unit:
             raise SessionLogError(
                 f"{source}{before_number}{self._first[str(wrong)]}: time_unit={self._unit} was "
-                f"said, but the time is {_WORDS[str(wrong)]}; leave time_unit out, or say {wrong}"
+                f"given, but the time is {_WORDS[str(wrong)]}; omit time_unit, or give {wrong}"
             )
         if self._unit is None and "relative" in self._first:
             place = f"{source}{before_number}{self._first['relative']}"
             raise SessionLogError(
-                f"{place}: the time is a number that is no time since 1970; say what it counts: "
+                f"{place}: the time is a number that is not a time since 1970; give its unit: "
                 'time_unit="s", "ms", "us" or "ns"'
             )
 

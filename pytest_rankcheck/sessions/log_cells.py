@@ -1,4 +1,4 @@
-"""The cells of a log: lists of ids, of ranks, numbers and flags, as files write them."""
+"""Parsing the cells of a log: ids, lists of ids or ranks, numbers and flags."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 from pytest_rankcheck.errors import quoted
 
-__all__ = ["LARGEST", "flag_of", "id_of", "ids_of", "is_absent", "number_of", "ranks_of"]
+__all__ = ["LARGEST", "flag_of", "id_list_of", "id_of", "is_absent", "number_of", "rank_list_of"]
 
 LARGEST = 2**31
-"""No list of results has so many."""
+"""A bound that no number of results reaches."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
 _SEPARATORS = ("|", ";", ",")
 _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
 def is_absent(value: object) -> bool:
-    """Whether a cell says nothing."""
+    """Whether a cell is empty: None, NaN, or a text such as "null" or "n/a"."""
     if value is None:
         return True
     if isinstance(value, float):
@@ -27,68 +27,68 @@ def is_absent(value: object) -> bool:
 
 
 def id_of(value: object) -> str | None:
-    """Return an id as text; None where the cell says nothing.
+    """Return an id as text; None for an empty cell.
 
     Raises:
-        ValueError: it is neither text nor a whole number.
+        ValueError: the value is neither text nor a whole number.
     """
     if isinstance(value, str):
         return value if value.strip() else None
     if is_absent(value):
         return None
     if isinstance(value, (bool, list, dict, tuple)):
-        raise ValueError(f"'{quoted(value, 60)}' is no id")
+        raise ValueError(f"'{quoted(value, 60)}' is not an id")
     number = number_of(value)
     if number is None or not number.is_integer():
-        raise ValueError(f"'{quoted(value, 60)}' is no id: text or a whole number")
+        raise ValueError(f"'{quoted(value, 60)}' is not an id; ids are text or whole numbers")
     return str(int(number))
 
 
-def ids_of(value: object) -> list[str] | None:
-    """Return a list of ids; None where the cell says nothing.
+def id_list_of(value: object) -> list[str] | None:
+    """Return a list of ids; None for an empty cell.
 
-    A text is a JSON list, or ids between bars, semicolons, commas or white space: the first of
-    these that it has.
+    A text is a JSON list, or ids separated by bars, semicolons, commas or white space: the first
+    of these that occurs.
 
     Raises:
-        ValueError: an item is no id.
+        ValueError: an item is not an id.
     """
     items = _items(value)
     if items is None:
         return None
     if isinstance(items, list) and set(map(type, items)) <= {str}:
         texts: list[str] = items
-        if all(map(str.strip, texts)):  # the usual case, which is a million events long
+        if all(map(str.strip, texts)):  # the usual case, worth a fast path
             return texts
-    found = [id_of(item) for item in items]
-    if any(one is None for one in found):
+    ids = [id_of(item) for item in items]
+    if any(item is None for item in ids):
         raise ValueError(f"the list '{quoted(value, 60)}' has an empty id")
-    return [one for one in found if one is not None]
+    return [item for item in ids if item is not None]
 
 
-def ranks_of(value: object) -> list[int] | None:
-    """Return a list of ranks as they are written; None where the cell says nothing.
+def rank_list_of(value: object) -> list[int] | None:
+    """Return a list of ranks as they are written; None for an empty cell.
 
     Raises:
-        ValueError: an item is no whole number.
+        ValueError: an item is not a whole number.
     """
     items = _items(value)
     if items is None:
         return None
-    found = []
+    ranks = []
     for item in items:
         number = number_of(item)
         if number is None or not number.is_integer() or abs(number) > LARGEST:
-            raise ValueError(f"'{quoted(item, 60)}' is not a rank: a whole number")
-        found.append(int(number))
-    return found
+            raise ValueError(f"'{quoted(item, 60)}' is not a rank; ranks are whole numbers")
+        ranks.append(int(number))
+    return ranks
 
 
 def number_of(value: object) -> float | None:
-    """Return a finite number; None where the cell says nothing.
+    """Return a finite number; None for an empty cell.
 
     Raises:
-        ValueError: it is no such number.
+        ValueError: the value is not a finite number.
     """
     if is_absent(value):
         return None
@@ -107,7 +107,7 @@ def flag_of(value: object) -> bool:
     """Return a flag; an empty cell is false.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the value is neither true nor false.
     """
     if is_absent(value):
         return False
@@ -124,11 +124,11 @@ def _items(value: object) -> Sequence[object] | None:
             return None
         if text.startswith("["):
             return _json_list(text)
-        separator = next((one for one in _SEPARATORS if one in text), None)
+        separator = next((char for char in _SEPARATORS if char in text), None)
         return [part.strip() for part in text.split(separator)]
     if isinstance(value, (list, tuple)):
         return value
-    to_list = getattr(value, "tolist", None)  # an array of numpy, a series of polars
+    to_list = getattr(value, "tolist", None)  # a numpy array or a polars series
     if callable(to_list) and hasattr(value, "ndim"):
         return list(to_list())
     return None if is_absent(value) else [value]
@@ -136,9 +136,9 @@ def _items(value: object) -> Sequence[object] | None:
 
 def _json_list(text: str) -> list[object]:
     try:
-        found = json.loads(text)
+        items = json.loads(text)
     except (ValueError, RecursionError):
         raise ValueError(f"'{quoted(text, 60)}' is not a JSON list") from None
-    if not isinstance(found, list):
+    if not isinstance(items, list):
         raise ValueError(f"'{quoted(text, 60)}' is not a JSON list")
-    return found
+    return items

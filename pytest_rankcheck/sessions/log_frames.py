@@ -16,7 +16,7 @@ __all__ = ["events_frame"]
 
 
 def events_frame(log: LogContents) -> pd.DataFrame:
-    """Return a row an event, in order."""
+    """Return a DataFrame with one row per event, in order."""
     import pandas as pd
 
     events = log.events

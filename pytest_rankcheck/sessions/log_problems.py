@@ -1,29 +1,33 @@
-"""What is wrong with rows of a log: an error, or set aside and counted; never dropped silently."""
+"""Problems with rows of a log: an error, or set aside and counted; never dropped silently."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pytest_rankcheck.errors import SessionLogError, plural
 
-__all__ = ["Problems", "SetAside"]
+__all__ = ["LogSource", "NumberedRow", "Problems", "SetAside"]
+
+NumberedRow = tuple[int, object]
+"""A row with its line or row number; a valid row is ``{column: cell}``."""
 
 _EXAMPLES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """What a lenient reading has set aside."""
+    """The rows and sessions that a lenient reading set aside."""
 
     rows: int = 0
-    """Rows that could not be used, and all others of their sessions."""
+    """Rows that could not be used, and all other rows of their sessions."""
     sessions: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
-    """How many rows could not be used, by the reason."""
+    """How many rows could not be used, by reason."""
     examples: tuple[str, ...] = ()
-    """The first of them in words, with their places in the file."""
+    """Descriptions of the first of them, with their places in the file."""
 
     def __bool__(self) -> bool:
         return self.rows > 0
@@ -33,30 +37,30 @@ class SetAside:
             return "nothing set aside"
         reasons = ", ".join(f"{count:,} x {reason}" for reason, count in self.reasons.items())
         return (
-            f"{plural(self.rows, 'row')} set aside, of {plural(self.sessions, 'session')}: "
+            f"{plural(self.rows, 'row')} set aside from {plural(self.sessions, 'session')}: "
             f"{reasons}; first: {self.examples[0]}"
         )
 
 
 class Problems:
-    """The rows that cannot be used, as they are found."""
+    """Collects the rows that cannot be used."""
 
     def __init__(self, source: str, *, is_lenient: bool) -> None:
         self.source = source
-        """The file, or what else the rows come from."""
+        """The file or other source of the rows, for messages."""
         self.is_lenient = is_lenient
         self.before_number = ":"
-        """What stands between the source and a row's number in messages."""
+        """The text between the source and a row number in messages."""
         self.lost_rows = 0
-        """Rows that belong to no session."""
+        """Rows without a session."""
         self.unread = 0
-        """Rows of a known session that are no events, because they could not be read."""
+        """Rows of a known session that could not be read as events."""
         self._reasons: Counter[str] = Counter()
         self._examples: list[tuple[int, str]] = []
         self._sessions: set[str] = set()
 
     def place(self, number: int) -> str:
-        """Return where a row is, in words."""
+        """Return the place of a row, for messages."""
         return f"{self.source}{self.before_number}{number}"
 
     def add(
@@ -65,11 +69,11 @@ class Problems:
         """Note a row that cannot be used.
 
         Args:
-            number: its line, or row.
-            session_id: its session; None where that is not known.
-            reason: the kind of problem, in a few words that are the same for all of the kind.
+            number: its line or row number.
+            session_id: its session; None if unknown.
+            reason: the kind of problem, in a few fixed words.
             text: what is wrong and what to do.
-            is_read: whether the row became an event all the same.
+            is_read: whether the row was nevertheless read as an event.
         """
         self._reasons[reason] += 1
         if session_id is None:
@@ -77,21 +81,21 @@ class Problems:
         else:
             self.unread += not is_read
             self._sessions.add(session_id)
-        # The first in the file, in whatever order they are found.
+        # Keep the first in the file, in whatever order they are noted.
         self._examples.append((number, f"{self.place(number)}: {text}"))
         if len(self._examples) > 2 * _EXAMPLES:
             self._examples = sorted(self._examples)[:_EXAMPLES]
 
     @property
     def sessions(self) -> frozenset[str]:
-        """The sessions that have such a row."""
+        """The sessions with a row that cannot be used."""
         return frozenset(self._sessions)
 
     def refuse(self) -> None:
-        """Refuse the log where something is wrong with it and it is read strictly.
+        """Reject the log if it has problems and is read strictly.
 
         Raises:
-            SessionLogError: with the first problem, and how many there are of each kind.
+            SessionLogError: the first problem, and the number of problems of each kind.
         """
         if self.is_lenient or not self._reasons:
             return
@@ -102,12 +106,12 @@ class Problems:
             kinds = ", ".join(f"{count:,} x {reason}" for reason, count in self._reasons.items())
             more = f"\n{total:,} rows cannot be used: {kinds}"
         raise SessionLogError(
-            f"{first}{more}\nMend the log; or read it with lenient=True, which sets aside the "
-            "sessions of such rows and says how many"
+            f"{first}{more}\nFix the log, or read it with lenient=True, which sets aside and "
+            "counts the sessions of such rows"
         )
 
     def set_aside(self, events: int) -> SetAside:
-        """Return what is set aside.
+        """Return the rows and sessions set aside.
 
         Args:
             events: how many events the sessions with problems had.
@@ -119,3 +123,11 @@ class Problems:
             dict(self._reasons),
             examples,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """A log file to read, and the collector of its problems."""
+
+    path: Path
+    problems: Problems

@@ -1,4 +1,4 @@
-"""From the events of a log to the trails of its sessions."""
+"""Computing the trails of sessions from the events of a log."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["event_places", "final_events", "final_selections", "session_starts",
 
 
 def trails_of(events: Events, sessions: int, starts: Mapping[int, float]) -> Trails:
-    """Return what the sessions came to, all of them as one block.
+    """Return the trails of all sessions as one block.
 
     Args:
-        events: in order.
-        sessions: how many sessions there are.
-        starts: when sessions started, where that is told; the others start with their first event.
+        events: the events, in order.
+        sessions: the number of sessions.
+        starts: when sessions started, where known; the others start with their first event.
     """
     first = session_starts(events, sessions)
     begin = events.time[first[:-1]].copy()
@@ -44,7 +44,7 @@ def trails_of(events: Events, sessions: int, starts: Mapping[int, float]) -> Tra
 
 
 def session_starts(events: Events, sessions: int) -> IntArray:
-    """Return where the events of each session begin, and where the last end, ``[S + 1]``."""
+    """Return where the events of each session begin, and where the last ends, ``[S + 1]``."""
     counts = np.bincount(events.session, minlength=sessions)
     return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
 
@@ -57,25 +57,25 @@ def event_places(events: Events, sessions: int) -> IntArray:
 
 
 def final_events(events: Events, sessions: int) -> IntArray:
-    """Return the last event with a selection of each session, -1 where there is none, ``[S]``."""
+    """Return the last event with a selection in each session, -1 without one, ``[S]``."""
     final = np.full(sessions, -1, dtype=np.int64)
     with_selection = np.flatnonzero(events.selections)
-    final[events.session[with_selection]] = with_selection  # the last one stays
+    final[events.session[with_selection]] = with_selection  # the last assignment wins
     return final
 
 
 def final_selections(events: Events, of_event: IntArray) -> IntArray:
-    """Return the number of the final selection of each event that has some, -1 elsewhere, ``[N]``.
+    """Return the index of the final selection of each event, -1 without one, ``[N]``.
 
-    The last in time; of those that were made at once, or whose times are not all known, the
-    highest in the list.
+    The final selection is the last in time; among simultaneous ones, or if not all times are
+    known, the one highest in the list.
     """
     untimed = np.zeros(len(events), dtype=bool)
     untimed[of_event[np.isnan(events.selected_time)]] = True
     time = np.where(untimed[of_event], 0.0, events.selected_time)
     order = np.lexsort((-events.selected_rank, time, of_event))
     final = np.full(len(events), -1, dtype=np.int64)
-    final[of_event[order]] = order  # the last one stays
+    final[of_event[order]] = order  # the last assignment wins
     return final
 
 

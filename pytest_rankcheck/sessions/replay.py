@@ -1,4 +1,4 @@
-"""Replaying a log: states of a search become queries, and what was selected their judgments."""
+"""Replaying a log: search states become queries, and the selected documents their judgments."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.ranking import checked_option
 from pytest_rankcheck.sessions.log_reader import LogContents
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, final_selections
-from pytest_rankcheck.sessions.propensity import Propensity, weights_of
+from pytest_rankcheck.sessions.propensity import Propensity, propensity_weights
 from pytest_rankcheck.statistics.array_types import IntArray
 
-__all__ = ["CLUSTER", "WEIGHT", "Choice", "States", "queries_of_log", "state_ids"]
+__all__ = ["CLUSTER", "WEIGHT", "ReplayOptions", "States", "queries_of_log", "state_ids"]
 
 States = Literal["last", "all", "prefixes"]
-"""Which states are replayed: that of the final selection, all with one, or all up to the final."""
+"""Which states are replayed: the one with the final selection, all with a selection, or all up to
+the final selection."""
 
 CLUSTER = "session"
-"""The attribute of a query that says from which session it is."""
+"""The query attribute with the id of its session."""
 WEIGHT = "weight"
-"""The attribute of a query that says how much it counts."""
+"""The query attribute with its weight."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What of a log is replayed, and how; see `SessionLog.to_golden_set`."""
+class ReplayOptions:
+    """Which states of a log are replayed, and how; see `SessionLog.to_golden_set`."""
 
     states: States
     propensity: Propensity | None
@@ -40,10 +41,10 @@ class Choice:
     def __post_init__(self) -> None:
         checked_option(self.states, States, "states")
         if self.unselected and (self.states == "prefixes" or self.propensity is not None):
-            with_what = "states='prefixes'" if self.states == "prefixes" else "a propensity"
+            other = "states='prefixes'" if self.states == "prefixes" else "a propensity"
             raise ConfigurationError(
-                f"unselected=True and {with_what} do not go together: a state is judged there by "
-                "a selection that it does not have"
+                f"unselected=True cannot be combined with {other}, which judges a state by a "
+                "selection that it does not have"
             )
 
 
@@ -57,55 +58,55 @@ class _Replayed:
     judged_by: int
     """The event whose selection judges it."""
     ranks: Sequence[int]
-    """The ranks, in that event, of what was selected."""
+    """The ranks of the selections in that event."""
 
 
-def queries_of_log(log: LogContents, choice: Choice, name: str) -> Contents:
+def queries_of_log(log: LogContents, options: ReplayOptions, name: str) -> Contents:
     """Return the queries, candidates and judgments of a replay.
 
     Raises:
-        SessionLogError: nothing was selected, or what was shown is not known.
-        ConfigurationError: the propensity is none.
+        SessionLogError: the log has no selections, or the results shown are unknown.
+        ConfigurationError: the propensity is invalid.
     """
-    replayed = list(_replayed(log, choice, name))
-    weights = _weights(replayed, choice)
+    replayed = list(_replayed(log, options, name))
+    weights = _weights(replayed, options)
     contents = Contents()
-    for number, one in enumerate(replayed):
-        session = int(log.events.session[one.place])
+    for number, state in enumerate(replayed):
+        session = int(log.events.session[state.place])
         attributes: dict[str, object] = {
             **log.attributes[session],
             CLUSTER: log.session_ids[session],
         }
         if weights is not None:
             attributes[WEIGHT] = weights[number]
-        contents.queries[one.id] = Query(one.id, log.query_at(one.place), attributes)
-        for doc_id in dict.fromkeys(log.results_at(one.place)):
-            contents.candidates.add(one.id, doc_id, {})
-        shown = log.results_at(one.judged_by)
-        contents.grades[one.id] = {shown[rank - 1]: 1.0 for rank in one.ranks}
+        contents.queries[state.id] = Query(state.id, log.query_at(state.place), attributes)
+        for doc_id in dict.fromkeys(log.results_at(state.place)):
+            contents.candidates.add(state.id, doc_id, {})
+        shown = log.results_at(state.judged_by)
+        contents.grades[state.id] = {shown[rank - 1]: 1.0 for rank in state.ranks}
     contents.candidates.complete()
     contents.cluster_by = CLUSTER
     contents.weight_by = None if weights is None else WEIGHT
     return contents
 
 
-def _replayed(log: LogContents, choice: Choice, name: str) -> Iterator[_Replayed]:
-    """Yield the queries; under a propensity, each selection is one of its own."""
+def _replayed(log: LogContents, options: ReplayOptions, name: str) -> Iterator[_Replayed]:
+    """Yield the queries; with a propensity, each selection becomes a query of its own."""
     final = final_events(log.events, len(log.session_ids))
     ids = state_ids(log)
-    ranks_at = _SelectedRanks(log, only_final=choice.states != "all")
-    for place in _places(log, choice, final, name):
-        of = int(final[log.events.session[place]]) if choice.states == "prefixes" else place
-        ranks = ranks_at.event(of)
-        if choice.propensity is None or len(ranks) == 1:
-            yield _Replayed(ids[place], place, of, ranks)
+    ranks_at = _SelectedRanks(log, only_final=options.states != "all")
+    for place in _places(log, options, final, name):
+        judged_by = int(final[log.events.session[place]]) if options.states == "prefixes" else place
+        ranks = ranks_at.event(judged_by)
+        if options.propensity is None or len(ranks) == 1:
+            yield _Replayed(ids[place], place, judged_by, ranks)
         else:
             for rank in ranks:
-                yield _Replayed(f"{ids[place]}/{rank}", place, of, (rank,))
+                yield _Replayed(f"{ids[place]}/{rank}", place, judged_by, (rank,))
 
 
 class _SelectedRanks:
-    """The ranks of what was selected in events."""
+    """Looks up the ranks of the selections of events."""
 
     def __init__(self, log: LogContents, *, only_final: bool) -> None:
         self._events = log.events
@@ -113,7 +114,7 @@ class _SelectedRanks:
         self._final = final_selections(log.events, of_event) if only_final else None
 
     def event(self, place: int) -> Sequence[int]:
-        """Return the ranks of an event, each once; only that of its final selection, if asked."""
+        """Return the distinct ranks of an event, or only that of its final selection."""
         if self._final is not None:
             final = int(self._final[place])
             return () if final < 0 else (int(self._events.selected_rank[final]),)
@@ -121,42 +122,42 @@ class _SelectedRanks:
         return tuple(dict.fromkeys(self._events.selected_rank[start:end].tolist()))
 
 
-def _places(log: LogContents, choice: Choice, final: IntArray, name: str) -> Sequence[int]:
-    """Return the events that are replayed.
+def _places(log: LogContents, options: ReplayOptions, final: IntArray, name: str) -> Sequence[int]:
+    """Return the events to replay.
 
     Raises:
-        SessionLogError: nothing was selected, or what was shown is not known.
+        SessionLogError: the log has no selections, or the results shown are unknown.
     """
     events = log.events
-    if choice.states == "last":
+    if options.states == "last":
         chosen: IntArray = final[final >= 0]
-        if choice.unselected:
+        if options.unselected:
             chosen = np.where(final >= 0, final, log.last_events)
-    elif choice.states == "all":
+    elif options.states == "all":
         every = np.arange(len(events))
-        chosen = every if choice.unselected else np.flatnonzero(events.selections)
+        chosen = every if options.unselected else np.flatnonzero(events.selections)
     else:
         chosen = np.flatnonzero(np.arange(len(events)) <= final[events.session])
     if not len(chosen):
         raise SessionLogError(
-            f"session log '{quoted(name)}' has no selection: there is nothing to replay"
+            f"session log '{quoted(name)}' has no selections, so there is nothing to replay"
         )
     unknown = chosen[~events.has_list[chosen]]
     if len(unknown):
         session = log.session_ids[int(events.session[unknown[0]])]
         raise SessionLogError(
-            f"session log '{quoted(name)}': what was shown is not known, first of session "
-            f"'{quoted(session)}', row {int(events.row[unknown[0]])}; a replay needs the ids of "
-            "the results (the column results)"
+            f"session log '{quoted(name)}': the results shown are unknown, first in session "
+            f"'{quoted(session)}', row {int(events.row[unknown[0]])}; a replay needs their ids "
+            "(the column results)"
         )
     places: list[int] = chosen.tolist()
     return places
 
 
 def state_ids(log: LogContents) -> Sequence[str]:
-    """Return the id of each event as a query: its session and its index, ``session.event``.
+    """Return the query id of each event, ``session.event``, from its session and its index.
 
-    Without an index of whole numbers in the log, the place in the session from 1.
+    If the log has no indexes that are whole numbers, the 1-based place in the session is used.
     """
     events, sessions = log.events, len(log.session_ids)
     index = events.event
@@ -166,10 +167,10 @@ def state_ids(log: LogContents) -> Sequence[str]:
     return [f"{log.session_ids[session]}.{number}" for session, number in pairs]
 
 
-def _weights(replayed: Sequence[_Replayed], choice: Choice) -> Sequence[float] | None:
-    """Return how much each query counts; None where all count the same."""
-    if choice.propensity is None:
+def _weights(replayed: Sequence[_Replayed], options: ReplayOptions) -> Sequence[float] | None:
+    """Return the weight of each query; None if all count the same."""
+    if options.propensity is None:
         return None
-    ranks = np.array([one.ranks[0] for one in replayed], dtype=np.int64)
-    weights: list[float] = weights_of(ranks, choice.propensity, choice.clip).tolist()
+    ranks = np.array([state.ranks[0] for state in replayed], dtype=np.int64)
+    weights: list[float] = propensity_weights(ranks, options.propensity, options.clip).tolist()
     return weights

@@ -14,13 +14,12 @@ from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions import formats
-from pytest_rankcheck.sessions.log_problems import Problems, SetAside
+from pytest_rankcheck.sessions.log_options import LogOptions
+from pytest_rankcheck.sessions.log_problems import LogSource, NumberedRow, Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
-from pytest_rankcheck.sessions.log_reading import LogReading
-from pytest_rankcheck.sessions.log_source import LogSource, NumberedRow
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
 from pytest_rankcheck.sessions.propensity import CLIP, Propensity
-from pytest_rankcheck.sessions.replay import Choice, States, queries_of_log, state_ids
+from pytest_rankcheck.sessions.replay import ReplayOptions, States, queries_of_log, state_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -260,7 +259,7 @@ class SessionLog:
         """
         from pytest_rankcheck.golden.golden_set import GoldenSet
 
-        choice = Choice(states, propensity, clip, unselected)
+        choice = ReplayOptions(states, propensity, clip, unselected)
         contents = queries_of_log(self._contents, choice, self.name)
         return GoldenSet(contents, name or self.name)
 
@@ -290,6 +289,6 @@ def _reading(
     time_unit: str | None,
     attributes: Sequence[str] | None,
     lenient: bool,
-) -> LogReading:
+) -> LogOptions:
     chosen = None if attributes is None else tuple(attributes)
-    return LogReading(dict(columns or {}), first_rank, time_unit, chosen, lenient)
+    return LogOptions(dict(columns or {}), first_rank, time_unit, chosen, lenient)

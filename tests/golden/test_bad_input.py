@@ -124,7 +124,7 @@ def test_a_packed_file_that_is_cut_short_is_named(
     whole = gzip.compress(text.encode())
     for length in range(12, len(whole) - 1, 7):
         file.write_bytes(whole[:length])
-        with pytest.raises(RankcheckError, match=r"file\.gz: the packed file is cut short"):
+        with pytest.raises(RankcheckError, match=r"file\.gz: the packed file is truncated"):
             load(file, name)
 
 

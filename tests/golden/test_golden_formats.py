@@ -136,8 +136,11 @@ GOOD = '{"query_id": "q0", "relevance": {"d": 1}}\n'
         ('{"query_id": "q", "relevance": {"d": NaN}}', "NaN is not a finite number"),
         ('{"query_id": "q", "relevance": {"d": -Infinity}}', "-Infinity is not a finite number"),
         ('{"query_id": "q", "relevance": {"d": 1e999}}', "not a finite number"),
-        ('{"query_id": "q", "relevance": {"d": 1, "d": 2}}', "'d' stands twice, with 1 and 2"),
-        ('{"query_id": "q", "a": 1, "a": 2}', "'a' stands twice"),
+        (
+            '{"query_id": "q", "relevance": {"d": 1, "d": 2}}',
+            "duplicate key 'd', with the values 1 and 2",
+        ),
+        ('{"query_id": "q", "a": 1, "a": 2}', "duplicate key 'a'"),
         ('{"query_id": "q0", "relevance": {"d": 1}}', "query 'q0' is given twice"),
         ('{"query_id": "q", "x": ' + "[" * 100_000 + "}", "not JSON"),
         ('{"query_id": "q", "relevance": {"d": ' + "9" * 5000 + "}}", "not JSON|not a finite"),
@@ -186,7 +189,7 @@ def test_bytes_that_are_not_utf8_are_named_by_line(file: Path) -> None:
 def test_an_unknown_format_is_refused(file: Path) -> None:
     file.write_text("who,what,much\n")
     with pytest.raises(
-        GoldenSetError, match=r"web.golden:1: this is in no known format"
+        GoldenSetError, match=r"web.golden:1: unknown format of golden sets"
     ) as failure:
         GoldenSet.load(file)
     assert "jsonl: " in str(failure.value)

@@ -104,7 +104,9 @@ def test_what_was_set_aside_is_in_the_summary(sessions: Project) -> None:
     ini.write_text(ini.read_text().replace('"attributes', '"lenient=true", "attributes'))
     result = sessions.run("-k", "success")
     result.assert_outcomes(passed=1)
-    assert "session log 'week': 4 rows set aside, of 4 sessions: 4 x rank beyond" in text_of(result)
+    assert "session log 'week': 4 rows set aside from 4 sessions: 4 x rank beyond" in text_of(
+        result
+    )
 
 
 def test_reports_of_sessions(sessions: Project) -> None:

@@ -57,7 +57,7 @@ def test_without_scores_ranks_decide(file: Path) -> None:
         ("qid,docno,rank\nq,d,first\n", ":2: the rank of document 'd' is 'first'"),
         ("qid,docno,score\nq,d,1\nq,d,2\n", "document 'd' is ranked twice"),
         ("qid,docno,score\n", "is empty; a run has at least one ranked document"),
-        ("qid,docno,what\nq,d,1\n", "in no known format of runs"),
+        ("qid,docno,what\nq,d,1\n", "unknown format of runs"),
     ],
 )
 def test_a_malformed_table_is_named(file: Path, text: str, message: str) -> None:

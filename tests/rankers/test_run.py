@@ -248,7 +248,7 @@ def test_a_run_file_that_cannot_be_read_is_refused(file: Path, tmp_path: Path) -
     with pytest.raises(RunError, match=r"bm25.run:1: byte 9 is not UTF-8"):
         Run.load(file)
     file.write_text("q,a,1\n")
-    with pytest.raises(RunError, match=r"bm25.run:1: this is in no known format of runs"):
+    with pytest.raises(RunError, match=r"bm25.run:1: unknown format of runs"):
         Run.load(file)
     with pytest.raises(RunError, match=r"unknown format 'tec' of runs; did you mean 'trec'\?"):
         Run.load(file, "tec")

@@ -114,13 +114,13 @@ def test_propensities_from_a_table_and_clipped() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"propensity": "power"}, "propensity='power' is not possible; it is power"),
-        ({"propensity": "power(-1)"}, "propensity='power.-1.' is not possible"),
-        ({"propensity": {1: 0.5}}, "has no rank 2, at which something was selected"),
-        ({"propensity": {1: 0.5, 2: 0}}, "the propensity of rank 2 is 0; it is above 0"),
-        ({"propensity": "power(1)", "clip": 0}, "clip=0 is not possible"),
-        ({"propensity": "power(1)", "unselected": True}, "and a propensity do not go together"),
-        ({"states": "prefixes", "unselected": True}, "states='prefixes' do not go together"),
+        ({"propensity": "power"}, "propensity='power' is invalid; give power"),
+        ({"propensity": "power(-1)"}, "propensity='power.-1.' is invalid"),
+        ({"propensity": {1: 0.5}}, "lacks rank 2, where the log has a selection"),
+        ({"propensity": {1: 0.5, 2: 0}}, "the propensity of rank 2 is 0; it must be above 0"),
+        ({"propensity": "power(1)", "clip": 0}, "clip=0 is invalid"),
+        ({"propensity": "power(1)", "unselected": True}, "cannot be combined with a propensity"),
+        ({"states": "prefixes", "unselected": True}, "cannot be combined with states='prefixes'"),
     ],
 )
 def test_choices_that_are_none(options: dict[str, object], message: str) -> None:
@@ -130,9 +130,9 @@ def test_choices_that_are_none(options: dict[str, object], message: str) -> None
 
 def test_a_replay_needs_what_was_shown_and_a_selection() -> None:
     frame = pd.DataFrame([{"session_id": "s", "result_count": 3, "selected_rank": 2}])
-    with pytest.raises(SessionLogError, match="not known, first of session 's', row 0; a replay"):
+    with pytest.raises(SessionLogError, match="unknown, first in session 's', row 0; a replay"):
         SessionLog.from_frame(frame, first_rank=1).to_golden_set()
-    with pytest.raises(SessionLogError, match="has no selection: there is nothing to replay"):
+    with pytest.raises(SessionLogError, match="has no selections, so there is nothing to replay"):
         log_of(("s", "q", ["a"], [])).to_golden_set()
     with pytest.raises(ValueError, match="states"):
         LOG.to_golden_set("first")  # type: ignore[arg-type]

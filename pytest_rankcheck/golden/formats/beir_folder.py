@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
-from pytest_rankcheck.files.format_registry import Format, Sample
-from pytest_rankcheck.files.text_files import json_of, lines_of
+from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.text_files import lines_of, parse_json
 from pytest_rankcheck.files.whole_files import check_encodable, readable_json, write_whole
 from pytest_rankcheck.golden.golden_contents import Contents, checked_id
 from pytest_rankcheck.golden.golden_source import Source
@@ -77,7 +77,7 @@ def _entries(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
     for number, line in lines_of(path, GoldenSetError):
         where = f"{path}:{number}"
         try:
-            entry = json_of(line, where, GoldenSetError)
+            entry = parse_json(line, where, GoldenSetError)
         except json.JSONDecodeError as failure:
             raise GoldenSetError(f"{where}: not JSON: {failure}; each line is one object") from None
         if not isinstance(entry, dict) or "_id" not in entry:
@@ -141,7 +141,7 @@ def _write_lines(path: Path, entries: list[dict[str, object]]) -> None:
     write_whole(path, "".join(f"{readable_json(entry)}\n" for entry in entries))
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     if sample.is_folder:
         return (sample.path / _QRELS).is_dir()
     is_in_place = (sample.path.parent.parent / _QUERIES).exists()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
@@ -48,7 +48,7 @@ def write(contents: Contents, path: Path, *, delimiter: str) -> None:
     write_whole(path, text)
 
 
-def _recognises(sample: Sample, delimiter: str) -> bool:
+def _recognises(sample: FileSample, delimiter: str) -> bool:
     return has_judgments(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.golden.golden_contents import Contents, checked_id
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.json_tree import Node, root_of
@@ -80,11 +80,11 @@ def read_judgment_list(source: Source) -> Contents:
     return contents
 
 
-def _is_rank_eval(sample: Sample) -> bool:
+def _is_rank_eval(sample: FileSample) -> bool:
     return "requests" in sample.keys
 
 
-def _is_judgment_list(sample: Sample) -> bool:
+def _is_judgment_list(sample: FileSample) -> bool:
     return "judgmentRatings" in sample.keys
 
 

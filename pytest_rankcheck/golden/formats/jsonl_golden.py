@@ -12,8 +12,8 @@ import json
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
-from pytest_rankcheck.files.format_registry import Format, Sample
-from pytest_rankcheck.files.text_files import json_of, lines_of
+from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.text_files import lines_of, parse_json
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
 from pytest_rankcheck.golden.golden_contents import Contents, checked_id
@@ -90,7 +90,7 @@ def _expected(entry: dict[str, object], where: str) -> list[object]:
 
 def _parsed(line: str, where: str) -> dict[str, object]:
     try:
-        entry = json_of(line, where, GoldenSetError)
+        entry = parse_json(line, where, GoldenSetError)
     except json.JSONDecodeError as failure:
         raise GoldenSetError(f"{where}: not JSON: {failure}; each line is one object") from None
     if not isinstance(entry, dict):
@@ -134,7 +134,7 @@ def _check_attributes(query: Query) -> None:
         )
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return sample.line.lstrip().startswith("{")
 
 

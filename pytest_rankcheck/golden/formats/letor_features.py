@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_number
@@ -138,7 +138,7 @@ class _Sizes:
             )
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return _LINE.match(sample.line) is not None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_parquet, require_polars, scan_of, write_table
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
@@ -112,7 +112,7 @@ def write(contents: Contents, path: Path) -> None:
     write_table(table, path)
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return is_parquet(sample.start)
 
 

@@ -14,8 +14,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError
-from pytest_rankcheck.files.delimited_tables import normalised, table_of
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.golden.golden_contents import Contents, checked_id
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.json_tree import Node, root_of
@@ -38,7 +38,7 @@ def read(source: Source) -> Contents:
             document, is named.
     """
     contents = Contents(source)
-    if not Sample(source.file, GoldenSetError).line.lstrip().startswith(("{", "[")):
+    if not FileSample(source.file, GoldenSetError).line.lstrip().startswith(("{", "[")):
         _read_table(contents)
         return contents
     root = root_of(source.file)
@@ -54,7 +54,7 @@ def read(source: Source) -> Contents:
 def _read_table(contents: Contents) -> None:
     path = contents.source.file
     table = table_of(path, GoldenSetError, lone_first=True)
-    if [normalised(name) for name in table.header[:2]] != _START:
+    if [normalised_name(name) for name in table.header[:2]] != _START:
         raise GoldenSetError(f"{path}: the header of Quepid's tables begins with query,docid")
     for number, (query, doc_id, *ratings) in table.rows:
         text = query[1:] if query.startswith(_GUARDED) else query
@@ -104,7 +104,7 @@ def _judge(
         contents.add_grade(query_id, doc_id, math.fsum(grades) / len(grades), where)
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     is_case = "queries" in sample.keys and not sample.keys & {"template", "id_field", "topics"}
     return sample.header[:2] == _START or is_case or "query_doc_pairs" in sample.keys
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.json_tree import Node, root_of
@@ -94,7 +94,7 @@ def _judgments(judgments: Node) -> Iterator[tuple[object, object]]:
             )
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     is_flat = "queries" in sample.keys and bool(sample.keys & {"template", "id_field"})
     return bool(sample.keys & {"topics", "query_groups"}) or is_flat
 

@@ -9,8 +9,8 @@ of a spreadsheet, an apostrophe stands before it, which is taken away again.
 from __future__ import annotations
 
 from pytest_rankcheck.errors import GoldenSetError
-from pytest_rankcheck.files.delimited_tables import normalised, table_of
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.golden.golden_contents import Contents, checked_id
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
@@ -36,7 +36,7 @@ def read(source: Source) -> Contents:
     """
     contents = Contents(source)
     table = table_of(source.file, GoldenSetError)
-    place = {normalised(name): index for index, name in enumerate(table.header)}
+    place = {normalised_name(name): index for index, name in enumerate(table.header)}
     for number, row in table.rows:
         cells = {name: row[place[name]].removeprefix("'") for name in COLUMNS if name in place}
         if not cells["relevance"].strip():
@@ -53,7 +53,7 @@ def read(source: Source) -> Contents:
     return contents
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return {"relevance", "metric", "influence"} <= set(sample.header)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.text_files import blocks_of_lines, decoded
 from pytest_rankcheck.files.trec_columns import columns_of, line_of, words_of_lines
@@ -132,7 +132,7 @@ def _queries_file(path: Path) -> Path:
     return unpacked.with_suffix(".queries.tsv")
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return len(columns_of(sample.line)) == _COLUMNS
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
 from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_by_score
 from pytest_rankcheck.rankers.ranking_rows import Listing, Listings, rows_of
@@ -89,7 +89,7 @@ def write(listings: Listings, path: Path, *, delimiter: str) -> None:
     write_whole(path, text)
 
 
-def _recognises(sample: Sample, delimiter: str) -> bool:
+def _recognises(sample: FileSample, delimiter: str) -> bool:
     return has_ranking(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
 
 

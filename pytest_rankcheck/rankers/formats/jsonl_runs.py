@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError, quoted
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_in_order
@@ -106,7 +106,7 @@ def lines_to_write(lines: Listings) -> Iterator[str]:
         yield readable_json(entry)
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return sample.line.lstrip().startswith("{")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_parquet, require_polars, write_table
 from pytest_rankcheck.rankers.ranking_rows import Listing, Listings, rows_of
 
@@ -72,7 +72,7 @@ def write(listings: Listings, path: Path) -> None:
     write_table(table, path)
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return is_parquet(sample.start)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.trec_columns import columns_of, line_of
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.rankers.query_hits import Reading
@@ -60,7 +60,7 @@ def write(listings: Listings, path: Path) -> None:
     )
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return len(columns_of(sample.line)) >= COLUMNS
 
 

@@ -1,1 +1,1 @@
-"""The file formats of session logs, a module each."""
+"""The file formats of session logs, one module each."""

@@ -1,13 +1,13 @@
-"""Parquet with a row an event, as in the tables. Extra ``[fast]``."""
+"""Parquet with one row per event, as in the tables. Extra ``[fast]``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from pytest_rankcheck.errors import SessionLogError, quoted
-from pytest_rankcheck.files.format_registry import Format, Sample
+from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_parquet, scan_of
-from pytest_rankcheck.sessions.log_source import LogSource, NumberedRow
+from pytest_rankcheck.sessions.log_problems import LogSource, NumberedRow
 
 __all__ = ["FORMAT"]
 
@@ -15,10 +15,10 @@ _BATCH_ROWS = 1 << 16
 
 
 def read(source: LogSource) -> Iterator[NumberedRow]:
-    """Yield the rows, numbered from 0; some thousand are in memory at a time.
+    """Yield the rows, numbered from 0; a few ten thousand are in memory at a time.
 
     Raises:
-        SessionLogError: polars is not installed, or the file is no Parquet file.
+        SessionLogError: polars is not installed, or the file is not a Parquet file.
     """
     table, _ = scan_of(source.path, SessionLogError)
     import polars as pl
@@ -33,13 +33,13 @@ def read(source: LogSource) -> Iterator[NumberedRow]:
         raise SessionLogError(f"{source.path}: cannot be read: {quoted(failure, 300)}") from None
 
 
-def _recognises(sample: Sample) -> bool:
+def _recognises(sample: FileSample) -> bool:
     return is_parquet(sample.start)
 
 
 FORMAT = Format(
     name="parquet",
-    description="Parquet with a row an event",
+    description="Parquet with one row per event",
     recognises=_recognises,
     read=read,
     endings=(".parquet",),

@@ -1,4 +1,4 @@
-"""How a log is read: what its columns mean, from where ranks count, strictly or not."""
+"""Options for reading a log: column roles, the first rank, the time unit, strict or lenient."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.files.delimited_tables import Role
 
-__all__ = ["PAYLOAD_ROLES", "ROLES", "LogReading"]
+__all__ = ["PAYLOAD_ROLES", "ROLES", "LogOptions"]
 
 ROLES = (
     Role("session", ("session_id", "sessionid", "sid")),
@@ -52,37 +52,37 @@ ROLES = (
     Role("start", ("session_start", "start_time", "starttime")),
     Role("events", ()),
 )
-"""What a column may mean. ``clicks`` and ``events`` are nested, in JSON lines only."""
+"""The roles of columns. ``clicks`` and ``events`` are nested, in JSON lines only."""
 
 PAYLOAD_ROLES = (
     Role("event_id", ("eventid", "event_type", "event_name")),
     Role("event_data", ("eventdata", "payload", "event_payload")),
 )
-"""Of a flat log of events: what kind of event it is, and its JSON."""
+"""In a flat event log: the kind of event, and its JSON payload."""
 
 
 @dataclass(frozen=True, slots=True)
-class LogReading:
-    """The choices of whoever reads a log."""
+class LogOptions:
+    """The options for reading a log."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
-    """``{meaning: column}`` where columns have other names than usual."""
+    """``{role: column}`` for columns with unusual names."""
     first_rank: int | None = None
-    """What the rank of the first result is, 0 or 1; None where it was not said."""
+    """The rank of the first result, 0 or 1; None if not given."""
     time_unit: str | None = None
     attributes: tuple[str, ...] | None = None
-    """The columns that are attributes of sessions; None: all that fit."""
+    """The columns that are attributes of sessions; None for all suitable ones."""
     is_lenient: bool = False
 
-    def checked(self) -> LogReading:
-        """Return itself.
+    def checked(self) -> LogOptions:
+        """Return the options, validated.
 
         Raises:
-            ConfigurationError: a choice is not possible.
+            ConfigurationError: an option is invalid.
         """
         if self.first_rank not in (None, 0, 1) or isinstance(self.first_rank, bool):
             raise ConfigurationError(
-                f"first_rank={quoted(self.first_rank)} is not possible; it is 0 or 1, the rank "
-                "of the first result in the log"
+                f"first_rank={quoted(self.first_rank)} is invalid; give 0 or 1, the rank of the "
+                "first result in the log"
             )
         return self
