@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, RankcheckError, Run, RunError, evaluate
 from pytest_rankcheck.files import packed_files, text_files
-from pytest_rankcheck.rankers.scanning import text as plain
+from pytest_rankcheck.rankers.scanning import text_scan as plain
 
 zstd = pytest.importorskip("backports.zstd", reason="backports.zstd is not installed")
 

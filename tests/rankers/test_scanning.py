@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_rankcheck import GoldenSet, Run, RunError, compare, evaluate
 from pytest_rankcheck.rankers.query_hits import TOP
 from pytest_rankcheck.rankers.scanning import polars_scan, query_blocks
-from pytest_rankcheck.rankers.scanning import text as plain
+from pytest_rankcheck.rankers.scanning import text_scan as plain
 
 WAYS = ["lines", "columns"]
 
@@ -284,7 +284,7 @@ def peak_of(file: Path, golden: GoldenSet) -> int:
 def test_memory_does_not_grow_with_the_file(
     interleaved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_rankcheck.rankers.scanning import interleaved as parts
+    from pytest_rankcheck.rankers.scanning import interleaved_queries as parts
 
     choose(monkeypatch, "lines", 1 << 14)
     monkeypatch.setattr(parts, "_PART_BYTES", 1 << 16)

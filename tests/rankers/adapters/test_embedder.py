@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, RankerError, embedder, rank
-from pytest_rankcheck.rankers.adapters import embedder as module
+from pytest_rankcheck.rankers.adapters import embedding_ranker as module
 
 CORPUS = {"d1": "aab", "d2": "ab", "d3": "bbb", "d4": ""}
 GOLDEN = GoldenSet.from_dict({"q1": {"d1": 1}, "q2": {"d3": 1}}, {"q1": "a", "q2": "b"})

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from pytest_rankcheck import GoldenSet, RankerError, http, rank
-from pytest_rankcheck.rankers.adapters import http as module
+from pytest_rankcheck.rankers.adapters import http_ranker as module
 
 pytest.importorskip("httpx", reason="httpx is not installed")
 pytest.importorskip("jmespath", reason="jmespath is not installed")
