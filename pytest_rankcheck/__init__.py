@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery
     from pytest_rankcheck.comparison.comparison import Comparison, compare
     from pytest_rankcheck.comparison.document_moves import Move
+    from pytest_rankcheck.comparison.query_planning import plan
     from pytest_rankcheck.errors import (
         BaselineError,
         ConfigurationError,
@@ -63,7 +64,8 @@ if TYPE_CHECKING:
         SessionLogError,
     )
     from pytest_rankcheck.evaluation.conventions import Conventions
-    from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation, evaluate
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation, evaluate_sessions
     from pytest_rankcheck.gates.gate import Gate
     from pytest_rankcheck.gates.verdict import Outcome, Verdict
@@ -151,9 +153,11 @@ _HOMES = {
         "SessionLogError",
     ),
     "comparison.comparison": ("Comparison", "compare"),
+    "comparison.query_planning": ("plan",),
     "comparison.document_moves": ("Move",),
     "evaluation.conventions": ("Conventions",),
-    "evaluation.evaluation": ("Evaluation", "evaluate"),
+    "evaluation.evaluation": ("Evaluation",),
+    "evaluation.run_evaluation": ("RunEvaluation", "evaluate"),
     "resolution.metric_resolution": ("Resolution",),
     "resolution.resolution_table": ("Resolutions",),
     "evaluation.session_evaluation": ("SessionEvaluation", "evaluate_sessions"),
@@ -220,6 +224,7 @@ __all__ = [
     "Resolutions",
     "Run",
     "RunError",
+    "RunEvaluation",
     "SessionEvaluation",
     "SessionLog",
     "SessionLogError",
@@ -271,6 +276,7 @@ __all__ = [
     "model",
     "overlap",
     "perturbations",
+    "plan",
     "rank",
     "rbo",
     "read_record",

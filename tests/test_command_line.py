@@ -12,6 +12,7 @@ import pytest
 
 import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet, Metric, Record, Run, evaluate
+from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.metrics.metric_registry import definitions
 
@@ -37,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         evaluate(Run.from_dict(good), GoldenSet.load(tmp_path / "web.jsonl")),
         [Metric.parse("RR"), Metric.parse("P@1")],
     )
-    (tmp_path / "base.json").write_text(record.to_text(), "utf-8")
+    (tmp_path / "base.json").write_text(record_text(record), "utf-8")
     return tmp_path
 
 
@@ -106,7 +107,7 @@ def test_another_way_of_measuring_is_said(folder: Path, capsys: pytest.CaptureFi
     golden = GoldenSet.load(folder / "web.jsonl")
     run = Run.from_dict({q: ["good"] for q in golden.query_ids}, ties="input")
     record = Record.of(evaluate(run, golden), [Metric.parse("RR")])
-    Path("other.json").write_text(record.to_text(), "utf-8")
+    Path("other.json").write_text(record_text(record), "utf-8")
     assert main(["compare", "base.json", "other.json", *GOLDEN, "--metric", "RR"]) == 0
     assert "ties is 'doc_id' in the old, 'input' in the new" in capsys.readouterr().err
 

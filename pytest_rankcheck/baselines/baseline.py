@@ -19,6 +19,7 @@ from pytest_rankcheck.baselines.ranking_check import (
 )
 from pytest_rankcheck.baselines.record import TOP, Record
 from pytest_rankcheck.baselines.record_reader import read_record, record_from_text
+from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.syrupy_store import Proposal
 from pytest_rankcheck.baselines.update_mode import Mode
@@ -227,6 +228,7 @@ class Baseline:
         before = self._evaluation
         return (
             before is not None
+            and evaluation.run is not None
             and before.run is evaluation.run
             and before.golden.fingerprint == evaluation.golden.fingerprint
         )
@@ -277,7 +279,7 @@ class Baseline:
         if settlement.action is Action.REFUSE:
             self._store.submit(Proposal(self._text_now or "", refusal=settlement.why))
         elif settlement.writes:
-            text = self._new_record(self._evaluation, settlement).to_text()
+            text = record_text(self._new_record(self._evaluation, settlement))
             if text == self._text_now:
                 settlement = Settlement(Action.LEAVE)
             self._store.submit(Proposal(text))

@@ -13,7 +13,7 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Verdict
-from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["Check", "State", "check_of", "dropped_slices", "incompatibilities", "slice_changes"]
@@ -123,7 +123,7 @@ def check_of(
     )
 
 
-def slice_changes(check: Check, golden: GoldenSet) -> tuple[str, ...]:
+def slice_changes(check: Check, golden: JudgedQueries) -> tuple[str, ...]:
     """Return which slices of a gated attribute came or went since the record, in words."""
     then = check.record.slices if check.record else {}
     found: list[str] = []
@@ -164,6 +164,6 @@ def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]
         for name in now
         if then[name] != now[name]
     ]
-    if record.depth != evaluation.run.depth:
-        found.append(f"depth: {record.depth} in the baseline, {evaluation.run.depth} now")
+    if record.depth != evaluation.depth:
+        found.append(f"depth: {record.depth} in the baseline, {evaluation.depth} now")
     return tuple(found)

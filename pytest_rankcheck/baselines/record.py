@@ -123,7 +123,7 @@ class Record:
             golden_queries=len(golden),
             golden_judgments=golden.judgment_count,
             golden_fingerprint=golden.fingerprint,
-            depth=evaluation.run.depth,
+            depth=evaluation.depth,
             conventions=evaluation.conventions,
             kept={
                 name: _kept(Metric.parse(name), name in gated_names, evaluation, before)
@@ -142,6 +142,11 @@ class Record:
     def metrics(self) -> tuple[str, ...]:
         """The names of all metrics of the record."""
         return tuple(self.kept)
+
+    @property
+    def recorded_metrics(self) -> Sequence[Metric]:
+        """All metrics of the record."""
+        return [Metric.parse(name) for name in self.kept]
 
     @property
     def gated(self) -> tuple[str, ...]:
@@ -232,12 +237,6 @@ class Record:
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`."""
         return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
-
-    def to_text(self) -> str:
-        """Return the text of the record's file."""
-        from pytest_rankcheck.baselines.record_writer import record_text
-
-        return record_text(self)
 
 
 def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None) -> Kept:

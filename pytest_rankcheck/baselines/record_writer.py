@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.record import (
     FORMAT_NAME,
     FORMAT_VERSION,
     TOP,
     QueryLine,
+    Record,
     as_decimal,
 )
 from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.metrics.metric_names import Metric
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.record import Record
 
 __all__ = ["digest_of", "record_text"]
 

@@ -14,8 +14,8 @@ from pytest_rankcheck.baselines.record import FORMAT_NAME, Kept, QueryLine, Reco
 from pytest_rankcheck.baselines.record_reader import read_record
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.evaluation import Evaluation, evaluate
-from pytest_rankcheck.evaluation.run_golden_join import Joined
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.run_evaluation import evaluate
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -30,10 +30,10 @@ _SAMPLE = 200
 
 
 class RecordedEvaluation(Evaluation):
-    """The evaluation of a ranker of which only the record is there: values and the top of each.
+    """An evaluation restored from a record: recorded values and the top of each ranking.
 
-    It has the queries of the record that the golden set has unchanged, and the metrics of the
-    record, no others.
+    It has the queries of the record that are unchanged in the golden set, and only the metrics of
+    the record.
     """
 
     def __init__(self, record: Record, golden: GoldenSet, name: str) -> None:
@@ -48,35 +48,24 @@ class RecordedEvaluation(Evaluation):
                 f"{quoted(name)}: golden set '{quoted(golden.name)}' has none of its queries with "
                 "the same text and judgments; give the set that it was measured on"
             )
-        run = Run({}, name=name, depth=record.depth)
         chosen = golden if len(same) == len(golden) else golden.subset(same)
-        super().__init__(run, chosen, record.conventions, Joined({}, ()))
+        super().__init__(name, record.depth, chosen, record.conventions)
         self.record = record
         place = {query_id: index for index, query_id in enumerate(record.query_ids)}
-        self._at = [place[query_id] for query_id in self.query_ids]
-
-    @property
-    def missing(self) -> Sequence[str]:
-        """None: the record says nothing of them."""
-        return ()
-
-    @property
-    def can_swap(self) -> bool:
-        """No: the record has the top of each ranking."""
-        return False
+        self._places = [place[query_id] for query_id in self.query_ids]
 
     @property
     def known_depth(self) -> int | None:
         """How far down `ranking` goes."""
         return self.record.known_depth
 
-    def values(self, metric: MetricLike) -> FloatArray:
-        """Return the recorded values, in the order of `query_ids`.
+    @property
+    def recorded_metrics(self) -> Sequence[Metric]:
+        """The metrics of the record."""
+        return self.record.recorded_metrics
 
-        Raises:
-            BaselineError: the record does not have this metric.
-        """
-        return np.asarray(self.record.values(Metric.parse(metric))[self._at], dtype=np.float64)
+    def _computed(self, metric: Metric) -> FloatArray:
+        return np.asarray(self.record.values(metric)[self._places], dtype=np.float64)
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the top of the ranking of a query."""
@@ -89,10 +78,6 @@ class RecordedEvaluation(Evaluation):
     def noise(self, metric: MetricLike) -> float:
         """Return the recorded standard deviation from run to run; NaN if there is none."""
         return self.record.noise(Metric.parse(metric))
-
-    def tied(self, k: int | None = 10) -> Sequence[str]:
-        """Return nothing: scores are not recorded."""
-        return ()
 
 
 def measured_from(path: Path, golden: GoldenSet) -> Evaluation:

@@ -13,7 +13,7 @@ from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.perturbations import Perturb, perturbation_named
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.evaluation.run_golden_join import join
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
@@ -225,7 +225,7 @@ def _trials(
 
 def _values(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:
     """Return the metric's value of each query that is judged; of one without a ranking, too."""
-    evaluation = Evaluation(run, golden, Conventions(), join(run, golden))
+    evaluation = RunEvaluation(run, golden, Conventions(), join(run, golden))
     values = zip(golden.query_ids, evaluation.values(metric).tolist(), strict=True)
     return {query_id: value for query_id, value in values if golden.grades(query_id)}
 

@@ -75,7 +75,7 @@ def _compare(chosen: argparse.Namespace) -> int:
 def _differences(old: Evaluation, new: Evaluation) -> Iterator[str]:
     """Yield the conventions, and the depth where both are known, in which two differ."""
     then, now = old.conventions.to_dict(), new.conventions.to_dict()
-    depths = old.run.depth, new.run.depth
+    depths = old.depth, new.depth
     if None not in depths:
         then["depth"], now["depth"] = map(str, depths)
     for name, value in then.items():

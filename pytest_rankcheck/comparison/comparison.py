@@ -327,9 +327,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
-        known = getattr(self.other, "metrics", None)
-        names = self.evaluation.computed if known is None else [Metric.parse(one) for one in known]
-        return comparison_html(self, names)
+        recorded = self.other.recorded_metrics
+        return comparison_html(self, self.evaluation.computed if recorded is None else recorded)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"

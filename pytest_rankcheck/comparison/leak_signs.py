@@ -82,7 +82,8 @@ def _is_one_ranking(side: Measured, query_ids: Sequence[str]) -> int:
 
 
 def _repeated(comparison: Comparison, pairs: Paired) -> Iterator[str]:
-    repeated = comparison.evaluation.run.repeated
+    run = comparison.evaluation.run
+    repeated = run.repeated if run else ()
     if repeated:
         count = plural(len(repeated), "query ranks", "queries rank")
         yield f"{count} a document more than once, and its first place counts: {listed(repeated)}"

@@ -26,6 +26,10 @@ class Measured(Protocol):
     def known_depth(self) -> int | None:
         """How far down `ranking` goes; None: all the way."""
 
+    @property
+    def recorded_metrics(self) -> Sequence[Metric] | None:
+        """The only metrics that have values; None if every metric can be computed."""
+
     def noise(self, metric: Metric) -> float:
         """The standard deviation of the mean from run to run; NaN where it was not measured."""
 

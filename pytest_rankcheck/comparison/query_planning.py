@@ -1,4 +1,4 @@
-"""The plan: how many queries a golden set needs, from how much its queries differ."""
+"""The plan: how many queries a golden set needs, given how much their differences vary."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.comparison.comparison import compare
+from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
-from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sample_size import queries_needed
@@ -18,26 +21,59 @@ from pytest_rankcheck.statistics.sample_size import queries_needed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["POWERS", "Plan", "Spread", "plan_of", "spread_of"]
+__all__ = ["POWERS", "Plan", "Spread", "plan", "plan_of", "spread_of"]
 
 POWERS = (0.7, 0.8, 0.9, 0.95)
 
 
+def plan(
+    evaluation: Evaluation,
+    metric: MetricLike,
+    margin: float | Sequence[float],
+    other: Measured | None = None,
+    *,
+    powers: Sequence[float] = POWERS,
+    alpha: float = 0.05,
+) -> pd.DataFrame:
+    """Return how many queries are needed to detect a fall: a row per margin, a column per power.
+
+    One-sided paired t-test, by the noncentral t distribution (Cohen 1988; Sakai 2018).
+
+    Args:
+        evaluation: what was measured.
+        metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+        margin: the fall that would matter, or several.
+        other: another evaluation or a baseline record, which shows how much the differences of
+            queries vary. Without one, they are assumed to vary as much as the values do;
+            ``attrs["source"]`` says which was used.
+        powers: the probabilities of detecting the fall.
+        alpha: the probability of blocking a change without a fall.
+
+    Raises:
+        ConfigurationError: a margin, a power or the level is out of range.
+        MetricError: no such metric, or its values do not vary.
+    """
+    parsed = Metric.parse(metric)
+    gains = None if other is None else compare(evaluation, other).paired(parsed).gains
+    spread = spread_of(evaluation.values(parsed), gains)
+    return plan_of(parsed, spread, margin, powers, alpha).to_frame()
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How much the differences of queries vary, and how that is known."""
+    """How much the differences of queries vary, and where that is known from."""
 
     deviation: float
     """Their standard deviation."""
     queries: int
-    """Of how many queries."""
+    """The number of queries it was computed from."""
     source: str
-    """What it was taken from, in words."""
+    """What it was computed from, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How many queries would show a fall, by its size and by how sure that is to be."""
+    """How many queries are needed to detect a fall, by its size and by power."""
 
     metric: Metric
     spread: Spread
@@ -45,10 +81,10 @@ class Plan:
     powers: tuple[float, ...]
     alpha: float
     queries: tuple[tuple[int, ...], ...]
-    """A row a margin, a column a power."""
+    """A row per margin, a column per power."""
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row a margin, a column a power; spread, source and level in ``attrs``."""
+        """Return a row per margin, a column per power; spread, source and level in ``attrs``."""
         import pandas as pd
 
         frame = pd.DataFrame(
@@ -71,12 +107,13 @@ def spread_of(values: FloatArray, gains: FloatArray | None) -> Spread:
 
     Args:
         values: the values of queries of one ranker, ``[Q]``.
-        gains: the differences of queries between two rankers, ``[n]``; None if there is one only.
+        gains: the differences of queries between two rankers, ``[n]``; None with only one ranker.
     """
     if gains is not None:
-        found = Differences.of(gains)
-        if found.deviation > 0:
-            return Spread(found.deviation, found.count, "the differences of the two rankers")
+        differences = Differences.of(gains)
+        if differences.deviation > 0:
+            source = "the differences of the two rankers"
+            return Spread(differences.deviation, differences.count, source)
     # Two rankers whose values correlate by 1/2 differ as much as one varies: (2 - 2r) = 1.
     own = Differences.of(values)
     return Spread(
@@ -94,14 +131,14 @@ def plan_of(
     powers: Sequence[float] = POWERS,
     alpha: float = 0.05,
 ) -> Plan:
-    """Return how many queries show a fall of each margin with each power.
+    """Return how many queries are needed to detect a fall of each margin with each power.
 
     Raises:
-        ConfigurationError: a margin, a power or the level is not possible.
+        ConfigurationError: a margin, a power or the level is out of range.
         MetricError: the values do not vary, or there are too few.
     """
     margins = tuple(np.atleast_1d(np.asarray(margin, dtype=np.float64)).tolist())
-    if not all(math.isfinite(one) and one > 0 for one in margins) or not margins:
+    if not all(math.isfinite(fall) and fall > 0 for fall in margins) or not margins:
         raise ConfigurationError(f"margin={quoted(margin)}: a margin is a finite number above 0")
     if not 0 < alpha < 0.5 or not all(alpha < power < 1 for power in powers):
         raise ConfigurationError(

@@ -1,299 +1,109 @@
-"""The evaluation: a run measured on a golden set."""
+"""The evaluation: values of metrics by query or session, with means, slices and intervals."""
 
 from __future__ import annotations
 
 import math
+import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.query_planning import POWERS, plan_of, spread_of
-from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, listed, quoted
+from pytest_rankcheck.errors import MetricError, MetricWarning, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.evaluation.ir_measures_values import foreign_values
-from pytest_rankcheck.evaluation.metric_values import MetricValues
-from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
-from pytest_rankcheck.evaluation.tied_scores import TieOrder, reordered, tied_queries
-from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.evaluation.tied_scores import TieOrder
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.metrics.whole_run import WholeRun
-from pytest_rankcheck.rankers.query_hits import TOP
+from pytest_rankcheck.metrics.metric_registry import Unit
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.notebook import evaluation_html
-from pytest_rankcheck.resolution.metric_resolution import (
-    Resolution,
-    Sample,
-    refuse_unseen,
-    resolution_of,
-)
-from pytest_rankcheck.resolution.resolution_table import Resolutions, agreement_of, ndcg_would_see
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
+from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
+from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.weighted_clusters import linearised
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Evaluation"]
 
 
-def evaluate(
-    run: Run,
-    golden: GoldenSet,
-    *,
-    conventions: Conventions | None = None,
-) -> Evaluation:
-    """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
+class Evaluation(ABC):
+    """The values of metrics on every query, computed when they are first needed.
+
+    `evaluate` makes one from a run and a golden set, `evaluate_sessions` one from a session log.
+    Everywhere, ``metric`` is a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
 
     Args:
-        run: the rankings.
-        golden: the judged queries.
-        conventions: what a missing query, an extra query and a query without a relevant document
-            count as; without them, trec_eval's. ``ties`` and ``duplicates`` were applied when the
-            run was made, and so are always the run's.
-
-    Raises:
-        RunError: every ranking of a judged query is empty, which means a broken ranker and not a
-            bad one; or a query is missing or extra and the conventions make that an error.
-        ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
-    """
-    chosen = _conventions_for(run, conventions or Conventions())
-    evaluation = Evaluation(run, golden, chosen, join(run, golden))
-    evaluation._refuse_nothing()
-    for convention, query_ids, problem in (
-        (chosen.missing, evaluation.missing, "lacks judged queries"),
-        (chosen.extra, evaluation.extra, "has queries without judgments"),
-    ):
-        if convention == "error" and query_ids:
-            raise RunError(
-                f"run '{quoted(run.name)}' {problem} of golden set '{quoted(golden.name)}', "
-                f"{len(query_ids):,}: {listed(query_ids)}; fix the run, or use the conventions "
-                "missing='empty' and extra='ignore'"
-            )
-    return evaluation
-
-
-def _conventions_for(run: Run, chosen: Conventions) -> Conventions:
-    """Return the chosen conventions with the ties and duplicates by which the run was made.
-
-    Raises:
-        ConfigurationError: other ties or duplicates than the run's were asked for.
-    """
-    for name in ("ties", "duplicates"):
-        of_run, of_choice = getattr(run, name), getattr(chosen, name)
-        if of_choice not in (of_run, getattr(Conventions(), name)):
-            raise ConfigurationError(
-                f"{name}={of_choice} does not fit run '{quoted(run.name)}', which was made with "
-                f"{name}={of_run}; make the run with {name}={of_choice!r}"
-            )
-    return replace(chosen, ties=run.ties, duplicates=run.duplicates)
-
-
-class Evaluation(MetricValues):
-    """The values of metrics on every judged query, computed as they are asked for.
-
-    Everywhere, ``metric`` is a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+        name: how messages refer to what was measured: the name of a run, a log or a file.
+        depth: how many documents were requested for each query; None: no limit.
+        golden: the queries, with their judgments, attributes and weights.
+        conventions: how ties, gaps and duplicates were treated.
     """
 
     def __init__(
-        self, run: Run, golden: GoldenSet, conventions: Conventions, joined: Joined
+        self, name: str, depth: int | None, golden: JudgedQueries, conventions: Conventions
     ) -> None:
-        super().__init__(golden, conventions)
-        self.run = run
-        self._joined = joined
-        self._tied: dict[int | None, Sequence[str]] = {}
-        self._reordered: dict[TieOrder, Evaluation] = {}
-        self._resolutions: dict[tuple[Metric, int | None], Resolution] = {}
+        self.name = name
+        self.depth = depth
+        self.golden = golden
+        self.conventions = conventions
+        self._values: dict[Metric, FloatArray] = {}
+
+    @abstractmethod
+    def _computed(self, metric: Metric) -> FloatArray:
+        """Compute the value of each query, ``[Q]``."""
 
     @property
-    def query_fingerprints(self) -> Mapping[str, str]:
-        """The fingerprint of each query's text and judgments."""
-        return self.golden.query_fingerprints
+    @abstractmethod
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes; None: to the end."""
 
-    @cached_property
+    @abstractmethod
+    def ranking(self, query_id: str) -> Sequence[str]:
+        """Return the documents ranked for a query, best first, down to `known_depth`."""
+
+    def ranks(self, query_id: str) -> Mapping[str, int]:
+        """Return the known rank of each document of a query, from 1."""
+        return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
+
+    @property
+    def run(self) -> Run | None:
+        """The run that was measured; None for a session log and for a record."""
+        return None
+
+    @property
+    def hits(self) -> Sequence[JudgedHits] | None:
+        """The judged hits of all queries, in blocks; None where only values are known."""
+        return None
+
+    @property
+    def recorded_metrics(self) -> Sequence[Metric] | None:
+        """The only metrics that have values; None if every metric can be computed."""
+        return None
+
+    @property
     def missing(self) -> Sequence[str]:
-        """The judged queries that the run lacks; they count as empty rankings."""
-        found = self._joined.found
-        return tuple(query_id for query_id in self.query_ids if query_id not in found)
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What a reader of the values must know of how the data was read, in words."""
+        """The judged queries without a ranking; they count as empty rankings."""
         return ()
 
     @property
     def extra(self) -> Sequence[str]:
-        """The queries of the run that have no judgments; they are not evaluated."""
-        return self._joined.extra
+        """The ranked queries without judgments; they are not evaluated."""
+        return ()
 
     @property
-    def known_depth(self) -> int | None:
-        """How far down `ranking` goes; None: all the way."""
-        return None if self.run.is_in_memory else TOP
-
-    def ranking(self, query_id: str) -> Sequence[str]:
-        """Return the documents ranked for a query, best first; none if the run lacks it.
-
-        Of a run that was only scanned, the top of the ranking.
-        """
-        if self.run.is_in_memory:
-            return self.run.ranking(query_id)
-        found = self._joined.found.get(query_id)
-        return tuple(found.top) if found else ()
-
-    def ranks(self, query_id: str) -> Mapping[str, int]:
-        """Return the rank of each document of `ranking`, and of every judged one."""
-        ranks = {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
-        found = self._joined.found.get(query_id)
-        if found and not self.run.is_in_memory:
-            ranks.update(zip(found.doc_ids, found.ranks, strict=True))
-        return ranks
-
-    def _computed(self, metric: Metric) -> FloatArray:
-        if metric.definition.foreign:
-            return foreign_values(metric.definition.foreign, self.run, self.golden)
-        if metric.unit == "run":
-            return metric.compute(self._whole_run(metric))
-        return np.concatenate([metric.compute(hits) for hits in self._hits])
-
-    def _whole_run(self, metric: Metric) -> WholeRun:
-        """Return the top of all rankings, as far down as a metric of the whole run looks."""
-        known = self.known_depth
-        if known is not None and (metric.cutoff or known + 1) > known and metric.definition.at:
-            raise MetricError(
-                f"{metric} needs whole rankings, and of a run in a file that is not read only the "
-                f"first {known} documents are known; take a cutoff of at most {known}, or read the "
-                "run: Run.from_frame(run.to_frame())"
-            )
-        found = self._joined.found
-        return WholeRun.of(
-            [self.ranking(query_id)[: metric.cutoff] for query_id in self.query_ids],
-            [found[query_id].retrieved if query_id in found else 0 for query_id in self.query_ids],
-        )
-
-    def tied(self, k: int | None = 10) -> Sequence[str]:
-        """Return the queries where a judged document of the top k has the score of another.
-
-        None of a ranker that gives no scores, nor of a run in a file that is not read. ``k=None``
-        means the whole ranking.
-        """
-        if k not in self._tied:
-            self._tied[k] = tied_queries(self.run, self.golden, k)
-        return self._tied[k]
-
-    def with_ties(self, order: TieOrder) -> Evaluation:
-        """Return the evaluation of the run with its tied documents in another order.
-
-        ``"best"`` has the highest grades first among the documents of one score, ``"worst"`` has
-        them last. Between the two are all orders, for a metric that a better document higher up
-        never lowers.
-        """
-        if order not in self._reordered:
-            self._reordered[order] = self._alike(reordered(self.run, self.golden, order))
-        return self._reordered[order]
-
-    def tie_range(self, metric: MetricLike) -> tuple[float, float]:
-        """Return the least and the greatest mean over the orders of tied documents."""
-        if not self.tied(None):
-            return self.mean(metric), self.mean(metric)
-        one, other = (self.with_ties(order).mean(metric) for order in ("best", "worst"))
-        return min(one, other), max(one, other)
-
-    def plan(
-        self,
-        metric: MetricLike,
-        margin: float | Sequence[float],
-        other: Measured | None = None,
-        *,
-        powers: Sequence[float] = POWERS,
-        alpha: float = 0.05,
-    ) -> pd.DataFrame:
-        """Return how many queries would show a fall: a row a margin, a column a power.
-
-        One-sided paired t-test, by the noncentral t distribution (Cohen 1988; Sakai 2018).
-
-        Args:
-            metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
-            margin: the fall that would matter, or several.
-            other: another evaluation or a baseline record, from which it is learnt how much the
-                differences of queries vary. Without one, they are taken to vary as much as the
-                values do; ``attrs["source"]`` says what was done.
-            powers: how often the fall is to be seen.
-            alpha: how often an innocent change may be blocked.
-
-        Raises:
-            ConfigurationError: a margin, a power or the level is not possible.
-            MetricError: no such metric, or its values do not vary.
-        """
-        from pytest_rankcheck.comparison.comparison import compare
-
-        parsed = Metric.parse(metric)
-        gains = None if other is None else compare(self, other).paired(parsed).gains
-        spread = spread_of(self.values(parsed), gains)
-        return plan_of(parsed, spread, margin, powers, alpha).to_frame()
+    def notes(self) -> Sequence[str]:
+        """What was unusual when the data was read, as sentences."""
+        return ()
 
     @property
-    def can_swap(self) -> bool:
-        """Whether it is known where all judged documents stand, so that `resolution` can tell."""
-        return True
-
-    def resolution(self, metric: MetricLike, *, depth: int | None = None) -> Resolution:
-        """Return what a metric can see of this run: which swaps, which steps, at which ends.
-
-        Args:
-            metric: a name such as ``"nDCG@10"`` or a ``Metric``.
-            depth: try the swaps at rank 1 to ``depth``; without it, those of whole rankings.
-
-        Raises:
-            MetricError: the metric is one of sessions or of ir_measures, or does not fit.
-            RunError: the rankings are not known, only their values.
-        """
-        parsed = Metric.parse(metric)
-        refuse_unseen(parsed)
-        if (parsed, depth) not in self._resolutions:
-            sample = self._sample(depth)
-            self._resolutions[parsed, depth] = resolution_of(parsed, sample, self.values(parsed))
-        return self._resolutions[parsed, depth]
-
-    def resolutions(
-        self, metrics: Iterable[MetricLike], *, depth: int | None = None
-    ) -> Resolutions:
-        """Return what metrics can see of this run, how alike they are, and which to gate.
-
-        Raises:
-            MetricError: as in `resolution`.
-            RunError: as in `resolution`.
-        """
-        chosen = list(dict.fromkeys(map(Metric.parse, metrics)))
-        found = tuple(self.resolution(metric, depth=depth) for metric in chosen)
-        tau = agreement_of(chosen, [self.values(metric) for metric in chosen])
-        return Resolutions(found, tau, ndcg_would_see(found, self._sample(depth)))
-
-    def _sample(self, depth: int | None) -> Sample:
-        if depth is not None and depth < 1:
-            raise ConfigurationError(f"depth={quoted(depth)}: a depth is a number of at least 1")
-        if not self.can_swap:
-            raise RunError(
-                f"{quoted(self.run.name)} has no resolution on golden set "
-                f"'{quoted(self.golden.name)}': it has values and the tops of rankings, not where "
-                "all judged documents stand; measure the run itself"
-            )
-        excludes = self.conventions.no_relevant == "exclude"
-        counted = self._has_relevant if excludes else np.ones(len(self.query_ids), dtype=np.bool_)
-        return Sample(self._hits, counted, self.weights, depth)
-
-    def _alike(self, run: Run) -> Evaluation:
-        """Return the evaluation of another run, measured by the same conventions."""
-        conventions = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
-        return evaluate(run, self.golden, conventions=conventions)
-
-    @cached_property
     def repeats(self) -> Sequence[Evaluation]:
         """The evaluations of the run's repeats (``--rankcheck-repeat``), measured alike."""
-        return tuple(map(self._alike, self.run.repeats))
+        return ()
 
     def noise(self, metric: MetricLike) -> float:
         """Return the standard deviation of the mean from run to run; NaN without repeats."""
@@ -311,33 +121,227 @@ class Evaluation(MetricValues):
             if any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
         )
 
-    def _refuse_nothing(self) -> None:
-        """Refuse a run that ranks no document for any judged query."""
-        found = self._joined.found
-        if any(query.retrieved for query in found.values()):
-            return
-        why = "every ranking is empty: the ranker is broken, not bad"
-        if not found:
-            why = (
-                f"they share no query: the run has {listed(self.extra, 3) or 'none'}, the golden "
-                f"set {listed(self.query_ids, 3)}; are the ids of the same kind?"
+    def tied(self, k: int | None = 10) -> Sequence[str]:
+        """Return the queries in which a judged document of the top k shares its score.
+
+        Empty if there are no scores. ``k=None`` means the whole ranking.
+        """
+        return ()
+
+    def with_ties(self, order: TieOrder) -> Evaluation:
+        """Return the evaluation with tied documents in another order; itself without scores.
+
+        ``"best"`` puts the highest grades first among documents with the same score, ``"worst"``
+        puts them last. All other orders lie between the two, for a metric that never falls when a
+        better document moves up.
+        """
+        return self
+
+    def tie_range(self, metric: MetricLike) -> tuple[float, float]:
+        """Return the lowest and the highest mean over the orders of tied documents."""
+        if not self.tied(None):
+            return self.mean(metric), self.mean(metric)
+        best, worst = (self.with_ties(order).mean(metric) for order in ("best", "worst"))
+        return min(best, worst), max(best, worst)
+
+    @property
+    def unit(self) -> Unit:
+        """What has a value: each query, or each session of a log."""
+        return "query"
+
+    @property
+    def query_ids(self) -> Sequence[str]:
+        """All judged queries, in the golden set's order."""
+        return self.golden.query_ids
+
+    @property
+    def query_fingerprints(self) -> Mapping[str, str]:
+        """The fingerprint of each query's text and judgments."""
+        return self.golden.query_fingerprints
+
+    def fits(self, metric: Metric) -> bool:
+        """Return whether a metric applies here: to queries and runs, or to sessions."""
+        return (metric.unit == "session") == (self.unit == "session")
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts, ``[Q]``; None: all count the same."""
+        weights = self.golden.weights
+        return None if weights is None else np.array(weights, dtype=np.float64)
+
+    @cached_property
+    def clusters(self) -> IntArray | None:
+        """The number of the independent unit of each query, ``[Q]``; None: each is one."""
+        clusters = self.golden.clusters
+        return None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+
+    def values(self, metric: MetricLike) -> FloatArray:
+        """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
+
+        NaN marks a query that is left out of the mean (``no_relevant="exclude"``).
+
+        Raises:
+            MetricError: no such metric, or it does not fit this golden set.
+        """
+        parsed = Metric.parse(metric)
+        if parsed not in self._values:
+            _warn_if_uninformative(parsed, self.golden)
+            values = self._computed(parsed)
+            values.flags.writeable = False
+            self._values[parsed] = values
+        return self._values[parsed]
+
+    def refuse_no_value(self, metric: Metric) -> None:
+        """Refuse a metric without a value for any query: a gate on it would always pass.
+
+        Raises:
+            MetricError: the metric has no value; the message gives the likely reason.
+        """
+        if np.isnan(self.values(metric)).all():
+            units = "sessions" if self.unit == "session" else "queries"
+            raise MetricError(
+                f"{metric} has no value on {self.golden.kind} '{quoted(self.golden.name)}': all "
+                f"{len(self.query_ids):,} {units} are left out, so a gate would always pass; "
+                f"{self._hint_for_no_value()}"
             )
-        raise RunError(
-            f"run '{quoted(self.run.name)}' cannot be measured on golden set "
-            f"'{quoted(self.golden.name)}': {why}"
+
+    def _hint_for_no_value(self) -> str:
+        """Return the likely reason that no query has a value, and what to do."""
+        return "did the ranker find nothing at all? Then give the metric a value for that"
+
+    def mean(self, metric: MetricLike) -> float:
+        """Return the mean over the queries that count; NaN if none does.
+
+        The kind of mean depends on the metric: geometric for GMAP, arithmetic for most others.
+        """
+        return Metric.parse(metric).mean(self.values(metric), self.weights)
+
+    def mean_at(self, metric: MetricLike, places: Sequence[int]) -> float:
+        """Return the mean over the queries at some places of `query_ids`."""
+        chosen = np.asarray(places, dtype=np.intp)
+        weights = None if self.weights is None else self.weights[chosen]
+        return Metric.parse(metric).mean(self.values(metric)[chosen], weights)
+
+    def median(self, metric: MetricLike) -> float:
+        """Return the median over the queries that count; NaN if none does."""
+        return median_of(self.values(metric), self.weights)
+
+    def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
+        """Return the two-sided confidence interval of the mean; NaN with fewer than two queries.
+
+        Student's t. Weights and clusters of queries are taken into account (Taylor linearisation:
+        Cochran, Sampling Techniques, 1977, section 6.3).
+
+        Raises:
+            MetricError: the metric's mean is geometric or a median.
+        """
+        parsed = Metric.parse(metric)
+        if not parsed.definition.is_mean_of_values:
+            raise MetricError(
+                f"{parsed} has no interval here: its mean is {parsed.definition.aggregate}"
+            )
+        everything = range(len(self.query_ids))
+        spread = self.differences_at(everything, self.values(parsed))
+        return spread.interval(level) if spread.count > 1 else (math.nan, math.nan)
+
+    def differences_at(self, places: Sequence[int], values: FloatArray) -> Differences:
+        """Return how precisely the values at some places determine their mean.
+
+        Args:
+            places: where the queries stand in `query_ids`.
+            values: a value for each query, ``[Q]``; NaN is left out.
+        """
+        chosen = np.asarray(places, dtype=np.intp)
+        chosen = chosen[~np.isnan(values[chosen])]
+        return Differences(
+            linearised(
+                values[chosen],
+                None if self.weights is None else self.weights[chosen],
+                None if self.clusters is None else self.clusters[chosen],
+            )
         )
 
-    @cached_property
-    def _hits(self) -> tuple[JudgedHits, ...]:
-        return tuple(judged_hits(self._joined, self.golden))
+    def per_query(self, metric: MetricLike) -> pd.Series:
+        """Return the value of each query, indexed by ``query_id``, named after the metric."""
+        import pandas as pd
+
+        index = pd.Index(self.query_ids, name="query_id")
+        return pd.Series(self.values(metric), index=index, name=str(Metric.parse(metric)))
+
+    def table(self, metrics: Iterable[MetricLike]) -> pd.DataFrame:
+        """Return one row per query and one column per metric, indexed by ``query_id``."""
+        import pandas as pd
+
+        index = pd.Index(self.query_ids, name="query_id")
+        columns = {str(Metric.parse(metric)): self.values(metric) for metric in metrics}
+        return pd.DataFrame(columns, index=index)
+
+    def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
+        """Return the ``mean`` and the number of ``queries`` of each slice, indexed by its value.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        import pandas as pd
+
+        values, slices = self.values(metric), self.slices(attribute)
+        places_by_slice = [self.places(query_ids) for query_ids in slices.values()]
+        return pd.DataFrame(
+            {
+                "mean": [self.mean_at(metric, places) for places in places_by_slice],
+                "queries": [int((~np.isnan(values[places])).sum()) for places in places_by_slice],
+            },
+            index=pd.Index(list(slices), name=attribute),
+        )
+
+    def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
+        """Return the ids of the queries that have each value of an attribute.
+
+        The same as ``golden.slices(attribute)``; the queries of a log are its sessions.
+
+        Raises:
+            GoldenSetError: no query has this attribute.
+        """
+        return self.golden.slices(attribute)
+
+    def places(self, query_ids: Iterable[str]) -> list[int]:
+        """Return the index of each of some queries in `query_ids`, from 0."""
+        return [self._place[query_id] for query_id in query_ids]
+
+    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
+        """Return the `places` of each slice; empty if no query has the attribute."""
+        if attribute not in self.golden.attributes:
+            return {}
+        return {value: self.places(ids) for value, ids in self.slices(attribute).items()}
+
+    @property
+    def computed(self) -> Sequence[Metric]:
+        """The metrics that have been computed so far."""
+        return tuple(self._values)
 
     @cached_property
-    def _has_relevant(self) -> BoolArray:
-        return np.concatenate([(hits.ideal > 0).any(axis=1) for hits in self._hits])
+    def _place(self) -> Mapping[str, int]:
+        return {query_id: place for place, query_id in enumerate(self.query_ids)}
 
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows."""
         return evaluation_html(self, self.computed)
 
-    def __repr__(self) -> str:
-        return f"Evaluation(of {self.run!r} on {self.golden!r})"
+
+def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
+    """Warn of a ``rel`` above every grade, and of a graded metric on a binary golden set."""
+    rel = dict(metric.parameters).get("rel")
+    golden_name = f"golden set '{quoted(golden.name)}'"
+    if isinstance(rel, (int, float)) and rel > golden.max_grade:
+        text = (
+            f"{metric}: nothing is relevant, since no grade of {golden_name} is as high as "
+            f"{rel:g} (the highest is {golden.max_grade:g}); lower rel"
+        )
+    elif metric.needs_grades and len(golden.positive_grades) == 1:
+        text = (
+            f"{metric} tells grades apart, but {golden_name} is binary: its only grade above 0 is "
+            f"{golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"
+        )
+    else:
+        return
+    warnings.warn(text, MetricWarning, stacklevel=4)  # where the user's code asks for a mean

@@ -6,17 +6,21 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from pytest_rankcheck.errors import MetricError
+import numpy as np
+
+from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.judged_sessions import judged_trails
-from pytest_rankcheck.evaluation.run_golden_join import Joined
+from pytest_rankcheck.evaluation.run_golden_join import hits_of
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.query_slices import label_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.metric_registry import Unit
-from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.metrics.session_trails import Trails
+from pytest_rankcheck.rankers.query_hits import found_in_order
 from pytest_rankcheck.sessions.session_log import SessionLog
 from pytest_rankcheck.statistics.array_types import FloatArray
 
@@ -26,51 +30,38 @@ __all__ = ["SessionEvaluation", "evaluate_sessions"]
 def evaluate_sessions(
     log: SessionLog, judgments: GoldenSet | None = None, *, judged_by: str | None = None
 ) -> SessionEvaluation:
-    """Measure a session log. Lazy: a metric is computed when it is asked for.
+    """Measure a session log. Metrics are computed when they are first needed.
 
     Args:
         log: the sessions.
-        judgments: graded judgments of what was shown, for sDCG: a query of it is a state
-            (``session.event``, as of `SessionLog.to_golden_set`), or a session.
-        judged_by: the attribute of sessions that says which query of ``judgments`` a session is
-            about, such as its topic.
+        judgments: graded judgments of what was shown, for sDCG. Each of its queries is a state
+            (``session.event``, as in `SessionLog.to_golden_set`), or a session.
+        judged_by: the attribute of sessions that names the query of ``judgments`` that a session
+            is about, such as its topic.
 
     Raises:
         GoldenSetError: no query of ``judgments`` belongs to a session of the log.
     """
-    return SessionEvaluation(log, judgments, judged_by)
+    trails = log.trails if judgments is None else _judged_trails(log, judgments, judged_by)
+    return SessionEvaluation(log, trails)
 
 
 class SessionEvaluation(Evaluation):
-    """The values of session metrics; what other evaluations call a query is a session here.
+    """The values of session metrics: what other evaluations call a query is a session here.
 
-    In reports, its ranking is what was shown with the session's final selection, or last.
+    The ranking of a session in reports is what was shown with its final selection; without a
+    selection, what was shown last. Make one with `evaluate_sessions`.
     """
 
-    def __init__(
-        self, log: SessionLog, judgments: GoldenSet | None = None, judged_by: str | None = None
-    ) -> None:
-        run = Run({}, name=log.name, depth=None)
-        super().__init__(run, _Sessions(log), Conventions(), Joined({}, ()))
+    def __init__(self, log: SessionLog, trails: Trails) -> None:
+        super().__init__(log.name, None, _SessionsAsQueries(log), Conventions())
         self.log = log
-        self._trails = log.trails
-        if judgments is not None:
-            self._trails = judged_trails(log, judgments, judged_by)
+        self._trails = trails
 
     @property
     def unit(self) -> Unit:
-        """A session."""
+        """What has a value: each session."""
         return "session"
-
-    @property
-    def missing(self) -> Sequence[str]:
-        """None: a log has what it has."""
-        return ()
-
-    @property
-    def can_swap(self) -> bool:
-        """No: there are no rankings with judgments to swap documents in."""
-        return False
 
     @property
     def notes(self) -> Sequence[str]:
@@ -79,7 +70,7 @@ class SessionEvaluation(Evaluation):
 
     @property
     def known_depth(self) -> int | None:
-        """All the way."""
+        """None: the whole list that was shown is known."""
         return None
 
     def _computed(self, metric: Metric) -> FloatArray:
@@ -87,8 +78,7 @@ class SessionEvaluation(Evaluation):
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
         return metric.compute(self._trails)
 
-    def _why_no_value(self, metric: Metric) -> str:
-        """Return what the log lacks."""
+    def _hint_for_no_value(self) -> str:
         if self._trails.is_abandoned.all():
             return "nothing was selected; which column has selections? columns={'selected': ...}"
         return "the log has no times, perhaps; which column has them? columns={'time': ...}"
@@ -97,20 +87,12 @@ class SessionEvaluation(Evaluation):
         """Return what was shown with the final selection of a session, or last."""
         return tuple(dict.fromkeys(self.log.final_results(query_id)))
 
-    def ranks(self, query_id: str) -> Mapping[str, int]:
-        """Return the rank of each document of `ranking`."""
-        return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
-
-    def tied(self, k: int | None = 10) -> Sequence[str]:
-        """Return nothing: a log has no scores."""
-        return ()
-
     def __repr__(self) -> str:
         return f"SessionEvaluation(of {self.log!r})"
 
 
-class _Sessions(GoldenSet):
-    """The sessions of a log as the queries of a golden set: slices, names and selections."""
+class _SessionsAsQueries(JudgedQueries):
+    """The sessions of a log in the form of queries: names, attributes and final selections."""
 
     kind = "session log"
 
@@ -126,11 +108,48 @@ class _Sessions(GoldenSet):
 
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:
-        """The fingerprint of each session: of its id alone.
+        """The fingerprint of each session's id.
 
-        What the user did in it is what is measured, not what it is measured on.
+        What the user did in a session is what is measured, not what it is measured on.
         """
         return {
             session_id: hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             for session_id in self.query_ids
         }
+
+
+def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None) -> Trails:
+    """Return the trails of a log with the judged hits of what each event showed."""
+    rows, grades, sessions, places = [], [], [], []
+    for state in log.states():
+        judged = _judgments(judgments, state.id, state.session_id, log, judged_by)
+        if judged is None:
+            continue
+        rows.append(found_in_order(tuple(dict.fromkeys(state.results)), judged))
+        grades.append(judged)
+        sessions.append(state.session)
+        places.append(state.place)
+    if not rows:
+        raise GoldenSetError(
+            f"golden set '{quoted(judgments.name)}' judges no state of session log "
+            f"'{quoted(log.name)}': it has the queries {listed(judgments.query_ids, 3)}, the log "
+            f"the sessions {listed(log.session_ids, 3)}; is judged_by= the attribute that links "
+            "them?"
+        )
+    hits = hits_of(rows, grades, judgments.max_grade)
+    return log.trails.judged(
+        hits, np.array(sessions, dtype=np.intp), np.array(places, dtype=np.float64)
+    )
+
+
+def _judgments(
+    judgments: GoldenSet, state_id: str, session_id: str, log: SessionLog, judged_by: str | None
+) -> Mapping[str, float] | None:
+    """Return the grades that apply to a state; None if it is not judged."""
+    if judged_by is not None:
+        topic = label_of(log.attributes(session_id).get(judged_by))
+        return judgments.grades(topic) if topic in judgments else None
+    for query_id in (state_id, session_id):
+        if query_id in judgments:
+            return judgments.grades(query_id)
+    return None

@@ -191,7 +191,7 @@ def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:
     Raises:
         RunError: as `evaluate` does.
     """
-    from pytest_rankcheck.evaluation.evaluation import evaluate
+    from pytest_rankcheck.evaluation.run_evaluation import evaluate
 
     # A run from the user's own fixture may have been made with other ties and duplicates.
     chosen = replace(conventions_of(config), ties=run.ties, duplicates=run.duplicates)

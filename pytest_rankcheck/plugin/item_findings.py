@@ -87,7 +87,7 @@ def _of_evaluation(
     How much a metric varies from run to run is said of every metric that a test has measured.
     """
     shown = item.config.stash[SHOWN]
-    if evaluation.run.repeats:
+    if evaluation.repeats:
         from pytest_rankcheck.reports.text.summary_notes import noise_notes
 
         measured = dict.fromkeys(entry["metric"] for entry in ledger if "metric" in entry)

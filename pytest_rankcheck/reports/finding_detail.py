@@ -161,7 +161,7 @@ def measurement_detail(
             "max_grade": golden.max_grade,
             "attributes": list(golden.attributes),
         },
-        "run": {"name": evaluation.run.name, "depth": evaluation.run.depth},
+        "run": {"name": evaluation.name, "depth": evaluation.depth},
         "conventions": evaluation.conventions.to_dict(),
         "metrics": {str(metric): _definition(metric) for metric in chosen},
         "means": {str(metric): lines.means(metric) for metric in chosen},

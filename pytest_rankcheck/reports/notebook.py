@@ -33,7 +33,7 @@ def evaluation_html(evaluation: Evaluation, computed: Sequence[Metric]) -> str:
         index=pd.Index([str(metric) for metric in metrics], name="metric"),
     )
     return _titled(
-        f"{evaluation.run.name} on {evaluation.golden.name}",
+        f"{evaluation.name} on {evaluation.golden.name}",
         plural(len(evaluation.query_ids), "query", "queries"),
         frame,
     )
@@ -64,7 +64,7 @@ def comparison_html(comparison: Comparison, computed: Sequence[Metric]) -> str:
     index = pd.Index([str(metric) for metric in metrics], name="metric")
     evaluation = comparison.evaluation
     return _titled(
-        f"{evaluation.run.name} on {evaluation.golden.name}, compared",
+        f"{evaluation.name} on {evaluation.golden.name}, compared",
         plural(len(comparison.query_ids), "query", "queries"),
         pd.DataFrame(rows, index=index),
     )

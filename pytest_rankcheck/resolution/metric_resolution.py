@@ -6,70 +6,159 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.law_cases import PRECISION
 from pytest_rankcheck.metrics.laws.visible_swaps import SwapsSeen, swaps_seen
-from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.resolution.metric_extremes import extremes_of
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Resolution", "Sample", "refuse_unseen", "resolution_of"]
+__all__ = ["Resolution", "SwapSample"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """What metrics are looked at on: rankings, and which of their queries count."""
+class SwapSample:
+    """The rankings whose swaps are tried, and which of their queries count."""
 
     blocks: Sequence[JudgedHits]
     counted: BoolArray
     """``[Q]`` the queries that are not left out by ``no_relevant="exclude"``."""
     weights: FloatArray | None = None
-    """``[Q]`` how much each query counts in a mean; None: all the same."""
+    """``[Q]`` how much each query counts in a mean; None: all count the same."""
     depth: int | None = None
     """Swaps at rank 1 to ``depth`` are tried; None: all."""
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, depth: int | None) -> SwapSample:
+        """Return the rankings of an evaluation.
+
+        Raises:
+            ConfigurationError: the depth is below 1.
+            RunError: only values and the tops of rankings are known.
+        """
+        if depth is not None and depth < 1:
+            raise ConfigurationError(f"depth={quoted(depth)} is invalid; it must be at least 1")
+        blocks = evaluation.hits
+        if blocks is None:
+            raise RunError(
+                f"{quoted(evaluation.name)} has no resolution on {evaluation.golden.kind} "
+                f"'{quoted(evaluation.golden.name)}': the ranks of all judged documents are not "
+                "known, only values and the tops of rankings; measure the run itself"
+            )
+        if evaluation.conventions.no_relevant == "exclude":
+            counted = np.concatenate([(hits.ideal > 0).any(axis=1) for hits in blocks])
+        else:
+            counted = np.ones(len(evaluation.query_ids), dtype=np.bool_)
+        return cls(blocks, counted, evaluation.weights, depth)
+
+
+_RESOLUTIONS: WeakKeyDictionary[Evaluation, dict[tuple[Metric, int | None], Resolution]] = (
+    WeakKeyDictionary()
+)
+"""The resolutions computed so far, by evaluation, metric and depth."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a metric can see of a run: swaps, steps, and the queries where it is at an end.
+    """What a metric can see of a run: swaps, steps, and the queries at their best or worst value.
 
-    A swap exchanges two neighbours of one ranking, whatever else stays; n documents have n - 1.
-    Swaps of all queries are pooled. Queries that are left out of means by
-    ``no_relevant="exclude"`` are left out here; weights count in `step_of_mean` alone.
+    A swap exchanges two neighbours of one ranking and leaves the rest in place; n documents have
+    n - 1 swaps. The swaps of all queries are pooled. Queries that ``no_relevant="exclude"`` leaves
+    out of means are left out here; weights only affect `step_of_mean`.
     """
 
     metric: Metric
     swaps: int
     """All swaps."""
     telling: int
-    """Those of documents with different grades (unjudged and negative: 0), the only ones that
+    """Swaps of documents with different grades (unjudged and negative: 0), the only ones that
     change how good a ranking is."""
     seen: int
-    """Those that change the metric's value by more than rounding (1e-9 of the largest value);
-    a value that comes or goes counts."""
+    """Swaps that change the metric's value by more than rounding (1e-9 of the largest value). A
+    value that appears or disappears counts as a change."""
     seen_telling: int
-    """Those that are seen and telling."""
+    """Swaps that are both seen and telling."""
     step: float
-    """The smallest change of a query's value by a swap that is seen; NaN if none is."""
+    """The smallest change of a query's value by a swap that is seen; NaN without such a swap."""
     step_of_mean: float
-    """The smallest change of the mean by such a swap: its change of the query's value times the
-    query's share of all weight. NaN if none is seen, and for a mean that is no arithmetic one."""
+    """The smallest change of the mean by such a swap: the change of the query's value times the
+    query's share of all weight. NaN without such a swap, and for a mean that is not arithmetic."""
     queries: int
     """The queries that have a value."""
     at_ceiling: int
-    """Of them, those with the best value that their judged documents allow
-    (`evaluation.extremes.extremes_of`), where that is not the worst too."""
+    """Queries with the best value that their judged documents allow (see `extremes_of`), if that
+    is not also the worst."""
     at_floor: int
-    """Those with the worst value, where that is not the best too: they cannot get worse."""
+    """Queries with the worst value, if that is not also the best: they cannot get worse."""
     fixed: int
-    """Those whose best value is the worst too, such as those with nothing relevant."""
+    """Queries whose best value is also the worst, such as those with nothing relevant."""
+
+    @classmethod
+    def of(
+        cls, evaluation: Evaluation, metric: MetricLike, *, depth: int | None = None
+    ) -> Resolution:
+        """Return what a metric can see of the run that an evaluation measured.
+
+        Args:
+            evaluation: the evaluation of a run.
+            metric: a name such as ``"nDCG@10"`` or a ``Metric``.
+            depth: try the swaps at rank 1 to ``depth``; without it, those of whole rankings.
+
+        Raises:
+            MetricError: it is a metric of sessions or of ir_measures, or does not fit the grades.
+            RunError: the rankings are not known, only their values.
+        """
+        parsed = Metric.parse(metric)
+        _refuse_unresolvable(parsed)
+        computed = _RESOLUTIONS.setdefault(evaluation, {})
+        if (parsed, depth) not in computed:
+            sample = SwapSample.of(evaluation, depth)
+            computed[parsed, depth] = cls.of_sample(parsed, sample, evaluation.values(parsed))
+        return computed[parsed, depth]
+
+    @classmethod
+    def of_sample(cls, metric: Metric, sample: SwapSample, values: FloatArray) -> Resolution:
+        """Return what a metric can see of some rankings.
+
+        Args:
+            metric: a metric over judged hits.
+            sample: the rankings.
+            values: the metric's value of each query of the sample, ``[Q]``; NaN is not counted.
+
+        Raises:
+            MetricError: it is a metric of sessions or of ir_measures, or does not fit the grades.
+        """
+        _refuse_unresolvable(metric)
+        swaps = [swaps_seen(metric, hits, sample.depth) for hits in sample.blocks]
+        counted = sample.counted
+
+        def total(field: str) -> int:
+            return int(_joined(swaps, field)[counted].sum())
+
+        smallest = np.where(counted, _joined(swaps, "smallest"), np.nan)
+        ceiling, floor, fixed = _at_ends(metric, sample, values)
+        return cls(
+            metric,
+            swaps=total("possible"),
+            telling=total("telling"),
+            seen=total("seen"),
+            seen_telling=total("seen_telling"),
+            step=_least(smallest),
+            step_of_mean=_step_of_mean(metric, smallest, values, sample.weights),
+            queries=int((~np.isnan(values)).sum()),
+            at_ceiling=int((ceiling & ~fixed).sum()),
+            at_floor=int((floor & ~fixed).sum()),
+            fixed=int(fixed.sum()),
+        )
 
     @property
     def share_seen(self) -> float:
@@ -78,21 +167,21 @@ class Resolution:
 
     @property
     def share_of_telling(self) -> float:
-        """The share that it sees of the swaps of documents with different grades."""
+        """The share of swaps of documents with different grades that the metric sees."""
         return _share(self.seen_telling, self.telling)
 
     @property
     def share_at_an_end(self) -> float:
-        """The share of queries at the ceiling or the floor, those that are fixed included."""
+        """The share of queries at the ceiling or the floor, including fixed ones."""
         return _share(self.at_ceiling + self.at_floor + self.fixed, self.queries)
 
     @property
     def share_that_cannot_fall(self) -> float:
-        """The share of queries at the floor, those that are fixed included."""
+        """The share of queries at the floor, including fixed ones."""
         return _share(self.at_floor + self.fixed, self.queries)
 
     def row(self) -> dict[str, float]:
-        """Return what a table shows of it: shares and steps, by name."""
+        """Return the row of a table: shares and steps, by name."""
         return {
             "seen": self.share_seen,
             "seen_of_telling": self.share_of_telling,
@@ -110,73 +199,38 @@ class Resolution:
         return pd.DataFrame([self.row()], index=pd.Index([str(self.metric)], name="metric"))
 
 
-def resolution_of(metric: Metric, sample: Sample, values: FloatArray) -> Resolution:
-    """Return what a metric can see.
-
-    Args:
-        metric: a metric over judged hits.
-        sample: what it is looked at on.
-        values: its value of each query of the sample, ``[Q]``; NaN: does not count.
-
-    Raises:
-        MetricError: it is a metric of sessions or of ir_measures, or does not fit the grades.
-    """
-    refuse_unseen(metric)
-    swaps = [swaps_seen(metric, hits, sample.depth) for hits in sample.blocks]
-    counted = sample.counted
-
-    def total(field: str) -> int:
-        return int(_joined(swaps, field)[counted].sum())
-
-    smallest = np.where(counted, _joined(swaps, "smallest"), np.nan)
-    ceiling, floor, fixed = _at_ends(metric, sample, values)
-    return Resolution(
-        metric,
-        swaps=total("possible"),
-        telling=total("telling"),
-        seen=total("seen"),
-        seen_telling=total("seen_telling"),
-        step=_least(smallest),
-        step_of_mean=_step_of_mean(metric, smallest, values, sample.weights),
-        queries=int((~np.isnan(values)).sum()),
-        at_ceiling=int((ceiling & ~fixed).sum()),
-        at_floor=int((floor & ~fixed).sum()),
-        fixed=int(fixed.sum()),
-    )
-
-
-def refuse_unseen(metric: Metric) -> None:
-    """Refuse a metric whose values swaps of judged documents say nothing of.
+def _refuse_unresolvable(metric: Metric) -> None:
+    """Refuse a metric whose values do not depend on swaps of judged documents.
 
     Raises:
         MetricError: its unit is the session or the whole run, or ir_measures computes it.
     """
     if metric.unit == "run":
         raise MetricError(
-            f"{metric} is a metric of the whole run, and has no resolution: no judgment tells its "
-            "documents apart"
+            f"{metric} is a metric of the whole run and has no resolution: it does not use "
+            "judgments"
         )
     if metric.unit == "session":
         raise MetricError(
-            f"{metric} is a metric of sessions, and has no resolution: there are no rankings with "
-            "judgments to swap documents in"
+            f"{metric} is a metric of sessions and has no resolution: sessions have no rankings "
+            "with judgments, so there is nothing to swap"
         )
     if metric.definition.foreign:
         raise MetricError(
-            f"{metric} is computed by ir_measures from the whole run, and has no resolution: each "
-            "swap would be a run of its own; ask for a metric of the catalogue "
+            f"{metric} is computed by ir_measures from the whole run and has no resolution: each "
+            "swap would need a run of its own; use a metric of the catalogue "
             f"(not '{quoted(metric.definition.foreign)}')"
         )
 
 
 def _at_ends(
-    metric: Metric, sample: Sample, values: FloatArray
+    metric: Metric, sample: SwapSample, values: FloatArray
 ) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """Return which queries are at the ceiling, which at the floor, and where these are one."""
+    """Return which queries are at the ceiling, at the floor, and where the two are the same."""
     ends = [extremes_of(metric, hits) for hits in sample.blocks]
     best, worst = (np.concatenate(side) for side in zip(*ends, strict=True))
-    known = np.abs(np.concatenate([values, best, worst]))
-    tolerance = PRECISION * float(known[np.isfinite(known)].max(initial=0.0))
+    sizes = np.abs(np.concatenate([values, best, worst]))
+    tolerance = PRECISION * float(sizes[np.isfinite(sizes)].max(initial=0.0))
     sign = 1.0 if metric.higher_is_better else -1.0
     # A comparison with NaN is false.
     ceiling = sign * (best - values) <= tolerance
@@ -192,8 +246,8 @@ def _step_of_mean(
         return math.nan
     shares = np.ones_like(values) if weights is None else weights
     total = math.fsum(shares[~np.isnan(values)])
-    known = ~np.isnan(values) & (shares > 0)
-    return _least(smallest[known] * shares[known]) / total if known.any() else math.nan
+    counted = ~np.isnan(values) & (shares > 0)
+    return _least(smallest[counted] * shares[counted]) / total if counted.any() else math.nan
 
 
 def _joined(swaps: Sequence[SwapsSeen], field: str) -> FloatArray:
@@ -201,7 +255,7 @@ def _joined(swaps: Sequence[SwapsSeen], field: str) -> FloatArray:
 
 
 def _least(values: FloatArray) -> float:
-    """Return the least value that is not NaN; NaN if there is none."""
+    """Return the smallest value that is not NaN; NaN if there is none."""
     return float(np.fmin.reduce(values, initial=np.nan))
 
 

@@ -16,6 +16,7 @@ from pytest_rankcheck import (
     Record,
     Run,
     evaluate,
+    plan,
 )
 from pytest_rankcheck.statistics.sample_size import power_of, queries_needed
 
@@ -58,7 +59,7 @@ def test_simulated_falls_are_seen_as_often_as_planned() -> None:
 
 def test_the_spread_is_that_of_the_differences() -> None:
     before, after = at(1, 2), at(2, 2)  # differences of -1/2 and 0, half of each
-    table = after.plan("RR", [0.01, 0.05], before)
+    table = plan(after, "RR", [0.01, 0.05], before)
     deviation = np.std([-0.5, 0] * 20, ddof=1)
     assert table.attrs["deviation"] == pytest.approx(deviation)
     assert table.attrs["source"] == "the differences of the two rankers"
@@ -66,12 +67,12 @@ def test_the_spread_is_that_of_the_differences() -> None:
     assert table.columns.tolist() == [0.7, 0.8, 0.9, 0.95]
     assert table.loc[0.05, 0.8] == queries_needed(0.05, deviation, 0.8)
     record = Record.of(before, [Metric.parse("RR")])
-    assert after.plan("RR", [0.01, 0.05], record).equals(table)
+    assert plan(after, "RR", [0.01, 0.05], record).equals(table)
 
 
 @pytest.mark.parametrize("other", [None, at(1, 2)])
 def test_without_differences_the_values_themselves_are_a_guess(other: Evaluation | None) -> None:
-    table = at(1, 2).plan("RR", 0.02, other)
+    table = plan(at(1, 2), "RR", 0.02, other)
     assert table.attrs["source"].startswith("a guess: as much as the values of the queries do")
     assert table.attrs["deviation"] == pytest.approx(np.std([1, 0.5] * 20, ddof=1))
 
@@ -83,9 +84,9 @@ def test_a_fall_so_small_that_no_set_is_large_enough_is_no_endless_search() -> N
 def test_what_cannot_be_planned_is_said() -> None:
     for margin in (0, -0.1, math.inf, math.nan, []):
         with pytest.raises(ConfigurationError, match="a margin is a finite number above 0"):
-            at(1, 2).plan("RR", margin)
+            plan(at(1, 2), "RR", margin)
     for arguments in ({"alpha": 0.6}, {"powers": [1.0]}, {"powers": [0.01]}):
         with pytest.raises(ConfigurationError, match="the level is above 0"):
-            at(1, 2).plan("RR", 0.1, **arguments)
+            plan(at(1, 2), "RR", 0.1, **arguments)
     with pytest.raises(MetricError, match="RR: the values of the 40 queries do not vary"):
-        at(1).plan("RR", 0.1)
+        plan(at(1), "RR", 0.1)

@@ -15,6 +15,8 @@ from pytest_rankcheck import (
     GoldenSet,
     Metric,
     MetricError,
+    Resolution,
+    Resolutions,
     Run,
     RunError,
     evaluate,
@@ -22,7 +24,6 @@ from pytest_rankcheck import (
 from pytest_rankcheck.evaluation.run_golden_join import join, judged_hits
 from pytest_rankcheck.metrics.metric_registry import judged_definitions
 from pytest_rankcheck.resolution.metric_extremes import extremes_of
-from pytest_rankcheck.resolution.resolution_table import resolutions_of_ideal
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
@@ -41,7 +42,7 @@ def measured(**conventions: str) -> Evaluation:
 
 
 def test_reciprocal_rank_by_hand() -> None:
-    found = measured().resolution("RR")
+    found = Resolution.of(measured(), "RR")
     assert (found.swaps, found.telling) == (7, 4)
     # one: the swap at rank 1 makes x the first and RR 1/2; b is not the first relevant document.
     # two: the only swap makes RR 1. Nothing else has a relevant document.
@@ -55,7 +56,7 @@ def test_reciprocal_rank_by_hand() -> None:
 
 
 def test_ndcg_by_hand() -> None:
-    found = measured().resolution("nDCG")
+    found = Resolution.of(measured(), "nDCG")
     assert (found.seen, found.seen_telling) == (4, 4), "every swap of different grades"
     # one has the ideal DCG 2 + 1/log2(3). The swap 1|- at rank 3 moves b to rank 4, by
     # 1/log2(4) - 1/log2(5) = 0.0693; -|1 moves it to rank 2, by 1/log2(3) - 1/log2(4) = 0.1309;
@@ -72,44 +73,44 @@ def test_precision_does_not_see_a_swap_inside_the_top() -> None:
     golden = GoldenSet.from_dict({"q": {"a": 1, "b": 1}})
     evaluation = evaluate(Run.from_dict({"q": ["x", "a", "y", "b", "z"]}), golden)
     # P@2 = 1/2. 1|2 is inside the top 2; 2|3 brings y for a: 0; 3|4 and 4|5 are below.
-    found = evaluation.resolution("P@2")
+    found = Resolution.of(evaluation, "P@2")
     assert (found.swaps, found.telling, found.seen, found.step) == (4, 4, 1, 0.5)
     # P@3 = 1/3. 3|4 brings b for y: 2/3.
-    found = evaluation.resolution("P@3")
+    found = Resolution.of(evaluation, "P@3")
     assert (found.seen, found.step) == (1, pytest.approx(1 / 3))
     # The ideal ranking has two relevant documents in its top 3, so 2/3 would be the ceiling.
     assert (found.at_ceiling, found.at_floor, found.fixed) == (0, 0, 0)
     # Of ranks 1 and 2 alone, P@3 sees no swap.
-    assert evaluation.resolution("P@3", depth=2).seen == 0
-    assert math.isnan(evaluation.resolution("P@3", depth=2).step)
+    assert Resolution.of(evaluation, "P@3", depth=2).seen == 0
+    assert math.isnan(Resolution.of(evaluation, "P@3", depth=2).step)
 
 
 def test_excluded_queries_and_weights() -> None:
-    found = measured(no_relevant="exclude").resolution("RR")
+    found = Resolution.of(measured(no_relevant="exclude"), "RR")
     assert (found.swaps, found.queries, found.fixed) == (6, 3, 0)
     assert found.step_of_mean == 0.5 / 3
     weight = {"one": 5, "two": 1, "three": 3, "none": 1}
     grades = {query: dict(GOLDEN.grades(query)) for query in GOLDEN.query_ids}
     shares = {query: {"weight": weight[query]} for query in weight}
     weighted = GoldenSet.from_dict(grades, attributes=shares).weighted("weight")
-    found = evaluate(Run.from_dict(RUN), weighted).resolution("RR")
+    found = Resolution.of(evaluate(Run.from_dict(RUN), weighted), "RR")
     assert (found.seen, found.step) == (2, 0.5), "swaps are counted, not weighed"
     assert found.step_of_mean == 0.5 * 1 / 10
 
 
 def test_a_metric_without_a_value_and_a_geometric_mean() -> None:
-    found = measured().resolution("MeanRank(missing=omit)@2")
+    found = Resolution.of(measured(), "MeanRank(missing=omit)@2")
     # one: a at 1. two: a at 2. three and none have no value. one's swap at rank 1: 1 to 2; at rank
     # 2: b comes in, (1 + 2) / 2. two's swap: 2 to 1.
     assert (found.queries, found.seen, found.step) == (2, 3, 0.5)
     assert found.step_of_mean == 0.5 / 2
-    assert math.isnan(measured().resolution("GMAP").step_of_mean)
+    assert math.isnan(Resolution.of(measured(), "GMAP").step_of_mean)
 
 
 def test_lower_is_better() -> None:
     golden = GoldenSet.from_dict({"top": {"a": 1}, "low": {"a": 1}, "lost": {"a": 1}})
     run = {"top": ["a", "x"], "low": ["x", "a", "y"], "lost": ["x", "y"]}
-    found = evaluate(Run.from_dict(run), golden).resolution("FirstRank")
+    found = Resolution.of(evaluate(Run.from_dict(run), golden), "FirstRank")
     # top: rank 1, the best. lost: rank 3, after the two that were ranked: nothing is worse.
     assert (found.at_ceiling, found.at_floor, found.fixed) == (1, 1, 0)
 
@@ -154,7 +155,7 @@ def test_how_alike_metrics_are() -> None:
     # RR 1, 1/2, 1/3, 1; MeanRank 2, 5/2, 5/2, 3/2 of first-relevant and the other:
     run = {"q0": "axb", "q1": "xab", "q2": "xyab", "q3": "ab"}
     evaluation = evaluate(Run.from_dict({query: list(docs) for query, docs in run.items()}), golden)
-    found = evaluation.resolutions(["RR", "FirstRank", "R@2", "NumRel"])
+    found = Resolutions.of(evaluation, ["RR", "FirstRank", "R@2", "NumRel"])
     # FirstRank 1, 2, 3, 1 orders as RR does, turned: tau-b 1. R@2 is 1/2, 1/2, 0, 1; pairs with RR:
     # 01 tied in R; 02 alike; 03 tied in RR; 12 alike; 13 alike; 23 alike: 4 / sqrt(5 * 5).
     assert found.agreement.loc["RR", "FirstRank"] == pytest.approx(1)
@@ -165,18 +166,18 @@ def test_how_alike_metrics_are() -> None:
     frame = found.to_frame()
     assert frame.index.tolist() == ["RR", "FirstRank", "R@2", "NumRel"]
     assert frame.loc["R@2", "nearest"] in ("RR", "FirstRank")
-    assert frame.loc["RR", "seen"] == evaluation.resolution("RR").share_seen
-    assert evaluation.resolution("RR").to_frame().loc["RR", "step"] == found.found[0].step
+    assert frame.loc["RR", "seen"] == Resolution.of(evaluation, "RR").share_seen
+    assert Resolution.of(evaluation, "RR").to_frame().loc["RR", "step"] == found.resolutions[0].step
 
 
 def test_what_has_no_resolution_says_so() -> None:
-    with pytest.raises(MetricError, match="is a metric of sessions, and has no resolu"):
-        measured().resolution("SessionRR(abandoned=zero)")
+    with pytest.raises(MetricError, match="is a metric of sessions and has no resolu"):
+        Resolution.of(measured(), "SessionRR(abandoned=zero)")
     pytest.importorskip("ir_measures")
     with pytest.raises(MetricError, match="computed by ir_measures from the whole run"):
-        measured().resolution("ir_measures:nDCG@10")
-    with pytest.raises(ConfigurationError, match="depth=0: a depth is a number of at least 1"):
-        measured().resolution("RR", depth=0)
+        Resolution.of(measured(), "ir_measures:nDCG@10")
+    with pytest.raises(ConfigurationError, match="depth=0 is invalid; it must be at least 1"):
+        Resolution.of(measured(), "RR", depth=0)
 
 
 def test_an_evaluation_without_all_ranks_says_so() -> None:
@@ -184,13 +185,15 @@ def test_an_evaluation_without_all_ranks_says_so() -> None:
     from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation
 
     record = Record.of(measured(), [Metric.parse("RR")])
-    with pytest.raises(RunError, match="not where all judged documents stand; measure the run"):
-        RecordedEvaluation(record, GOLDEN, "base.json").resolution("RR")
+    with pytest.raises(
+        RunError, match=r"ranks of all judged documents are not known, .* measure the run"
+    ):
+        Resolution.of(RecordedEvaluation(record, GOLDEN, "base.json"), "RR")
 
 
 def test_without_a_run_the_ideal_rankings_say_something() -> None:
-    found = resolutions_of_ideal(GOLDEN, ["RR", "nDCG"])
-    rr, ndcg = found.found
+    found = Resolutions.of_ideal_rankings(GOLDEN, ["RR", "nDCG"])
+    rr, ndcg = found.resolutions
     # Ideal: one 2 1; two 1 0; three 1; none 0. Two swaps, both of different grades. one: b is
     # relevant, so that RR does not see it.
     assert (rr.swaps, rr.telling, rr.seen, ndcg.seen) == (2, 2, 1, 2)
@@ -206,7 +209,7 @@ def recommendation(rankings: list[str], metrics: list[str], **grades: int) -> li
     """Return the recommendation for rankings of documents of one letter each."""
     queries = {f"q{place}": list(ranking) for place, ranking in enumerate(rankings)}
     golden = GoldenSet.from_dict(dict.fromkeys(queries, grades))
-    return list(evaluate(Run.from_dict(queries), golden).resolutions(metrics).recommendation)
+    return list(Resolutions.of(evaluate(Run.from_dict(queries), golden), metrics).recommendation)
 
 
 def test_the_recommendation() -> None:
@@ -231,13 +234,13 @@ do not gate on NumRel alone: it sees no swap of documents with different grades
 do not gate on KendallTau@3: a worse ranking can have a better value of it
 gate on nDCG: it sees 100.0% of the swaps of documents with different grades, the most of these
 gate on P@3 beside it: it orders the queries in another way (tau 0.60)"""
-AT_FLOOR = "at the floor, so that it does not notice what gets worse there: RR (67% of the queries)"
+AT_FLOOR = "at the floor, so it does not notice what gets worse there: RR (67% of the queries)"
 AT_CEILING = (
-    "at the ceiling on half of the queries or more, so that it hardly tells good rankers apart: "
+    "at the ceiling on half of the queries or more, so it hardly separates good rankers: "
     "RR (100%); add harder queries"
 )
 NOTHING = (
-    "no two neighbours of these rankings have different grades, so that no metric can see a swap: "
+    "no two neighbours in these rankings have different grades, so no metric can see a swap: "
     "judge more of what is ranked"
 )
 

@@ -19,14 +19,14 @@ from pytest_rankcheck import (
     Outcome,
     compare,
 )
-from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.metrics import metric_names, metric_registry
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_registry import definitions, metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 
-class Fixed(Evaluation):
+class Fixed(RunEvaluation):
     """An evaluation whose values are given."""
 
     def __init__(self, golden: GoldenSet, values: Sequence[float]) -> None:

@@ -11,6 +11,7 @@ import pytest
 from project import Project, text_of
 
 from pytest_rankcheck import read_record
+from pytest_rankcheck.baselines.record_writer import record_text
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -94,7 +95,7 @@ def test_an_approval_of_something_else_is_none(branched: Project) -> None:
     assert record is not None
     [approval] = record.approvals
     other = replace(approval, fall={"nDCG@10": {"from": 1.0, "to": 0.5}})
-    path.write_text(replace(record, approvals=(other,)).to_text(), "utf-8")
+    path.write_text(record_text(replace(record, approvals=(other,))), "utf-8")
     branched.run(*MAIN).assert_outcomes(failed=1)
 
 
@@ -113,7 +114,7 @@ def test_approvals_of_the_target_branch_cannot_be_dropped(branched: Project) -> 
     assert record is not None
     [second] = record.approvals
     invented = replace(record, approvals=(replace(second, reason="invented"), second))
-    for text in (record.to_text(), invented.to_text()):
+    for text in (record_text(record), record_text(invented)):
         branched.baseline_file().write_text(text, "utf-8")
         result = branched.run(*MAIN)
         result.assert_outcomes(failed=1)

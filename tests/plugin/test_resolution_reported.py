@@ -118,7 +118,7 @@ def test_the_linter_looks_at_the_run_at_hand(measured: Project) -> None:
             [
                 "what golden set 'web' can see (run 'web.jsonl': 960 swaps of neighbours, 120 of *):",
                 "  Success@1 * 4.2% * 33.3% *",
-                "  - at the floor, so that it does not notice what gets worse there: Success@1 (50%*",
+                "  - at the floor, so it does not notice what gets worse there: Success@1 (50%*",
             ]
         )
 

@@ -9,10 +9,11 @@ from typing import Any
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.finding_detail import Detail, plain_number, rankings_key
 from pytest_rankcheck.reports.ledger import Entry
-from pytest_rankcheck.resolution.resolution_table import Resolutions, resolutions_of_ideal
+from pytest_rankcheck.resolution.resolution_table import Resolutions
 
 __all__ = [
     "COLUMNS",
@@ -41,13 +42,13 @@ COLUMNS = (
 def resolution_entries(evaluation: Evaluation, metrics: Iterable[MetricLike]) -> Iterator[Entry]:
     """Yield what metrics can see of a run; of those that have no resolution, nothing."""
     chosen = _with_resolution(metrics)
-    if not chosen or not evaluation.can_swap:
+    if not chosen or evaluation.hits is None:
         return
     yield Entry(
         resolution={
             "rankings": rankings_key(evaluation),
-            "run": evaluation.run.name,
-            **_detail(evaluation.golden, evaluation.resolutions(chosen)),
+            "run": evaluation.name,
+            **_detail(evaluation.golden, Resolutions.of(evaluation, chosen)),
         }
     )
 
@@ -56,7 +57,7 @@ def ideal_resolution_entries(golden: GoldenSet, metrics: Iterable[MetricLike]) -
     """Yield what metrics could see of the ideal rankings, where no run is at hand."""
     chosen = _with_resolution(metrics)
     if chosen and golden.judgment_count:
-        found = _detail(golden, resolutions_of_ideal(golden, chosen))
+        found = _detail(golden, Resolutions.of_ideal_rankings(golden, chosen))
         yield Entry(resolution={"rankings": f"ideal {golden.fingerprint}", "run": None, **found})
 
 
@@ -117,10 +118,10 @@ def _with_resolution(metrics: Iterable[MetricLike]) -> list[Metric]:
     return [one for one in chosen if one.unit == "query" and not one.definition.foreign]
 
 
-def _detail(golden: GoldenSet, found: Resolutions) -> Detail:
+def _detail(golden: JudgedQueries, table: Resolutions) -> Detail:
     metrics = {}
-    for place, one in enumerate(found.found):
-        nearest, tau = found.nearest(place) or (None, math.nan)
+    for place, one in enumerate(table.resolutions):
+        nearest, tau = table.nearest(place) or (None, math.nan)
         metrics[str(one.metric)] = {
             **{name: plain_number(value) for name, value in one.row().items()},
             # Steps of a mean are small: six decimals would leave nothing of some.
@@ -134,14 +135,14 @@ def _detail(golden: GoldenSet, found: Resolutions) -> Detail:
     return {
         "golden_set": golden.name,
         "queries": len(golden),
-        "swaps": found.found[0].swaps,
-        "telling": found.found[0].telling,
+        "swaps": table.resolutions[0].swaps,
+        "telling": table.resolutions[0].telling,
         "metrics": metrics,
         "agreement": {
             name: dict(zip(names, map(plain_number, row), strict=True))
-            for name, row in zip(names, found.tau.tolist(), strict=True)
+            for name, row in zip(names, table.tau.tolist(), strict=True)
         },
-        "recommendation": list(found.recommendation),
+        "recommendation": list(table.recommendation),
     }
 
 

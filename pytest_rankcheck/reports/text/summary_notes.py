@@ -196,7 +196,7 @@ def _weight_notes(evaluation: Evaluation) -> Iterator[Entry]:
 
 def timing_notes(evaluation: Evaluation) -> Iterator[Entry]:
     """Yield how long the ranker took for a query, where it was asked in this session."""
-    seconds = evaluation.run.seconds
+    seconds = evaluation.run.seconds if evaluation.run else {}
     times = sorted(value for value in seconds.values() if not math.isnan(value))
     if not times:
         return

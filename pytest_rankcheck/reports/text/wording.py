@@ -12,7 +12,7 @@ from pytest_rankcheck.metrics.metric_registry import Unit
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.document_moves import Move
     from pytest_rankcheck.evaluation.evaluation import Evaluation
-    from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.golden.judged_queries import JudgedQueries
 
 __all__ = [
     "change",
@@ -68,14 +68,14 @@ def query_name(evaluation: Evaluation, query_id: str) -> str:
     return query_in(evaluation.golden, query_id)
 
 
-def query_in(golden: GoldenSet, query_id: str) -> str:
+def query_in(golden: JudgedQueries, query_id: str) -> str:
     """Return the id and text of a query of a golden set."""
     text = golden.query(query_id).text
     return f'{quoted(query_id, 60)} "{quoted(text, 80)}"' if text else quoted(query_id, 60)
 
 
 def ranking_lines(
-    golden: GoldenSet, doc_ids: Sequence[str], label: str, indent: str, top: int = 10
+    golden: JudgedQueries, doc_ids: Sequence[str], label: str, indent: str, top: int = 10
 ) -> Iterator[str]:
     """Yield the top of a ranking with its ranks, behind a label: ``ranked  1 d3   2 d7``."""
     items = [
@@ -91,7 +91,7 @@ def ranking_lines(
         start = " " * len(start)
 
 
-def document_in(golden: GoldenSet, doc_id: str) -> str:
+def document_in(golden: JudgedQueries, doc_id: str) -> str:
     """Return the id of a document, and its title where the golden set has one."""
     title = golden.title(doc_id)
     return f'{quoted(doc_id, 60)} "{quoted(title, 40)}"' if title else quoted(doc_id, 60)

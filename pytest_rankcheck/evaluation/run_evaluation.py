@@ -1,0 +1,214 @@
+"""The evaluation of a run on a golden set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, listed, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.ir_measures_values import foreign_values
+from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
+from pytest_rankcheck.evaluation.tied_scores import TieOrder, reordered, tied_queries
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.metrics.whole_run import WholeRun
+from pytest_rankcheck.rankers.query_hits import TOP
+from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
+
+__all__ = ["RunEvaluation", "evaluate"]
+
+
+def evaluate(
+    run: Run,
+    golden: GoldenSet,
+    *,
+    conventions: Conventions | None = None,
+) -> RunEvaluation:
+    """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
+
+    Args:
+        run: the rankings.
+        golden: the judged queries.
+        conventions: what a missing query, an extra query and a query without a relevant document
+            count as; without them, trec_eval's. ``ties`` and ``duplicates`` were applied when the
+            run was made, and so are always the run's.
+
+    Raises:
+        RunError: every ranking of a judged query is empty, which means a broken ranker and not a
+            bad one; or a query is missing or extra and the conventions make that an error.
+        ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
+    """
+    chosen = _conventions_for(run, conventions or Conventions())
+    evaluation = RunEvaluation(run, golden, chosen, join(run, golden))
+    evaluation._refuse_empty()
+    for convention, query_ids, problem in (
+        (chosen.missing, evaluation.missing, "lacks judged queries"),
+        (chosen.extra, evaluation.extra, "has queries without judgments"),
+    ):
+        if convention == "error" and query_ids:
+            raise RunError(
+                f"run '{quoted(run.name)}' {problem} of golden set '{quoted(golden.name)}', "
+                f"{len(query_ids):,}: {listed(query_ids)}; fix the run, or use the conventions "
+                "missing='empty' and extra='ignore'"
+            )
+    return evaluation
+
+
+def _conventions_for(run: Run, chosen: Conventions) -> Conventions:
+    """Return the chosen conventions with the ties and duplicates by which the run was made.
+
+    Raises:
+        ConfigurationError: other ties or duplicates than the run's were asked for.
+    """
+    for name in ("ties", "duplicates"):
+        of_run, of_choice = getattr(run, name), getattr(chosen, name)
+        if of_choice not in (of_run, getattr(Conventions(), name)):
+            raise ConfigurationError(
+                f"{name}={of_choice} does not fit run '{quoted(run.name)}', which was made with "
+                f"{name}={of_run}; make the run with {name}={of_choice!r}"
+            )
+    return replace(chosen, ties=run.ties, duplicates=run.duplicates)
+
+
+class RunEvaluation(Evaluation):
+    """The evaluation of a run. Make one with `evaluate`."""
+
+    golden: GoldenSet
+
+    def __init__(
+        self, run: Run, golden: GoldenSet, conventions: Conventions, joined: Joined
+    ) -> None:
+        super().__init__(run.name, run.depth, golden, conventions)
+        self._run = run
+        self._joined = joined
+        self._tied: dict[int | None, Sequence[str]] = {}
+        self._reordered: dict[TieOrder, RunEvaluation] = {}
+
+    @property
+    def run(self) -> Run:
+        """The run that was measured."""
+        return self._run
+
+    @cached_property
+    def missing(self) -> Sequence[str]:
+        """The judged queries that the run lacks; they count as empty rankings."""
+        ranked = self._joined.found
+        return tuple(query_id for query_id in self.query_ids if query_id not in ranked)
+
+    @property
+    def extra(self) -> Sequence[str]:
+        """The queries of the run that have no judgments; they are not evaluated."""
+        return self._joined.extra
+
+    @property
+    def known_depth(self) -> int | None:
+        """How far down `ranking` goes; None: to the end."""
+        return None if self.run.is_in_memory else TOP
+
+    def ranking(self, query_id: str) -> Sequence[str]:
+        """Return the documents ranked for a query, best first; empty if the run lacks it.
+
+        Only the top of each ranking, if the run was scanned and not read into memory.
+        """
+        if self.run.is_in_memory:
+            return self.run.ranking(query_id)
+        ranked = self._joined.found.get(query_id)
+        return tuple(ranked.top) if ranked else ()
+
+    def ranks(self, query_id: str) -> Mapping[str, int]:
+        """Return the rank of each document of `ranking`, and of every judged one."""
+        ranks = {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
+        ranked = self._joined.found.get(query_id)
+        if ranked and not self.run.is_in_memory:
+            ranks.update(zip(ranked.doc_ids, ranked.ranks, strict=True))
+        return ranks
+
+    def _computed(self, metric: Metric) -> FloatArray:
+        if metric.definition.foreign:
+            values = foreign_values(metric.definition.foreign, self.run, self.golden)
+        elif metric.unit == "run":
+            values = metric.compute(self._whole_run(metric))
+        else:
+            values = np.concatenate([metric.compute(hits) for hits in self.hits])
+        if self.conventions.no_relevant == "exclude":
+            values = np.where(self._has_relevant, values, np.nan)
+        return values
+
+    def _whole_run(self, metric: Metric) -> WholeRun:
+        """Return the top of all rankings, as far down as a metric of the whole run looks."""
+        depth = self.known_depth
+        if depth is not None and (metric.cutoff or depth + 1) > depth and metric.definition.at:
+            raise MetricError(
+                f"{metric} needs whole rankings, but this run was scanned in its file, and only "
+                f"the first {depth} documents of each ranking are known; use a cutoff of at most "
+                f"{depth}, or read the run into memory: Run.from_frame(run.to_frame())"
+            )
+        ranked = self._joined.found
+        return WholeRun.of(
+            [self.ranking(query_id)[: metric.cutoff] for query_id in self.query_ids],
+            [
+                ranked[query_id].retrieved if query_id in ranked else 0
+                for query_id in self.query_ids
+            ],
+        )
+
+    def tied(self, k: int | None = 10) -> Sequence[str]:
+        """Return the queries in which a judged document of the top k shares its score.
+
+        Empty if the ranker gives no scores, or if the run was scanned and not read into memory.
+        ``k=None`` means the whole ranking.
+        """
+        if k not in self._tied:
+            self._tied[k] = tied_queries(self.run, self.golden, k)
+        return self._tied[k]
+
+    def with_ties(self, order: TieOrder) -> RunEvaluation:
+        """Return the evaluation of the run with its tied documents in another order."""
+        if order not in self._reordered:
+            self._reordered[order] = self._alike(reordered(self.run, self.golden, order))
+        return self._reordered[order]
+
+    def _alike(self, run: Run) -> RunEvaluation:
+        """Return the evaluation of another run, measured by the same conventions."""
+        conventions = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
+        return evaluate(run, self.golden, conventions=conventions)
+
+    @cached_property
+    def repeats(self) -> Sequence[RunEvaluation]:
+        """The evaluations of the run's repeats (``--rankcheck-repeat``), measured alike."""
+        return tuple(map(self._alike, self.run.repeats))
+
+    @cached_property
+    def hits(self) -> Sequence[JudgedHits]:
+        """The judged hits of all queries, in blocks."""
+        return tuple(judged_hits(self._joined, self.golden))
+
+    def _refuse_empty(self) -> None:
+        """Refuse a run that ranks no document for any judged query."""
+        ranked = self._joined.found
+        if any(query.retrieved for query in ranked.values()):
+            return
+        why = "every ranking is empty: the ranker is broken, not bad"
+        if not ranked:
+            why = (
+                f"they share no query: the run has {listed(self.extra, 3) or 'none'}, the golden "
+                f"set {listed(self.query_ids, 3)}; are the ids of the same kind?"
+            )
+        raise RunError(
+            f"run '{quoted(self.name)}' cannot be measured on golden set "
+            f"'{quoted(self.golden.name)}': {why}"
+        )
+
+    @cached_property
+    def _has_relevant(self) -> BoolArray:
+        return np.concatenate([(hits.ideal > 0).any(axis=1) for hits in self.hits])
+
+    def __repr__(self) -> str:
+        return f"RunEvaluation(of {self.run!r} on {self.golden!r})"
