@@ -1,1 +1,25 @@
+"""How the tests run: examples of hypothesis that never change, and a whole run on every core."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
 pytest_plugins = ["pytester"]
+
+# A test that passed on one machine passes on another, however slow, and tomorrow.
+settings.register_profile("deterministic", deadline=None, derandomize=True, database=None)
+settings.load_profile("deterministic")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Let `pytest` alone use every core; a run of chosen tests stays in one process."""
+    whole_suite = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if (
+        whole_suite
+        and config.pluginmanager.hasplugin("xdist")
+        and config.option.numprocesses is None
+    ):
+        config.option.numprocesses = "auto"
+        config.option.dist = "worksteal"

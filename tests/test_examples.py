@@ -112,6 +112,7 @@ def test_the_failures_read_the_same_from_the_root_of_the_project() -> None:
 # --- learning to rank --------------------------------------------------------------------------
 
 
+@pytest.mark.oracle
 def test_the_learnt_ranker_is_green_and_a_lost_feature_is_blocked(tmp_path: Path) -> None:
     pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     folder = copied("learning_to_rank", tmp_path)

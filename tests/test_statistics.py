@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -176,8 +176,8 @@ def test_holm_by_hand() -> None:
     assert found[2] == pytest.approx(0.04)
 
 
+@pytest.mark.oracle
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=8))
-@settings(deadline=None)
 def test_holm_agrees_with_statsmodels(p_values: list[float]) -> None:
     multitest = pytest.importorskip(
         "statsmodels.stats.multitest", reason="statsmodels is not installed"
@@ -204,7 +204,6 @@ def test_intervals_are_those_of_scipy() -> None:
 
 
 @given(gains=st.lists(st.floats(-1, 1), min_size=2, max_size=30), margin=st.floats(0.001, 0.5))
-@settings(deadline=None)
 def test_the_bound_and_p_of_noninferiority_agree(gains: list[float], margin: float) -> None:
     found = Differences.of(np.array(gains))
     p = found.noninferiority_p(margin)
@@ -213,6 +212,7 @@ def test_the_bound_and_p_of_noninferiority_agree(gains: list[float], margin: flo
         assert (p <= 0.05) == (bound > -margin)
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("count", [60, 200, 1000])
 def test_the_smallest_detectable_fall_has_the_power_that_statsmodels_says(count: int) -> None:
     power = pytest.importorskip("statsmodels.stats.power", reason="statsmodels is not installed")

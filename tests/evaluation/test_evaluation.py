@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import FrozenInstanceError
 
-import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
@@ -58,11 +57,19 @@ def test_per_query_is_a_series_and_table_a_frame() -> None:
         [0.5, 1.0, 0.0, 0.0], index=pd.Index(["a", "b", "c", "d"], name="query_id"), name="RR"
     )
     pd.testing.assert_series_equal(series, expected)
-    table = evaluation.table(["MRR", Metric.parse("P@2"), ir_measures.R @ 1])
+    table = evaluation.table(["MRR", Metric.parse("P@2"), "R@1"])
     assert table.columns.tolist() == ["RR", "P@2", "R@1"]
     assert table.index.name == "query_id"
     assert set(table.dtypes) == {np.dtype("float64")}
     assert table.loc["b"].tolist() == [1, 1, 0.5]
+
+
+@pytest.mark.oracle
+def test_a_table_takes_objects_of_ir_measures() -> None:
+    ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    table = evaluate(RUN, GOLDEN).table(["RR", ir_measures.R @ 1])
+    assert table.columns.tolist() == ["RR", "R@1"]
+    assert table.loc["b"].tolist() == [1, 0.5]
 
 
 def test_slices_have_a_mean_and_a_number_of_queries() -> None:

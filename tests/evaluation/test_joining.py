@@ -63,7 +63,7 @@ def values(run: Run, golden: GoldenSet, block: int) -> dict[str, bytes]:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.dictionaries(queries, judged, min_size=1),
     st.dictionaries(queries, rankings),
@@ -88,7 +88,7 @@ def test_long_rankings_beside_short_ones_change_no_bit() -> None:
     assert values(run, golden, 1) == values(run, golden, 7) == values(run, golden, 4096)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.dictionaries(queries, judged, min_size=1),
     st.dictionaries(queries, rankings.filter(bool), min_size=1),

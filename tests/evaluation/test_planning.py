@@ -32,6 +32,7 @@ def at(*ranks: int) -> Evaluation:
     return evaluate(Run.from_dict(rankings), GOLDEN)
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("effect", [0.05, 0.1, 0.2, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("power", [0.7, 0.8, 0.95])
 @pytest.mark.parametrize("alpha", [0.01, 0.05])

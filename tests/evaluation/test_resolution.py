@@ -173,11 +173,15 @@ def test_how_alike_metrics_are() -> None:
 def test_what_has_no_resolution_says_so() -> None:
     with pytest.raises(MetricError, match="is a metric of sessions and has no resolu"):
         Resolution.of(measured(), "SessionRR(abandoned=zero)")
-    pytest.importorskip("ir_measures")
-    with pytest.raises(MetricError, match="computed by ir_measures from the whole run"):
-        Resolution.of(measured(), "ir_measures:nDCG@10")
     with pytest.raises(ConfigurationError, match="depth=0 is invalid; it must be at least 1"):
         Resolution.of(measured(), "RR", depth=0)
+
+
+@pytest.mark.oracle
+def test_a_measure_of_ir_measures_has_no_resolution() -> None:
+    pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+    with pytest.raises(MetricError, match="computed by ir_measures from the whole run"):
+        Resolution.of(measured(), "ir_measures:nDCG@10")
 
 
 def test_an_evaluation_without_all_ranks_says_so() -> None:

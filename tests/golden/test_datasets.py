@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
 from pytest_rankcheck.golden import ir_datasets_loader
 
-ir_datasets = pytest.importorskip("ir_datasets", reason="ir_datasets is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of ir_datasets and what it imports
 
 
 @pytest.fixture
-def dataset(tmp_path: Path) -> object:
+def ir_datasets() -> Any:
+    return pytest.importorskip("ir_datasets", reason="ir_datasets is not installed")
+
+
+@pytest.fixture
+def dataset(ir_datasets: Any, tmp_path: Path) -> object:
     (tmp_path / "q.tsv").write_text("q1\tred shoes\nq2\thats\nq3\tnobody judged this\n")
     (tmp_path / "d.qrels").write_text("q1 0 d3 2\nq1 0 d7 -1\nq2 0 d1 1\n")
     return ir_datasets.create_dataset(
@@ -22,6 +27,7 @@ def dataset(tmp_path: Path) -> object:
     )
 
 
+@pytest.mark.oracle
 def test_the_judged_queries_of_a_dataset(dataset: object) -> None:
     golden = GoldenSet.from_ir_datasets(dataset, name="shop", grades={2: 3, 1: 1, -1: 0})
     assert golden.name == "shop"
@@ -56,8 +62,9 @@ def test_a_query_of_many_fields() -> None:
     assert golden.query("q").attributes == {"description": "all of cats", "number": 7}
 
 
+@pytest.mark.oracle
 def test_what_is_no_judged_dataset_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ir_datasets: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "q.tsv").write_text("q1\tred shoes\n")
     unjudged = ir_datasets.create_dataset(queries_tsv=str(tmp_path / "q.tsv"))

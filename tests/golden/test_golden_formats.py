@@ -381,7 +381,7 @@ def golden_sets(
     return GoldenSet.from_dict(judged, words, attributes=given)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(golden_sets())
 def test_jsonl_gives_back_what_was_saved(golden: GoldenSet) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -401,7 +401,7 @@ trec_ids = encodable.filter(lambda text: not SPACE & set(text) and text[0] not i
 said = encodable  # an empty text and none are one thing in a table
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     golden_sets(trec_ids, said, said, encodable.filter(lambda n: n not in {"query_id", "query"}))
 )

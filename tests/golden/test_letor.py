@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_svmlight_file
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
 from tests import reference
@@ -80,10 +79,12 @@ def test_a_malformed_line_is_named(file: Path, line: str, message: str) -> None:
     assert str(refused.value).startswith(f"{file}:2: ")
 
 
+@pytest.mark.oracle
 def test_a_real_collection_reads_as_another_reader_reads_it() -> None:
+    datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
     path = reference.data("lightgbm-lambdarank/rank.test")
     golden = GoldenSet.load(path)
-    features, grades = load_svmlight_file(str(path))
+    features, grades = datasets.load_svmlight_file(str(path))
     sizes = [int(line) for line in path.with_name("rank.test.query").read_text().split()]
     assert len(golden) == len(sizes) == 50
     assert [len(golden.grades(query_id)) for query_id in golden.query_ids] == sizes

@@ -177,7 +177,7 @@ def test_queries_with_candidates_of_their_own_are_not_the_same(tmp_path: Path) -
 grades = st.dictionaries(st.sampled_from("uvwxyz"), st.integers(-1, 3), min_size=1, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(judgments=st.lists(grades, min_size=1, max_size=3), cutoff=st.integers(1, 6))
 def test_no_ranking_that_sees_the_text_alone_exceeds_the_ceiling(
     judgments: list, cutoff: int

@@ -222,7 +222,7 @@ sets = st.dictionaries(
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "csv.gz"])
 @given(judgments=sets, texts=st.booleans(), attribute=_named, value=_text)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_table_gives_back_what_was_saved(
     tmp_path_factory: pytest.TempPathFactory,
     ending: str, judgments: dict, texts: bool, attribute: str, value: str,

@@ -350,3 +350,12 @@ def test_thresholds_add_up_to_one() -> None:
 def test_graded_rbp_has_no_relevance_level() -> None:
     with pytest.raises(MetricError, match="graded=true counts every grade; leave out rel"):
         value("RBP(graded=true,rel=2)", (1, 2))
+
+
+def test_huge_and_fractional_grades_count_as_they_are() -> None:
+    """pytrec_eval, ir_measures and ranx raise on fractions; trec_eval makes them 0."""
+    # (0.5 + 1e300/1.584963) / (1e300 + 0.5/1.584963)
+    assert value("nDCG", (0.5, 1e300)) == pytest.approx(1 / 1.584963, abs=1e-6)
+    assert value("CG", (0.5, 0.25)) == 0.75
+    assert value("GAP", (0.5, 0.25)) == pytest.approx((0.5 + (0.25 + 0.25) / 2) / 0.75)
+    assert value("KendallTau", (0.5, 0.25)) == 1

@@ -1,4 +1,4 @@
-"""The rest of the catalogue on random data, against pytrec_eval, ir_measures, ranx and scipy.
+"""The rest of the catalogue on random data, against pytrec_eval, ir_measures and ranx.
 
 Scores are whole numbers: trec_eval 9, which pytrec_eval and ir_measures wrap, keeps them as
 float32. ranx has no order for ties, so it gets none.
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import warnings
 
-import ir_measures
 import numpy as np
 import pytest
-import pytrec_eval
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.stats import kendalltau, spearmanr
-from worked import UNJUDGED, value
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
+pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning"),
+]
 
 DOCS = ["d1", "d2", "d10", "é", "文", "🙂", "a b", "#c", "Q0", *(f"doc{i:02}" for i in range(12))]
 QUERIES = ["1", "q2", "zwölf", "q 4"]
@@ -49,7 +51,7 @@ PYTREC_EVAL = {
 """With recall levels at which trec_eval 9's rounding (see below) is that of the definition."""
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(qrels=qrels_of, run=run_of, level=st.sampled_from([1, 2]))
 def test_pytrec_eval_agrees_on_every_query_that_both_have(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], level: int
@@ -92,7 +94,7 @@ IR_MEASURES = [
 ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(qrels=qrels_of, run=run_of)
 def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
@@ -165,50 +167,6 @@ def test_ranx_agrees_without_ties_gaps_and_negative_grades(
         )
 
 
-# --- scipy -----------------------------------------------------------------------------------
-
-ranked_of = st.lists(st.one_of(st.none(), st.integers(-1, 4)), min_size=2, max_size=40)
-
-
-@settings(max_examples=200, deadline=None)
-@given(ranked=ranked_of, cutoff=st.integers(2, 45))
-def test_scipy_agrees_on_the_agreement_of_two_orders(ranked: list[int | None], cutoff: int) -> None:
-    top = [max(grade or 0, 0) for grade in ranked[:cutoff]]
-    places = -np.arange(len(top))
-    assume(len(set(top)) > 1)
-    expected = {
-        f"KendallTau@{cutoff}": kendalltau(places, top, variant="b").statistic,
-        f"KendallTau(ties=c)@{cutoff}": kendalltau(places, top, variant="c").statistic,
-        f"Spearman@{cutoff}": spearmanr(places, top).statistic,
-    }
-    for metric, theirs in expected.items():
-        assert value(metric, tuple(ranked), (1,)) == pytest.approx(theirs, abs=1e-9), metric
-
-
-@settings(max_examples=100, deadline=None)
-@given(ranked=ranked_of, judged_only=st.booleans())
-def test_agreement_and_gap_from_their_definitions_document_by_document(
-    ranked: list[int | None], judged_only: bool
-) -> None:
-    """The closed forms over judged hits against loops over all documents of the ranking."""
-    kept = [g for g in ranked if g is not UNJUDGED and g >= 0] if judged_only else ranked
-    top = [max(grade or 0, 0) for grade in kept]
-    n = len(top)
-    brackets = "(judged_only=true)" if judged_only else ""
-    signs = [[np.sign(top[j] - top[i]) for j in range(i)] for i in range(n)]
-    if n > 1:
-        tau_ap = sum(sum(row) / len(row) for row in signs[1:]) / (n - 1)
-        assert value(f"TauAP{brackets}", tuple(ranked), (1,)) == pytest.approx(tau_ap, abs=1e-9)
-    discordant = sum(sign < 0 for row in signs for sign in row)
-    assert value(f"KendallDistance{brackets}", tuple(ranked), (1,)) == discordant
-    gap = sum(
-        sum(min(top[j], top[i]) for j in range(i + 1)) / (i + 1) for i in range(n) if top[i] > 0
-    )
-    possible = sum(max(grade or 0, 0) for grade in ranked) + 1
-    found = value(f"GAP{brackets}", tuple(ranked), (1,))
-    assert found == pytest.approx(gap / possible, abs=1e-9)
-
-
 # --- size -------------------------------------------------------------------------------------
 
 
@@ -225,15 +183,6 @@ def test_thousands_of_documents_with_ties_and_gaps() -> None:
     evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
     for measure, name in names.items():
         assert evaluation.mean(name) == pytest.approx(theirs[measure], abs=1e-9), name
-
-
-def test_huge_and_fractional_grades_count_as_they_are() -> None:
-    """pytrec_eval, ir_measures and ranx raise on fractions; trec_eval makes them 0."""
-    # (0.5 + 1e300/1.584963) / (1e300 + 0.5/1.584963)
-    assert value("nDCG", (0.5, 1e300)) == pytest.approx(1 / 1.584963, abs=1e-6)
-    assert value("CG", (0.5, 0.25)) == 0.75
-    assert value("GAP", (0.5, 0.25)) == pytest.approx((0.5 + (0.25 + 0.25) / 2) / 0.75)
-    assert value("KendallTau", (0.5, 0.25)) == 1
 
 
 # --- what ir_measures computes ------------------------------------------------------------------

@@ -189,7 +189,12 @@ def test_a_metric_with_parameters_is_told_them_and_the_cutoff() -> None:
     ("name", "scale", "says"),
     [
         ("nDGC", None, "did you mean 'nDCG'"),
-        ("ir_measures:Compat(p=0.8)", None, "the laws are about metrics over judged hits"),
+        pytest.param(
+            "ir_measures:Compat(p=0.8)",
+            None,
+            "the laws are about metrics over judged hits",
+            marks=pytest.mark.oracle,
+        ),
         ("ERR(max_grade=2)", None, "cannot be tried on the grades 0, 1, 2, 3, 4: ERR"),
         ("ERR(stop=identity)", None, "give check_metric a scale of grades that fit"),
         ("nDCG", (1,), "a scale is at least two different numbers"),

@@ -315,3 +315,28 @@ def test_judged_only_takes_negative_grades_for_unjudged() -> None:
     assert value("RR(judged_only=true)", (UNJUDGED, -1, 1)) == 1
     assert value("P(judged_only=true)@2", (-1, 1, 0)) == 1 / 2
     assert value("P(judged_only=true)", (-1, 1, 0)) == 1 / 2
+
+
+# --- where other libraries differ ----------------------------------------------------------------
+
+
+def test_the_ideal_ranking_holds_documents_that_were_not_retrieved() -> None:
+    """scikit-learn only sees what was retrieved, and would say 1."""
+    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 1}})
+    # 1 / (1 + 1/1.584963)
+    ours = evaluate(Run.from_dict({"q": ["a"]}), golden).mean("nDCG")
+    assert ours == pytest.approx(1 / 1.630930, abs=1e-6)
+
+
+def test_a_missing_query_counts_zero_in_the_mean() -> None:
+    """pytrec_eval drops it: its mean would be 1."""
+    golden = GoldenSet.from_dict({"p": {"a": 1}, "q": {"a": 1}})
+    assert evaluate(Run.from_dict({"p": ["a"]}), golden).mean("RR") == 0.5
+
+
+def test_the_relevance_level_leaves_ndcg_alone() -> None:
+    """ranx zeroes the gains below the level."""
+    golden = GoldenSet.from_dict({"q": {"a": 1, "b": 2}})
+    evaluation = evaluate(Run.from_dict({"q": ["a", "b"]}), golden)
+    # (1 + 2/1.584963) / (2 + 1/1.584963)
+    assert evaluation.mean("nDCG") == pytest.approx(2.261860 / 2.630930, abs=1e-6)

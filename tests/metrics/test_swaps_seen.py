@@ -47,7 +47,7 @@ def by_trying(name: str, ranked: list[str], golden: GoldenSet, depth: int | None
 
 
 @pytest.mark.parametrize("name", METRICS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(judgments=judged, ranked=rankings, depth=st.sampled_from([None, 1, 3]))
 def test_the_swaps_that_are_seen_are_those_that_change_the_value(
     name: str, judgments: dict, ranked: list[str], depth: int | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ import pytest_rankcheck
 
 # Runs of pytest inside this process forget the modules that they were first to import; numpy
 # cannot be imported twice.
-for _module in pkgutil.walk_packages(pytest_rankcheck.__path__, "pytest_rankcheck."):
-    importlib.import_module(_module.name)
-for _name in ("pandas", "scipy.special", "scipy.stats", "vl_convert"):
-    importlib.import_module(_name)
+_OURS = [
+    module.name for module in pkgutil.walk_packages(pytest_rankcheck.__path__, "pytest_rankcheck.")
+]
+for _name in (*_OURS, "pandas", "scipy.special", "scipy.stats", "vl_convert"):
+    with suppress(ModuleNotFoundError):  # of a module that needs an extra
+        importlib.import_module(_name)
 
 ENGINE = '''
 import json

@@ -100,6 +100,7 @@ def test_the_html_report_has_it(measured: Project) -> None:
     assert "<li>gate on RR: it sees 100.0% of the swaps" in section
 
 
+@pytest.mark.oracle
 def test_metrics_without_a_resolution_are_left_out(measured: Project) -> None:
     pytest.importorskip("ir_measures")
     metrics = ["ir_measures:nDCG@5", "SessionRR(abandoned=zero)"]

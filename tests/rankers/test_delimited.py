@@ -104,7 +104,7 @@ _runs = st.dictionaries(
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "tsv.gz"])
 @given(scored=_runs, with_scores=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_table_gives_back_what_was_saved(
     tmp_path_factory: pytest.TempPathFactory, ending: str, scored: dict, with_scores: bool
 ) -> None:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from pytest_rankcheck.files import parquet_files
-from pytest_rankcheck.rankers.scanning import parquet_scan
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
+
+from pytest_rankcheck.rankers.scanning import parquet_scan  # noqa: E402 -- imports polars
 
 rows_of = st.lists(
     st.tuples(
@@ -34,7 +35,7 @@ def write(path: Path, **columns: list) -> Path:
     return path
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=rows_of, by_query=st.booleans(), batch=st.sampled_from([3, 20, 1000]))
 def test_the_values_are_those_of_the_same_rows_in_a_dict(
     rows: list, by_query: bool, batch: int, tmp_path_factory: pytest.TempPathFactory

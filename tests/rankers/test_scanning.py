@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,9 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, compare, evaluate
 from pytest_rankcheck.rankers.query_hits import TOP
-from pytest_rankcheck.rankers.scanning import polars_scan, query_blocks
-from pytest_rankcheck.rankers.scanning import text_scan as plain
+from pytest_rankcheck.rankers.scanning import query_blocks, text_scan
 
-WAYS = ["lines", "columns"]
+WAYS = ["lines", "columns"] if find_spec("polars") else ["lines"]
 
 
 @pytest.fixture(params=WAYS)
@@ -26,9 +26,12 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, way: str, block: int = 200) -> None:
-    monkeypatch.setattr(plain, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
-    monkeypatch.setattr(plain, "BLOCK_BYTES", block)
-    monkeypatch.setattr(polars_scan, "BLOCK_BYTES", block)
+    monkeypatch.setattr(text_scan, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
+    monkeypatch.setattr(text_scan, "BLOCK_BYTES", block)
+    if way == "columns":
+        from pytest_rankcheck.rankers.scanning import polars_scan
+
+        monkeypatch.setattr(polars_scan, "BLOCK_BYTES", block)
 
 
 DOCS = ["d1", "d2", "d10", "é", "文", "🙂", "x_y", "#c", "0", *(f"doc{i:02}" for i in range(30))]
@@ -76,7 +79,7 @@ def everything(
     return values, tops, evaluation.missing, sorted(evaluation.extra)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(
     rows=rows_of,
     judgments=golden_of,
@@ -109,7 +112,7 @@ def test_all_ways_of_reading_a_file_give_the_same_bits(
         assert found == expected, way
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=rows_of, judgments=golden_of)
 def test_dicts_and_lists_as_they_were_given_are_as_those_that_were_read(
     rows: list, judgments: dict
@@ -303,7 +306,7 @@ def test_memory_does_not_grow_with_the_file(
 # --- blocks -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     lengths=st.lists(st.integers(1, 40), min_size=1, max_size=30),
     size=st.sampled_from([1, 30, 300, 3000]),

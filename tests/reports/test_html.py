@@ -22,6 +22,7 @@ def texts(page: Any, selector: str) -> list[str]:
     return found
 
 
+@pytest.mark.browser
 def test_verdicts_come_first_and_charts_are_drawn(opened: Opened, report: Report) -> None:
     page = opened(report)
     assert texts(page, "h1, .badge") == ["Ranking quality", "2 of 3 gates failed"]
@@ -37,6 +38,7 @@ def test_verdicts_come_first_and_charts_are_drawn(opened: Opened, report: Report
         assert page.locator(f"#chart-{chart} svg").count() == 1
 
 
+@pytest.mark.browser
 def test_queries_are_filtered_sorted_and_searched(opened: Opened, report: Report) -> None:
     page = opened(report)
     assert texts(page, "#count") == ["60 of 60 queries: 20 worse, 5 better, 35 equal"]
@@ -61,6 +63,7 @@ def test_queries_are_filtered_sorted_and_searched(opened: Opened, report: Report
     assert page.locator("#rows button.open").count() == 60
 
 
+@pytest.mark.browser
 def test_a_query_opens_to_its_two_rankings(opened: Opened, report: Report) -> None:
     page = opened(report)
     page.fill("#search", "q03")
@@ -84,6 +87,7 @@ def test_a_query_opens_to_its_two_rankings(opened: Opened, report: Report) -> No
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.browser
 def test_it_fits_a_phone_and_is_accessible(
     opened: Opened, report: Report, width: int, scheme: str
 ) -> None:
@@ -99,6 +103,7 @@ def test_it_fits_a_phone_and_is_accessible(
     assert violations == []
 
 
+@pytest.mark.browser
 def test_foreign_text_is_shown_and_runs_nothing(opened: Opened, hostile: Report) -> None:
     page = opened(hostile)
     for button in page.locator("#rows button.open").all():
@@ -114,6 +119,7 @@ def test_foreign_text_is_shown_and_runs_nothing(opened: Opened, hostile: Report)
     assert "49" not in " ".join(texts(page, "#verdicts, #slices"))
 
 
+@pytest.mark.browser
 def test_without_a_baseline_there_is_still_something_to_see(opened: Opened, report: Report) -> None:
     for gate in report["gates"]:
         gate["overall"] = {"label": "", "queries": 60, "now": 0.5}

@@ -53,7 +53,7 @@ def test_the_corpus_is_embedded_once_in_batches() -> None:
     assert asked == [["aab", "ab", "bbb"], [""], ["a", "b"], ["a", "b"]]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     documents=st.lists(
         st.lists(st.integers(-3, 3), min_size=2, max_size=2), min_size=1, max_size=30

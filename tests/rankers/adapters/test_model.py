@@ -110,14 +110,14 @@ FEATURES = [str(number) for number in range(1, 301)]
 
 def training() -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Return features, grades and sizes of the reference collection's training file."""
-    from sklearn.datasets import load_svmlight_file
-
+    datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
     path = reference.data("lightgbm-lambdarank/rank.train")
-    features, grades = load_svmlight_file(str(path), n_features=300)
+    features, grades = datasets.load_svmlight_file(str(path), n_features=300)
     sizes = [int(line) for line in path.with_name("rank.train.query").read_text().split()]
     return features.toarray(), grades, sizes
 
 
+@pytest.mark.oracle
 def test_lightgbm_reaches_the_ndcg_that_it_reports() -> None:
     """Trained here as its authors' example is; the values are those of its own evaluation."""
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
@@ -183,6 +183,7 @@ def estimators() -> list[Any]:
     return found
 
 
+@pytest.mark.oracle
 def test_every_library_ranks_better_than_chance() -> None:
     golden = GoldenSet.load(reference.data("lightgbm-lambdarank/rank.test"))
     as_given = {query_id: golden.candidates_of(query_id) for query_id in golden.query_ids}
