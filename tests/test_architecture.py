@@ -37,6 +37,7 @@ HOUSE = [
     "files",
     "progress",
     "errors",
+    "lazy_names",
 ]
 """From top to bottom: each may import what stands under it, never what stands above."""
 
@@ -178,7 +179,7 @@ HEAVY = ("numpy", "pandas", "syrupy", "scipy", "ir_measures")
     [
         "import pytest_rankcheck",
         "import pytest_rankcheck.plugin.hooks",
-        "import pytest_rankcheck; dir(pytest_rankcheck)",
+        "import pytest_rankcheck; dir(pytest_rankcheck); pytest_rankcheck.__all__",
         "from pytest_rankcheck import RankcheckError, GoldenSetError",
     ],
 )
@@ -205,11 +206,26 @@ def test_every_public_name_is_there() -> None:
         assert name in dir(pytest_rankcheck)
     with pytest.raises(AttributeError, match="has no attribute 'Golden'"):
         _ = pytest_rankcheck.Golden
-    # every name that can be loaded is announced, and told to type checkers
-    assert {*pytest_rankcheck._MODULES, "__version__"} == set(pytest_rankcheck.__all__)
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    told = {name.rpartition(".")[2] for name in imported(tree) if name.startswith(f"{NAME}.")}
-    assert told == set(pytest_rankcheck._MODULES)
+
+
+def test_the_stub_states_the_public_names_and_nothing_else_does() -> None:
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    aliases = [
+        alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    stated = [alias.name for alias in aliases]
+    assert [alias.asname for alias in aliases] == stated, "only `name as name` is public"
+    assert sorted([*stated, "__version__"]) == pytest_rankcheck.__all__
+    module = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    strings = {node.value for node in ast.walk(module) if isinstance(node, ast.Constant)}
+    assert not strings & set(stated)
+    assert not {name.rpartition(".")[2] for name in imported(module)} & set(stated)
+
+
+def test_the_public_names_can_be_imported_with_a_star() -> None:
+    names: dict[str, object] = {}
+    exec("from pytest_rankcheck import *", names)
+    assert {*names} - {"__builtins__"} == set(pytest_rankcheck.__all__)
 
 
 @every_module

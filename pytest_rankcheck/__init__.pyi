@@ -1,0 +1,117 @@
+# The public names, each stated once: type checkers read this file, and so does __init__.py when
+# the first name is used. What is not listed here is private.
+
+from pytest_rankcheck.assertions.bound_assertions import (
+    assert_at_least as assert_at_least,
+    assert_at_most as assert_at_most,
+)
+from pytest_rankcheck.assertions.determinism_assertion import (
+    assert_deterministic as assert_deterministic,
+)
+from pytest_rankcheck.assertions.expectation_assertion import (
+    assert_expectations as assert_expectations,
+)
+from pytest_rankcheck.assertions.invariance_assertions import (
+    assert_direction as assert_direction,
+    assert_invariant as assert_invariant,
+)
+from pytest_rankcheck.assertions.named_assertions import (
+    assert_err_at_least as assert_err_at_least,
+    assert_err_not_regressed as assert_err_not_regressed,
+    assert_hit_rate_at_least as assert_hit_rate_at_least,
+    assert_hit_rate_not_regressed as assert_hit_rate_not_regressed,
+    assert_map_at_least as assert_map_at_least,
+    assert_map_not_regressed as assert_map_not_regressed,
+    assert_mrr_at_least as assert_mrr_at_least,
+    assert_mrr_not_regressed as assert_mrr_not_regressed,
+    assert_ndcg_at_least as assert_ndcg_at_least,
+    assert_ndcg_not_regressed as assert_ndcg_not_regressed,
+    assert_precision_at_least as assert_precision_at_least,
+    assert_precision_not_regressed as assert_precision_not_regressed,
+    assert_recall_at_least as assert_recall_at_least,
+    assert_recall_not_regressed as assert_recall_not_regressed,
+)
+from pytest_rankcheck.assertions.regression_assertion import (
+    assert_not_regressed as assert_not_regressed,
+)
+from pytest_rankcheck.assertions.session_assertions import (
+    assert_abandonment_rate_at_most as assert_abandonment_rate_at_most,
+    assert_abandonment_rate_not_regressed as assert_abandonment_rate_not_regressed,
+    assert_mean_event_rank_at_most as assert_mean_event_rank_at_most,
+    assert_mean_event_rank_not_regressed as assert_mean_event_rank_not_regressed,
+    assert_session_duration_at_most as assert_session_duration_at_most,
+    assert_session_duration_not_regressed as assert_session_duration_not_regressed,
+    assert_session_mrr_at_least as assert_session_mrr_at_least,
+    assert_session_mrr_not_regressed as assert_session_mrr_not_regressed,
+    assert_success_rate_at_least as assert_success_rate_at_least,
+    assert_success_rate_not_regressed as assert_success_rate_not_regressed,
+)
+from pytest_rankcheck.assertions.stability_assertion import (
+    assert_ranking_stable as assert_ranking_stable,
+)
+from pytest_rankcheck.baselines.baseline import Baseline as Baseline
+from pytest_rankcheck.baselines.record import Record as Record
+from pytest_rankcheck.baselines.record_reader import read_record as read_record
+from pytest_rankcheck.behaviour.perturbations import perturbations as perturbations
+from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery as PerturbedQuery
+from pytest_rankcheck.comparison.comparison import Comparison as Comparison, compare as compare
+from pytest_rankcheck.comparison.document_moves import Move as Move
+from pytest_rankcheck.comparison.query_planning import plan as plan
+from pytest_rankcheck.errors import (
+    BaselineError as BaselineError,
+    ConfigurationError as ConfigurationError,
+    GoldenSetError as GoldenSetError,
+    MetricError as MetricError,
+    MetricWarning as MetricWarning,
+    RankcheckError as RankcheckError,
+    RankerError as RankerError,
+    RunError as RunError,
+    SessionLogError as SessionLogError,
+)
+from pytest_rankcheck.evaluation.conventions import Conventions as Conventions
+from pytest_rankcheck.evaluation.evaluation import Evaluation as Evaluation
+from pytest_rankcheck.evaluation.run_evaluation import (
+    RunEvaluation as RunEvaluation,
+    evaluate as evaluate,
+)
+from pytest_rankcheck.evaluation.session_evaluation import (
+    SessionEvaluation as SessionEvaluation,
+    evaluate_sessions as evaluate_sessions,
+)
+from pytest_rankcheck.gates.gate import Gate as Gate
+from pytest_rankcheck.gates.verdict import Outcome as Outcome, Verdict as Verdict
+from pytest_rankcheck.golden.expectation import Expectation as Expectation
+from pytest_rankcheck.golden.golden_set import GoldenSet as GoldenSet
+from pytest_rankcheck.golden.lint.lint_finding import Finding as Finding
+from pytest_rankcheck.golden.query import Query as Query
+from pytest_rankcheck.metrics.judged_hits import JudgedHits as JudgedHits
+from pytest_rankcheck.metrics.laws.law_check import check_metric as check_metric
+from pytest_rankcheck.metrics.laws.law_report import LawReport as LawReport
+from pytest_rankcheck.metrics.metric_names import Metric as Metric
+from pytest_rankcheck.metrics.metric_parameters import Parameter as Parameter
+from pytest_rankcheck.metrics.metric_registry import metric as metric
+from pytest_rankcheck.metrics.similarity.order_similarity import (
+    kendall_distance as kendall_distance,
+    kendall_tau as kendall_tau,
+    spearman as spearman,
+    tau_ap as tau_ap,
+)
+from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo as rbo
+from pytest_rankcheck.metrics.similarity.top_k_similarity import (
+    jaccard as jaccard,
+    overlap as overlap,
+    top_k_kendall as top_k_kendall,
+)
+from pytest_rankcheck.rankers.adapters.batch_ranker import batch as batch
+from pytest_rankcheck.rankers.adapters.embedding_ranker import embedder as embedder
+from pytest_rankcheck.rankers.adapters.http_ranker import http as http
+from pytest_rankcheck.rankers.adapters.model_ranker import model as model
+from pytest_rankcheck.rankers.adapters.scorer_ranker import scorer as scorer
+from pytest_rankcheck.rankers.adapters.transformer_ranker import transformer as transformer
+from pytest_rankcheck.rankers.rank import rank as rank
+from pytest_rankcheck.rankers.run import Run as Run
+from pytest_rankcheck.resolution.metric_resolution import Resolution as Resolution
+from pytest_rankcheck.resolution.resolution_table import Resolutions as Resolutions
+from pytest_rankcheck.sessions.session_log import SessionLog as SessionLog
+
+__version__: str
