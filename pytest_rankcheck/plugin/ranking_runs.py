@@ -14,7 +14,7 @@ from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.configuration import CONFIG, Config, conventions_of
 from pytest_rankcheck.plugin.option_table import RUN_ENDINGS
-from pytest_rankcheck.progress import progress_of
+from pytest_rankcheck.plugin.ranking_progress import ranking_progress
 from pytest_rankcheck.rankers.rank import rank
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.rankers.shared_run import run_computed_once
@@ -63,7 +63,7 @@ def _computed(
     __tracebackhide__ = True
     chosen = config.stash[CONFIG]
     conventions = conventions_of(chosen)
-    with progress_of(config, golden.name, number) as progress:
+    with ranking_progress(config, golden.name, number) as progress:
         run = rank(
             ranker,
             golden,

@@ -10,6 +10,7 @@ import pytest
 from project import Project, text_of
 
 from pytest_rankcheck import Run, progress
+from pytest_rankcheck.plugin.ranking_progress import ranking_progress
 
 TEST = """
 from pytest_rankcheck import assert_mrr_at_least
@@ -321,16 +322,16 @@ def test_a_terminal_gets_a_bar_and_only_for_what_takes_long(
     )
     for seconds, shown in ((0.0, True), (60.0, False)):
         monkeypatch.setattr(progress, "SECONDS_BEFORE", seconds)
-        with progress.progress_of(config, "web", 2) as told:  # type: ignore[arg-type]
-            assert told is not None
+        with ranking_progress(config, "web", 2) as show:  # type: ignore[arg-type]
+            assert show is not None
             for done in range(1, 6):
-                told(done, 5)
+                show(done, 5)
         assert ("ranking 'web' (2):" in capsys.readouterr().out) == shown
 
 
-def test_nobody_is_shown_anything_who_cannot_see_it(pytestconfig: pytest.Config) -> None:
+def test_a_worker_of_xdist_shows_no_progress(pytestconfig: pytest.Config) -> None:
     worker = SimpleNamespace(
         workerinput={}, pluginmanager=pytestconfig.pluginmanager, option=pytestconfig.option
     )
-    with progress.progress_of(worker, "web", 1) as told:  # type: ignore[arg-type]
-        assert told is None
+    with ranking_progress(worker, "web", 1) as show:  # type: ignore[arg-type]
+        assert show is None
