@@ -1,6 +1,7 @@
 # The public names, each stated once: type checkers read this file, and so does __init__.py when
 # the first name is used. What is not listed here is private.
 
+from pytest_rankcheck import rankers as rankers
 from pytest_rankcheck.assertions.bound_assertions import (
     assert_at_least as assert_at_least,
     assert_at_most as assert_at_most,
@@ -67,6 +68,7 @@ from pytest_rankcheck.errors import (
     RankerError as RankerError,
     RunError as RunError,
     SessionLogError as SessionLogError,
+    UnknownIdError as UnknownIdError,
 )
 from pytest_rankcheck.evaluation.conventions import Conventions as Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation as Evaluation
@@ -102,12 +104,6 @@ from pytest_rankcheck.metrics.similarity.top_k_similarity import (
     overlap as overlap,
     top_k_kendall as top_k_kendall,
 )
-from pytest_rankcheck.rankers.adapters.batch_ranker import batch as batch
-from pytest_rankcheck.rankers.adapters.embedding_ranker import embedder as embedder
-from pytest_rankcheck.rankers.adapters.http_ranker import http as http
-from pytest_rankcheck.rankers.adapters.model_ranker import model as model
-from pytest_rankcheck.rankers.adapters.scorer_ranker import scorer as scorer
-from pytest_rankcheck.rankers.adapters.transformer_ranker import transformer as transformer
 from pytest_rankcheck.rankers.rank import rank as rank
 from pytest_rankcheck.rankers.run import Run as Run
 from pytest_rankcheck.resolution.metric_resolution import Resolution as Resolution

@@ -1,4 +1,7 @@
-"""The exceptions that users meet, and how a message quotes foreign text."""
+"""The exceptions that users meet, and how a message quotes foreign text.
+
+An error is a ``ValueError`` where what was given is invalid: a file, an option, an argument.
+"""
 
 from __future__ import annotations
 
@@ -15,47 +18,59 @@ __all__ = [
     "RankerError",
     "RunError",
     "SessionLogError",
+    "UnknownIdError",
     "listed",
     "plural",
     "quoted",
     "suggestion",
+    "unknown_id",
 ]
 
 
 class RankcheckError(Exception):
-    """The root of every error that pytest-rankcheck raises on purpose."""
+    """The base class of every error that pytest-rankcheck raises on purpose."""
 
 
-class ConfigurationError(RankcheckError):
-    """An option, an ini value or a fixture is missing or wrong."""
+class ConfigurationError(RankcheckError, ValueError):
+    """An option, an ini value, an argument or a fixture is missing or invalid."""
 
 
 class GoldenSetError(RankcheckError, ValueError):
-    """A golden set cannot be read, or contradicts itself."""
+    """A golden set is invalid: it cannot be read, or it contradicts itself."""
 
 
 class RunError(RankcheckError, ValueError):
-    """A run cannot be read, or is not a ranking of documents."""
+    """A run is invalid: it cannot be read, or is not a ranking of documents."""
 
 
 class SessionLogError(RankcheckError, ValueError):
-    """A session log cannot be read, or contradicts itself."""
+    """A session log is invalid: it cannot be read, or it contradicts itself."""
 
 
 class RankerError(RankcheckError):
-    """The ranker under test raised, or answered with something that is not a ranking."""
+    """The ranker under test raised, or answered with something that is not a ranking.
+
+    Not a ``ValueError``: what failed is the ranker, not what was given.
+    """
 
 
 class MetricError(RankcheckError, ValueError):
-    """A metric's name, parameter or cutoff is not one that exists, or does not fit the data."""
+    """A metric's name, parameter or cutoff is invalid, or does not fit the data."""
 
 
 class MetricWarning(UserWarning):
-    """A metric is computed, but can say little or nothing on this golden set."""
+    """A metric is computed, but says little or nothing on this golden set."""
 
 
-class BaselineError(RankcheckError):
-    """A baseline record cannot be read or written."""
+class BaselineError(RankcheckError, ValueError):
+    """A baseline record is missing, cannot be read or cannot be written."""
+
+
+class UnknownIdError(RankcheckError, KeyError):
+    """An id that a run, a golden set or a session log does not have."""
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)  # a KeyError shows the repr of its message
 
 
 # Bidirectional controls reorder what a reader sees; the categories below move the cursor,
@@ -95,9 +110,15 @@ def listed(items: Sequence[object], limit: int = 5) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the known word nearest to ``word``, or nothing."""
+    """Return ``"; did you mean 'x'?"`` for the known word nearest to ``word``, or an empty text."""
     import difflib
 
     spellings = {name.casefold(): name for name in known}
     nearest = difflib.get_close_matches(word.casefold(), spellings, n=1, cutoff=0.6)
     return f"; did you mean '{spellings[nearest[0]]}'?" if nearest else ""
+
+
+def unknown_id(owner: str, kind: str, wanted: object, known: Iterable[str]) -> UnknownIdError:
+    """Return the error that ``owner`` has no query or session with the id ``wanted``."""
+    hint = suggestion(str(wanted), known)
+    return UnknownIdError(f"{owner} has no {kind} '{quoted(wanted)}'{hint}")

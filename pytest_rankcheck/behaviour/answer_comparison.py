@@ -113,7 +113,7 @@ def answer_differences(run: Run, attempt: Attempt, how: str) -> Mapping[str, Ans
     """Return the queries that are ranked otherwise than in ``run``, or that fail."""
     found: dict[str, AnswerDifference] = {}
     for query_id in (*attempt.failures, *attempt.run):
-        before, after = run.ranking(query_id), attempt.run.ranking(query_id)
+        before, after = run.get(query_id), attempt.run.get(query_id)
         failure = attempt.failures.get(query_id)
         if failure is not None or before != after:
             found[query_id] = AnswerDifference(query_id, how, before, after, failure)

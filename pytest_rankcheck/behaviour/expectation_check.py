@@ -86,7 +86,7 @@ def check_expectations(
             "are the ids of the same kind?"
         )
     return [
-        _checked(one, run.ranking(query_id))
+        _checked(one, run.get(query_id))
         for query_id in golden.query_ids
         for one in by_query.get(query_id, ())
     ]

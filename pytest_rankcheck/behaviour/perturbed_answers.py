@@ -206,7 +206,7 @@ def _trials(
         attempt = ranker.rerun(golden.reworded(texts))
         after = _values(attempt.run, golden, metric)
         for query_id, text in texts.items():
-            rankings = run.ranking(query_id), attempt.run.ranking(query_id)
+            rankings = run.get(query_id), attempt.run.get(query_id)
             values = before.get(query_id, math.nan), after.get(query_id, math.nan)
             rise = values[1] - values[0]
             found[query_id].append(

@@ -54,7 +54,7 @@ def _qrels(golden: GoldenSet) -> dict[str, dict[str, int]]:
 
 
 def _scores(run: Run, golden: GoldenSet) -> dict[str, dict[str, float]]:
-    rankings = {query_id: run.ranking(query_id) for query_id in golden.query_ids}
+    rankings = {query_id: run.get(query_id) for query_id in golden.query_ids}
     return {
         query_id: {doc_id: float(len(ranked) - place) for place, doc_id in enumerate(ranked)}
         for query_id, ranked in rankings.items()

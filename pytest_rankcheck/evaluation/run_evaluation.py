@@ -118,7 +118,7 @@ class RunEvaluation(Evaluation):
         Only the top of each ranking, if the run was scanned and not read into memory.
         """
         if self.run.is_in_memory:
-            return self.run.ranking(query_id)
+            return self.run.get(query_id)
         ranked = self._joined.found.get(query_id)
         return tuple(ranked.top) if ranked else ()
 

@@ -57,7 +57,8 @@ def reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
 
 def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:
     """Yield the documents of each score that more than one has, down to those that reach the k."""
-    scores = run.scores(query_id) if run.has_ties(query_id) else None
+    has_ties = query_id in run and run.has_ties(query_id)
+    scores = run.scores(query_id) if has_ties else None
     if scores is None or not _is_falling(scores):
         return
     start = 0

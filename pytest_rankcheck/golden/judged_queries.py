@@ -6,7 +6,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion
+from pytest_rankcheck.errors import (
+    GoldenSetError,
+    UnknownIdError,
+    plural,
+    quoted,
+    suggestion,
+    unknown_id,
+)
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -45,12 +52,29 @@ class JudgedQueries:
         return tuple(self._queries)
 
     def query(self, query_id: str) -> Query:
-        """Return the query with this id (KeyError if there is none)."""
-        return self._queries[query_id]
+        """Return the query with this id.
+
+        Raises:
+            UnknownIdError: the set has no such query; a KeyError.
+        """
+        try:
+            return self._queries[query_id]
+        except KeyError:
+            raise self._unknown(query_id) from None
 
     def grades(self, query_id: str) -> Mapping[str, float]:
-        """Return the grade of each judged document of a query (KeyError if there is none)."""
-        return self._grades[query_id]
+        """Return the grade of each judged document of a query.
+
+        Raises:
+            UnknownIdError: the set has no such query; a KeyError.
+        """
+        try:
+            return self._grades[query_id]
+        except KeyError:
+            raise self._unknown(query_id) from None
+
+    def _unknown(self, query_id: str) -> UnknownIdError:
+        return unknown_id(f"{self.kind} '{quoted(self.name)}'", "query", query_id, self._queries)
 
     @property
     def expectations(self) -> Sequence[Expectation]:
@@ -204,10 +228,14 @@ class JudgedQueries:
         return bool(self._contents.candidates)
 
     def candidates_of(self, query_id: str) -> Sequence[str]:
-        """Return the documents to rerank for a query: its candidates, else the judged ones."""
+        """Return the documents to rerank for a query: its candidates, else the judged ones.
+
+        Raises:
+            UnknownIdError: the set has no candidates, and no such query.
+        """
         if self.has_candidates:
             return self._contents.candidates.of(query_id)
-        return tuple(self._grades[query_id])
+        return tuple(self.grades(query_id))
 
     def title(self, doc_id: str) -> str | None:
         """Return the title of a document, where the set has one."""

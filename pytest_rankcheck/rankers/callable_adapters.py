@@ -159,7 +159,7 @@ def asked_with(ranker: Callable[..., object], asking: Asking) -> Callable[[Query
     """Return a function that puts a query to the ranker in the way that the ranker takes it.
 
     A first parameter annotated ``Query`` gets the query, any other its text; a parameter named
-    ``k`` gets the depth, and one named ``candidates`` the documents to rerank.
+    ``depth``, or ``k``, gets the depth, and one named ``candidates`` the documents to rerank.
     """
     call: Callable[..., object] = with_depth(ranker, asking.depth)
     takes_query = takes_queries(ranker)
@@ -178,8 +178,12 @@ def asked_with(ranker: Callable[..., object], asking: Asking) -> Callable[[Query
 
 
 def with_depth(ranker: Callable[..., object], depth: int) -> Callable[[Any], object]:
-    """Return the ranker as a function of one argument; its parameter ``k`` is the depth."""
-    return partial(ranker, k=depth) if _has(ranker, "k") else ranker
+    """Return the ranker as a function of one argument; its parameter ``depth`` is filled in.
+
+    A parameter named ``k``, as many search engines call it, is filled in as well.
+    """
+    name = next((name for name in ("depth", "k") if _has(ranker, name)), None)
+    return ranker if name is None else partial(ranker, **{name: depth})
 
 
 def takes_queries(ranker: Callable[..., object]) -> bool:

@@ -43,9 +43,9 @@ def rank(
         ranker: any callable that takes a query's text and returns document ids, best first; or
             (id, score) pairs, best first; or {id: score}; or a DataFrame with a column
             ``doc_id``, best first. A parameter annotated ``Query`` gets the query with id, text
-            and attributes instead; a parameter named ``k`` gets ``depth``, one named
-            ``candidates`` the documents of the golden set to rerank. It may be async. Or an
-            adapter (``batch``, ``scorer``, ``model``, ...), or a retriever of LangChain or
+            and attributes instead; a parameter named ``depth`` (or ``k``) gets ``depth``, one
+            named ``candidates`` the documents of the golden set to rerank. It may be async. Or an
+            adapter (``rankers.batch``, ``rankers.model``, ...), or a retriever of LangChain or
             LlamaIndex.
         golden: the queries.
         depth: how many documents of each answer are kept.

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import RunError, listed, plural, quoted
+from pytest_rankcheck.errors import RunError, listed, plural, quoted, unknown_id
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_in_order
@@ -310,17 +310,33 @@ class Run:
         return tuple(self._rankings)
 
     def ranking(self, query_id: str) -> Sequence[str]:
+        """Return a query's document ids, best first; the same as ``run[query_id]``.
+
+        Raises:
+            UnknownIdError: the run lacks the query; a KeyError.
+        """
+        return self._ranking(query_id).doc_ids
+
+    def get(self, query_id: str) -> Sequence[str]:
         """Return a query's document ids, best first; empty if the run lacks the query."""
         return self._ranking(query_id).doc_ids if query_id in self._rankings else ()
 
     def scores(self, query_id: str) -> Sequence[float] | None:
-        """Return the scores of a query's ranking, or None where it has none."""
-        return self._ranking(query_id).scores if query_id in self._rankings else None
+        """Return the scores of a query's ranking, best first, or None if it has no scores.
+
+        Raises:
+            UnknownIdError: the run lacks the query.
+        """
+        return self._ranking(query_id).scores
 
     def has_ties(self, query_id: str) -> bool:
-        """Return whether two documents of a query's ranking have the same score."""
-        answer = self._rankings.get(query_id)
-        if answer is None or isinstance(answer, Listed):
+        """Return whether two documents of a query's ranking have the same score.
+
+        Raises:
+            UnknownIdError: the run lacks the query.
+        """
+        answer = self._answer(query_id)
+        if isinstance(answer, Listed):
             return False
         scores = answer.scores.values() if isinstance(answer, Scored) else answer.scores
         return scores is not None and len(set(scores)) < len(scores)
@@ -339,15 +355,31 @@ class Run:
             self._loaded = dict(self._file.rankings())
         return self._loaded
 
+    def _answer(self, query_id: str) -> Answer:
+        """Return a query's ranking as it is kept.
+
+        Raises:
+            UnknownIdError: the run lacks the query.
+        """
+        try:
+            return self._rankings[query_id]
+        except KeyError:
+            owner = f"run '{quoted(self.name)}'"
+            raise unknown_id(owner, "query", query_id, self._rankings) from None
+
     def _ranking(self, query_id: str) -> Ranking:
-        """Return a query's ranking in order (KeyError if the run lacks the query)."""
-        answer = self._rankings[query_id]
+        """Return a query's ranking in order.
+
+        Raises:
+            UnknownIdError: the run lacks the query.
+        """
+        answer = self._answer(query_id)
         if not isinstance(answer, Ranking):
             answer = self._rankings[query_id] = answer.ranking(query_id)
         return answer
 
     def __getitem__(self, query_id: str) -> Sequence[str]:
-        return self._ranking(query_id).doc_ids
+        return self.ranking(query_id)
 
     def __contains__(self, query_id: object) -> bool:
         return query_id in self._rankings

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
+from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, unknown_id
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.metrics.session_trails import Trails
@@ -184,8 +184,12 @@ class SessionLog:
         )
 
     def attributes(self, session_id: str) -> Mapping[str, object]:
-        """Return the attributes of a session (KeyError if there is none)."""
-        return self._contents.attributes[self._place[session_id]]
+        """Return the attributes of a session.
+
+        Raises:
+            UnknownIdError: the log has no such session; a KeyError.
+        """
+        return self._contents.attributes[self._place_of(session_id)]
 
     @cached_property
     def trails(self) -> Trails:
@@ -219,12 +223,20 @@ class SessionLog:
             )
 
     def final_query(self, session_id: str) -> str | None:
-        """Return the last query text of a session; None where there is none."""
-        return self._contents.query_at(self._last[self._place[session_id]])
+        """Return the last query text of a session, or None if it has none.
+
+        Raises:
+            UnknownIdError: the log has no such session.
+        """
+        return self._contents.query_at(self._last[self._place_of(session_id)])
 
     def final_results(self, session_id: str) -> Sequence[str]:
-        """Return what was shown with the final selection, or last; nothing if it is not known."""
-        return self._contents.results_at(self._last[self._place[session_id]])
+        """Return what was shown with the final selection, or last; empty if that is unknown.
+
+        Raises:
+            UnknownIdError: the log has no such session.
+        """
+        return self._contents.results_at(self._last[self._place_of(session_id)])
 
     def to_golden_set(
         self,
@@ -266,6 +278,13 @@ class SessionLog:
     @cached_property
     def _place(self) -> Mapping[str, int]:
         return {session_id: place for place, session_id in enumerate(self.session_ids)}
+
+    def _place_of(self, session_id: str) -> int:
+        try:
+            return self._place[session_id]
+        except KeyError:
+            owner = f"session log '{quoted(self.name)}'"
+            raise unknown_id(owner, "session", session_id, self._place) from None
 
     @cached_property
     def _last(self) -> Sequence[int]:

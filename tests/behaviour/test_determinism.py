@@ -20,11 +20,6 @@ from pytest_rankcheck import (
     RankerError,
     RunError,
     assert_deterministic,
-    batch,
-    embedder,
-    model,
-    scorer,
-    transformer,
 )
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.determinism_check import (
@@ -32,6 +27,7 @@ from pytest_rankcheck.behaviour.determinism_check import (
     DeterminismResult,
     check_determinism,
 )
+from pytest_rankcheck.rankers import batch, embedder, model, scorer, transformer
 from pytest_rankcheck.reports.ledger import Entry
 
 GOLDEN = GoldenSet.from_dict(

@@ -18,11 +18,9 @@ from pytest_rankcheck import (
     RunError,
     assert_direction,
     assert_invariant,
-    batch,
-    model,
     rbo,
-    scorer,
 )
+from pytest_rankcheck.rankers import batch, model, scorer
 from pytest_rankcheck.reports.ledger import Entry
 
 # q4 has no judgment, q5 no text, and "42" of q6 has no case.

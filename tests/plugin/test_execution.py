@@ -266,12 +266,12 @@ def test_adapters_and_retrievers_are_rankers_of_the_configuration(project: Proje
         project,
         "engine.py",
         """
-        from pytest_rankcheck import batch
+        from pytest_rankcheck import rankers
 
         def many(texts):
             return [[f"doc-{text.rpartition(' ')[2]}"] for text in texts]
 
-        search = batch(many)
+        search = rankers.batch(many)
 
         class Retriever:
             def invoke(self, text):

@@ -70,7 +70,10 @@ def test_the_ranker_gets_the_text() -> None:
     assert run.depth == 100
 
 
-def test_a_parameter_k_gets_the_depth() -> None:
+def test_a_parameter_named_depth_or_k_gets_the_depth() -> None:
+    def with_depth(text: str, depth: int, k: int = 3) -> list[str]:
+        return [str(depth), f"k={k}"]
+
     def with_k(text: str, k: int) -> list[str]:
         return [str(k)]
 
@@ -80,6 +83,7 @@ def test_a_parameter_k_gets_the_depth() -> None:
     def other(text: str, n: int = 3) -> list[str]:
         return [str(n)]
 
+    assert rank(with_depth, ONE, depth=7)["q"] == ("7", "k=3")
     assert rank(with_k, ONE, depth=7)["q"] == ("7",)
     assert rank(keyword_only, ONE, depth=7)["q"] == ("7",)
     assert rank(other, ONE, depth=7)["q"] == ("3",)

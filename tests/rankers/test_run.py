@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
+from pytest_rankcheck import GoldenSet, RankcheckError, Run, RunError, evaluate
 
 # --- making ------------------------------------------------------------------------------------
 
@@ -22,14 +23,24 @@ def test_a_run_from_a_dict() -> None:
     run = Run.from_dict({"q1": ["d7", "d3"], 2: {"a": 1.0, "b": 2.0}, "q3": []}, name="bm25")
     assert run.query_ids == ("q1", "2", "q3")
     assert run["2"] == ("b", "a")
-    assert run.ranking("absent") == ()
     assert "q3" in run
     assert "absent" not in run
     assert len(run) == 3
     assert list(run) == ["q1", "2", "q3"]
     assert repr(run) == "Run('bm25', 3 queries, 4 documents)"
-    with pytest.raises(KeyError):
-        run["absent"]
+
+
+@pytest.mark.parametrize("ask", [Run.__getitem__, Run.ranking, Run.scores, Run.has_ties])
+def test_every_question_about_an_unknown_query_is_the_same_error(
+    ask: Callable[..., object],
+) -> None:
+    run = Run.from_dict({"q117": ["a"], "q2": ["b"]}, name="bm25")
+    with pytest.raises(KeyError) as caught:
+        ask(run, "q118")
+    assert isinstance(caught.value, RankcheckError)
+    assert str(caught.value) == "run 'bm25' has no query 'q118'; did you mean 'q117'?"
+    assert run.get("q118") == ()
+    assert run.get("q117") == run.ranking("q117") == run["q117"] == ("a",)
 
 
 @pytest.mark.parametrize(

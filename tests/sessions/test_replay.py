@@ -20,8 +20,8 @@ from pytest_rankcheck import (
     assert_at_least,
     evaluate,
     rank,
-    scorer,
 )
+from pytest_rankcheck.rankers import scorer
 
 
 def log_of(*events: tuple[str, str, list[str], list[str]], **reading: object) -> SessionLog:

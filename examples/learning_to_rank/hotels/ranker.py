@@ -6,7 +6,7 @@ from pathlib import Path
 
 import lightgbm
 
-from pytest_rankcheck import GoldenSet, model
+from pytest_rankcheck import GoldenSet, rankers
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
 
 TRAINING = Path(__file__).parent.parent / "training" / "hotels.csv"
@@ -48,9 +48,9 @@ class TripRanker:
 
 def current() -> Adapter:
     """Return the ranker that is in production."""
-    return model(TripRanker(FEATURES).fit(GoldenSet.load(TRAINING)))
+    return rankers.model(TripRanker(FEATURES).fit(GoldenSet.load(TRAINING)))
 
 
 def without_distance() -> Adapter:
     """Return a ranker that lost a feature, to see a regression blocked."""
-    return model(TripRanker(["price", "rating", "pool"]).fit(GoldenSet.load(TRAINING)))
+    return rankers.model(TripRanker(["price", "rating", "pool"]).fit(GoldenSet.load(TRAINING)))

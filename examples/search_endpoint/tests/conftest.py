@@ -6,7 +6,7 @@ import pytest
 from search.engine import Engine
 from search.server import serving
 
-from pytest_rankcheck import http
+from pytest_rankcheck import rankers
 
 
 def pytest_addoption(parser):
@@ -20,9 +20,9 @@ def ranker(pytestconfig):
     os.environ.setdefault("SEARCH_TOKEN", "for-tests-only")
     engine = Engine(title_weight=pytestconfig.option.title_weight)
     with serving(engine, os.environ["SEARCH_TOKEN"]) as url:
-        yield http(
+        yield rankers.http(
             url,
-            body={"query": "{query}", "size": "{k}"},
+            body={"query": "{query}", "size": "{depth}"},
             ids="hits.hits[]._id",
             headers={"Authorization": "Bearer ${SEARCH_TOKEN}"},
         )

@@ -19,7 +19,7 @@ def batch(ranker: Callable[..., object], size: int = 32) -> Adapter:
     Args:
         ranker: takes a list of texts (of queries, where its first parameter is annotated
             ``list[Query]``) and returns a list of answers in the same order, each as a ranker's of
-            one query; a generator will do. A parameter named ``k`` gets the depth.
+            one query; a generator will do. A parameter named ``depth`` (or ``k``) gets the depth.
         size: how many queries it gets at once.
     """
     if not callable(ranker):

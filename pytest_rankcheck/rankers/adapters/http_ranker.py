@@ -21,7 +21,7 @@ __all__ = ["Engine", "http"]
 Engine = Literal["elasticsearch", "opensearch", "solr", "vespa"]
 Json = Any
 
-_HOLE = re.compile(r"\{(query|query_id|k|attributes\.[^{}]+)\}")
+_HOLE = re.compile(r"\{(query|query_id|depth|attributes\.[^{}]+)\}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _ALWAYS_RETRIED = ("httpx.TransportError", "_BusyError")
 """What passes: a connection that breaks, and a server that says that it is busy."""
@@ -40,7 +40,7 @@ class _Usual:
 
 
 _ELASTIC = _Usual(
-    "POST", "hits.hits[]._id", {"query": {"multi_match": {"query": "{query}"}}, "size": "{k}"}
+    "POST", "hits.hits[]._id", {"query": {"multi_match": {"query": "{query}"}}, "size": "{depth}"}
 )
 _USUAL: dict[str, _Usual] = {
     "elasticsearch": _ELASTIC,
@@ -48,12 +48,12 @@ _USUAL: dict[str, _Usual] = {
     "solr": _Usual(
         "GET",
         "response.docs[].id",
-        params={"q": "{query}", "rows": "{k}", "fl": "id", "wt": "json"},
+        params={"q": "{query}", "rows": "{depth}", "fl": "id", "wt": "json"},
     ),
     "vespa": _Usual(
         "POST",
         "root.children[].id",
-        {"yql": "select * from sources * where userQuery()", "query": "{query}", "hits": "{k}"},
+        {"yql": "select * from sources * where userQuery()", "query": "{query}", "hits": "{depth}"},
     ),
 }
 
@@ -83,8 +83,9 @@ def http(
         engine: ``"elasticsearch"``, ``"opensearch"``, ``"solr"`` or ``"vespa"``: the usual request
             and place of the ids; what is given besides counts instead.
         method: ``"GET"`` or ``"POST"``; without it, POST where there is a body.
-        body: the request as JSON, in whose texts ``{query}``, ``{k}``, ``{query_id}`` and
-            ``{attributes.locale}`` are filled in; a text that is ``{k}`` alone becomes a number.
+        body: the request as JSON, in whose texts ``{query}``, ``{depth}``, ``{query_id}`` and
+            ``{attributes.locale}`` are filled in; a text that is only ``{depth}`` becomes a
+            number.
         params: what stands behind the ``?`` of the address, filled in likewise.
         ids: where the ids stand in the answer, as a JMESPath: ``hits.hits[]._id``.
         headers: sent with each request; ``${NAME}`` is taken from the environment, and is in no
@@ -189,7 +190,7 @@ def _filled(text: str, query: Query, depth: int) -> object:
     """Return a text with its holes filled; a number where it is the hole of one."""
 
     def value(hole: str) -> object:
-        if hole == "k":
+        if hole == "depth":
             return depth
         if hole == "query_id":
             return query.id

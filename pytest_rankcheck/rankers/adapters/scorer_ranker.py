@@ -110,7 +110,7 @@ class _Scorer(AtOnce):
         if self._candidates is None:
             return asking.golden.candidates_of(query_id)
         if isinstance(self._candidates, Run):
-            return self._candidates.ranking(query_id)
+            return self._candidates.get(query_id)
         return self._candidates.get(query_id, ())
 
     def _shown(self, doc_id: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, Query, RankerError, batch, rank
+from pytest_rankcheck import GoldenSet, Query, RankerError, rank
+from pytest_rankcheck.rankers import batch
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{n}": {f"d{n}": 1} for n in range(7)}, {f"q{n}": f"text {n}" for n in range(7)}

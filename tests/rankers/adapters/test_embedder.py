@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_rankcheck import GoldenSet, RankerError, embedder, rank
+from pytest_rankcheck import GoldenSet, RankerError, rank
+from pytest_rankcheck.rankers import embedder
 from pytest_rankcheck.rankers.adapters import embedding_ranker as module
 
 CORPUS = {"d1": "aab", "d2": "ab", "d3": "bbb", "d4": ""}

@@ -14,7 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, RankerError, http, rank
+from pytest_rankcheck import GoldenSet, RankerError, rank
+from pytest_rankcheck.rankers import http
 from pytest_rankcheck.rankers.adapters import http_ranker as module
 
 pytest.importorskip("httpx", reason="httpx is not installed")
@@ -131,7 +132,7 @@ def test_a_request_of_its_own(server: Server) -> None:
         f"{server.url}/api", ids="found[].doc.key", method="post",
         body={
             "text": "{query}", "filter": ["lang:{attributes.locale}", {"shop": "{attributes.shop}"}],
-            "top": "{k}", "id": "{query_id}", "explain": False, "literal": "{other} {}",
+            "top": "{depth}", "id": "{query_id}", "explain": False, "literal": "{other} {}",
         },
         params={"locale": "{attributes.locale}"},
     )  # fmt: skip

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import GoldenSet, RankerError, Run, evaluate, model, rank
+from pytest_rankcheck import GoldenSet, RankerError, Run, evaluate, rank
+from pytest_rankcheck.rankers import model
 from tests import reference
 
 TABLE = (

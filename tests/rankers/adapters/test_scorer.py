@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pytest_rankcheck import GoldenSet, Query, RankerError, Run, rank, scorer
+from pytest_rankcheck import GoldenSet, Query, RankerError, Run, rank
+from pytest_rankcheck.rankers import scorer
 
 GOLDEN = GoldenSet.from_dict(
     {"q1": {"aa": 1, "b": 0, "cccc": 0}, "q2": {"b": 1}}, {"q1": "red", "q2": "blue"}

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import GoldenSet, RankerError, rank, transformer
+from pytest_rankcheck import GoldenSet, RankerError, rank
+from pytest_rankcheck.rankers import transformer
 
 GOLDEN = GoldenSet.from_dict(
     {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}}, {"q1": "red", "q2": "blue", "q3": "grey"}

@@ -1,0 +1,9 @@
+# The adapters, each stated once, as the public names of the package are in its __init__.pyi.
+
+from pytest_rankcheck.rankers.adapter_protocol import Adapter as Adapter
+from pytest_rankcheck.rankers.adapters.batch_ranker import batch as batch
+from pytest_rankcheck.rankers.adapters.embedding_ranker import embedder as embedder
+from pytest_rankcheck.rankers.adapters.http_ranker import http as http
+from pytest_rankcheck.rankers.adapters.model_ranker import model as model
+from pytest_rankcheck.rankers.adapters.scorer_ranker import scorer as scorer
+from pytest_rankcheck.rankers.adapters.transformer_ranker import transformer as transformer
