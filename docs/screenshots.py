@@ -1,14 +1,18 @@
-"""Make the screenshots of the manual: the report of the symbol-search example, in Chromium.
+"""Take the pictures of the README and the manual, in Chromium.
 
     pip install -e '.[test]'    # and a Chromium
     python docs/screenshots.py
 
-The example is copied, so that what is approved for the second picture stays out of it.
+They show the symbol-search example: in the terminal, with a ranker that no longer corrects typing
+errors, and in the HTML report, with a ranker that only finds substrings. The script works on a copy
+of the example, because one picture needs an approved fall.
 """
 
 from __future__ import annotations
 
+import html
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,15 +28,59 @@ EXAMPLE = HERE.parent / "examples" / "symbol_search"
 WORSE = ("--rankcheck-ranker", "symbol_search.substring:search")
 
 
+TERMINAL = """<!doctype html><meta charset="utf-8"><style>
+body { margin: 0; padding: 14px 18px; background: #16181d; color: #d5d9e0; width: 1010px }
+pre { margin: 0; font: 14px/1.42 "DejaVu Sans Mono", monospace; white-space: pre-wrap }
+.red { color: #ff7b72 } .green { color: #7ee787 } .bold { font-weight: bold }
+</style><pre>"""
+STYLES = {"1": "bold", "31": "red", "32": "green"}
+"""Of the styles that pytest gives to its output, those that the picture shows."""
+
+
+def run_pytest(example: Path, *arguments: str) -> str:
+    """Run the example's tests; return what they print."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    names = {"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Ada"}
+    names |= {"GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "ada@example.org"}
+    env = {**os.environ, **names, "COLUMNS": "116"}
+    done = subprocess.run(command, cwd=example, env=env, check=False, stdout=subprocess.PIPE)
+    return done.stdout.decode()
+
+
 def tested(example: Path, name: str, *arguments: str) -> Path:
     """Run the example's tests; return the report."""
     report = example / f"{name}.html"
-    command = [sys.executable, "-m", "pytest", "-q", f"--rankcheck-html={report}", *arguments]
-    names = {"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Ada"}
-    names |= {"GIT_CONFIG_KEY_1": "user.email", "GIT_CONFIG_VALUE_1": "ada@example.org"}
-    env = {**os.environ, **names}
-    subprocess.run(command, cwd=example, env=env, check=False, stdout=subprocess.DEVNULL)
+    run_pytest(example, f"--rankcheck-html={report}", *arguments)
     return report
+
+
+def show_failure(browser: Any, example: Path) -> None:
+    """Take a picture of a terminal: the ranker stops correcting typing errors."""
+    ranker = example / "symbol_search" / "ranker.py"
+    working = ranker.read_text("utf-8")
+    ranker.write_text(working.replace("LEAST_SIMILAR = 0.75", "LEAST_SIMILAR = 0.9"), "utf-8")
+    test = "tests/test_ranking.py::test_no_style_of_query_is_sacrificed"
+    printed = run_pytest(example, "--tb=short", "--color=yes", test)
+    ranker.write_text(working, "utf-8")
+    # The picture ends with the failure; the summary below it needs more room than it is worth.
+    first, last = printed.index("tests/test_ranking.py"), printed.index("rankcheck ===")
+    shown = printed[first:last].rpartition("\n")[0]
+    page = browser.new_page(viewport={"width": 1050, "height": 400}, device_scale_factor=1.5)
+    page.set_content(TERMINAL + f"$ pytest\n{styled(shown)}</pre>")
+    page.screenshot(path=HERE / "images" / "failure.png", full_page=True)
+    page.close()
+
+
+def styled(printed: str) -> str:
+    """Return what a terminal shows as HTML."""
+    parts = re.split(r"\x1b\[([\d;]*)m", printed)
+    spans = [html.escape(parts[0])]
+    styles: set[str] = set()
+    for codes, text in zip(parts[1::2], parts[2::2], strict=True):
+        for code in codes.split(";"):
+            styles = styles | {STYLES.get(code, "")} if code not in ("", "0") else set()
+        spans.append(f'<span class="{" ".join(sorted(styles))}">{html.escape(text)}</span>')
+    return "".join(spans)
 
 
 def take(browser: Any, report: Path, pictures: Sequence[tuple[str, str | None, str]]) -> None:
@@ -64,6 +112,7 @@ def main() -> None:
         example = Path(temporary) / "symbol_search"
         shutil.copytree(EXAMPLE, example)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        show_failure(browser, example)
         blocked = tested(example, "blocked", *WORSE)
         take(
             browser,

@@ -128,6 +128,8 @@ def run(command: list[str], folder: Path) -> str:
     """Run a command as a reader would, in an environment without traces of this session."""
     if command[0] == "pytest":
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *command[1:]]
+    elif command[0] == "python":
+        command = [sys.executable, *command[1:]]
     environment = {
         name: value
         for name, value in os.environ.items()
