@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Outcome, Run, evaluate
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pytest_rankcheck.comparison.paired_values import SLACK
+from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of

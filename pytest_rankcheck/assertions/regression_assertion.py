@@ -7,9 +7,9 @@ from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_policy import Block
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
@@ -181,7 +181,12 @@ def _passed_word(verdict: Verdict | None) -> str:
 
 
 def _entry(
-    evaluation: Evaluation, metric: Metric, pairs: Paired | None, verdict: str, *, failed: bool
+    evaluation: Evaluation,
+    metric: Metric,
+    pairs: ComparedValues | None,
+    verdict: str,
+    *,
+    failed: bool,
 ) -> Entry:
     return Entry(
         golden=evaluation.golden.name,

@@ -33,7 +33,7 @@ from pytest_rankcheck.baselines.update_policy import (
     settle,
 )
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
@@ -250,7 +250,7 @@ class Baseline:
         """The name of the golden set that the test measured on; empty before it did."""
         return self._evaluation.golden.name if self._evaluation else ""
 
-    def watched(self) -> Iterator[Paired]:
+    def watched(self) -> Iterator[ComparedValues]:
         """Yield the recorded metrics that are not gated, where the record can be compared."""
         comparable = [check.comparison for check in self._checks if check.verdict]
         gated = {check.metric for check in self._checks}
@@ -258,7 +258,7 @@ class Baseline:
             return
         for metric in self._recorded(self._evaluation):
             if metric not in gated and str(metric) in self.record.metrics:
-                yield comparable[0].paired(metric)
+                yield comparable[0].values(metric)
 
     def _recorded(self, evaluation: Evaluation | None) -> Sequence[Metric]:
         """Return the metrics to record, gated or not, that the evaluation has."""

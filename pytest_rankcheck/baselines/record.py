@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.comparison.compared_values import ComparedValues, as_recorded
 from pytest_rankcheck.comparison.comparison import compare
-from pytest_rankcheck.comparison.paired_values import Paired, as_recorded
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -221,7 +221,7 @@ class Record:
                 found.setdefault(value, []).append(place)
         return found
 
-    def best_for(self, pairs: Paired) -> float:
+    def best_for(self, pairs: ComparedValues) -> float:
         """Return the best mean that was approved, on the queries of ``pairs``.
 
         It is as far above the recorded mean there as on all queries.
@@ -251,7 +251,7 @@ def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | 
     if not comparison.query_ids:
         return Kept(gated, mean, noise)  # another golden set: nothing to be below
     # What the golden set's own change did to the mean is no fall of the ranker.
-    gain = comparison.paired(metric).gain
+    gain = comparison.values(metric).gain
     below = max(0.0, before.below_best(metric) - (0.0 if math.isnan(gain) else gain))
     best = mean + below if metric.higher_is_better else mean - below
     return Kept(gated, _rounded(best), noise)

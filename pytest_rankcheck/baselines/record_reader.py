@@ -19,7 +19,7 @@ from pytest_rankcheck.baselines.record import (
     Record,
 )
 from pytest_rankcheck.baselines.record_writer import digest_of
-from pytest_rankcheck.comparison.paired_values import SLACK
+from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.files.text_files import text_of

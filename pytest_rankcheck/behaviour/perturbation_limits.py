@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbationResult, PerturbedQuery
-from pytest_rankcheck.comparison.paired_values import SLACK
+from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
 __all__ = ["Direction", "DirectionLimits", "DirectionScope", "InvarianceLimits"]

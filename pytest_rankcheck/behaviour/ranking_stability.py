@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
 
+from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.comparison.comparison import Comparison
-from pytest_rankcheck.comparison.paired_values import SLACK
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.metrics.similarity.order_similarity import tau_ap
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo

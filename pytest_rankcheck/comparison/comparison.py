@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_rankcheck.comparison.compared_values import (
+    ComparedValues,
+    Paired,
+    Unpaired,
+    as_recorded,
+)
 from pytest_rankcheck.comparison.document_moves import Move, moves_between
 from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling, label_sensitivity
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import Paired, as_recorded
-from pytest_rankcheck.comparison.two_sample_values import Unpaired
-from pytest_rankcheck.comparison.unjudged_documents import Unjudged, unjudged_in
+from pytest_rankcheck.comparison.query_overlap import QueryOverlap
+from pytest_rankcheck.comparison.unjudged_documents import Unjudged, unjudged_between
+from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.notebook import PlotKind, comparison_html, comparison_plot
@@ -24,7 +29,7 @@ from pytest_rankcheck.statistics.paired_tests import PairedTest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison", "Move", "compare"]
+__all__ = ["Comparison", "compare"]
 
 
 def compare(evaluation: Evaluation, other: Measured) -> Comparison:
@@ -37,87 +42,44 @@ def compare(evaluation: Evaluation, other: Measured) -> Comparison:
     return Comparison(evaluation, other)
 
 
-class Comparison:
-    """An evaluation against an earlier measurement, on the queries that both have unchanged.
+class Comparison(QueryOverlap):
+    """An evaluation against an earlier measurement, on the queries that are unchanged.
 
-    A query is unchanged when its text and its judgments are. Values are compared at six decimals,
-    as records keep them.
+    A query is unchanged if its text and its judgments are. Values are compared at six decimals, as
+    records keep them.
     """
 
     def __init__(self, evaluation: Evaluation, other: Measured) -> None:
-        self.evaluation = evaluation
-        self.other = other
-        self._paired: dict[Metric, Paired] = {}
+        super().__init__(evaluation, other)
+        self._values: dict[Metric, ComparedValues] = {}
         self._slice_places: dict[str, Mapping[str, Sequence[int]]] = {}
 
-    @cached_property
-    def is_paired(self) -> bool:
-        """Whether values are compared query by query.
+    def values(self, metric: MetricLike) -> ComparedValues:
+        """Return the values of a metric before and after, of the queries that count on both sides.
 
-        Two logs seldom have the same sessions: then it is sample against sample.
-        """
-        if self.evaluation.unit == "query":
-            return True
-        return set(self.evaluation.query_ids) == set(self.other.query_ids)
-
-    @cached_property
-    def query_ids(self) -> tuple[str, ...]:
-        """The queries that are compared, in the evaluation's order."""
-        if not self.is_paired:
-            return tuple(self.evaluation.query_ids)
-        now, then = self.evaluation.query_fingerprints, self.other.query_fingerprints
-        return tuple(
-            query_id
-            for query_id in self.evaluation.query_ids
-            if then.get(query_id) == now[query_id]
-        )
-
-    @cached_property
-    def changed(self) -> Sequence[str]:
-        """The queries that both have, with another text or other judgments."""
-        now, then = self.evaluation.query_fingerprints, self.other.query_fingerprints
-        return tuple(
-            query_id for query_id in now if query_id in then and then[query_id] != now[query_id]
-        )
-
-    @cached_property
-    def added(self) -> Sequence[str]:
-        """The queries that only the evaluation has."""
-        then = self.other.query_fingerprints
-        return tuple(query_id for query_id in self.evaluation.query_ids if query_id not in then)
-
-    @cached_property
-    def removed(self) -> Sequence[str]:
-        """The queries that only the other side has."""
-        now = self.evaluation.query_fingerprints
-        return tuple(query_id for query_id in self.other.query_ids if query_id not in now)
-
-    def paired(self, metric: MetricLike) -> Paired:
-        """Return the values of a metric before and after, on the queries that count on both sides.
+        They are `Paired` by query; of two logs with different sessions they are `Unpaired`.
 
         Raises:
             MetricError: no such metric.
             BaselineError: the other side is a record that does not have it.
         """
         parsed = Metric.parse(metric)
-        if parsed not in self._paired and not self.is_paired:
-            self._paired[parsed] = self._unpaired(parsed)
-        if parsed not in self._paired:
-            before = as_recorded(self.other.values(parsed)[self._other_places])
-            after = as_recorded(self.evaluation.values(parsed)[self._places])
-            both = ~(np.isnan(before) | np.isnan(after))
-            ids = tuple(compress(self.query_ids, both)) if not both.all() else self.query_ids
-            weights, clusters = self.evaluation.weights, self.evaluation.clusters
-            self._paired[parsed] = Paired(
-                parsed,
-                ids,
-                before[both],
-                after[both],
-                self._noise(parsed),
-                None if weights is None else weights[self._places][both],
-                None if clusters is None else clusters[self._places][both],
-            )
-        return self._paired[parsed]
+        if parsed not in self._values:
+            make = self._paired if self.is_paired else self._unpaired
+            self._values[parsed] = make(parsed)
+        return self._values[parsed]
+
+    def _paired(self, metric: Metric) -> Paired:
+        weights, clusters = self.evaluation.weights, self.evaluation.clusters
+        return Paired(
+            metric,
+            self.query_ids,
+            as_recorded(self.other.values(metric)[self.other_places]),
+            as_recorded(self.evaluation.values(metric)[self.places]),
+            self._noise(metric),
+            None if weights is None else weights[self.places],
+            None if clusters is None else clusters[self.places],
+        ).counted()
 
     def _unpaired(
         self,
@@ -142,39 +104,39 @@ class Comparison:
         )
 
     def _noise(self, metric: Metric) -> float:
-        """Return the larger of what is known of the noise of both sides; NaN if nothing is."""
-        known = (self.evaluation.noise(metric), self.other.noise(metric))
-        return max((noise for noise in known if not math.isnan(noise)), default=math.nan)
+        """Return the larger noise of the two sides; NaN if neither was measured."""
+        sides = (self.evaluation.noise(metric), self.other.noise(metric))
+        return max((noise for noise in sides if not math.isnan(noise)), default=math.nan)
 
     def wins(self, metric: MetricLike) -> int:
-        """Return how many queries are better."""
-        return self.paired(metric).wins
+        """Return the number of queries that are better."""
+        return self.values(metric).wins
 
     def ties(self, metric: MetricLike) -> int:
-        """Return how many queries are equal."""
-        return self.paired(metric).ties
+        """Return the number of queries that are equal."""
+        return self.values(metric).ties
 
     def losses(self, metric: MetricLike) -> int:
-        """Return how many queries are worse."""
-        return self.paired(metric).losses
+        """Return the number of queries that are worse."""
+        return self.values(metric).losses
 
     def mean_difference(self, metric: MetricLike) -> float:
         """Return the mean difference, after minus before."""
-        return self.paired(metric).difference
+        return self.values(metric).difference
 
     def p(self, metric: MetricLike, test: PairedTest = "sign_flip") -> float:
-        """Return the one-sided p of a fall: small where it is more than chance.
+        """Return the one-sided p of a fall: small if it is more than chance.
 
         ``test`` is ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query.
         """
-        return self.paired(metric).p_of_fall(test)
+        return self.values(metric).p_of_fall(test)
 
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the mean difference, after minus before.
 
-        Student's t; NaN of fewer than two queries.
+        Student's t; NaN with fewer than two queries.
         """
-        pairs = self.paired(metric)
+        pairs = self.values(metric)
         low, high = pairs.differences.interval(level)
         return (low, high) if pairs.metric.higher_is_better else (-high, -low)
 
@@ -182,7 +144,7 @@ class Comparison:
         """Return after minus before of each query, indexed by ``query_id``."""
         import pandas as pd
 
-        pairs = self.paired(metric)
+        pairs = self.values(metric)
         index = pd.Index(pairs.query_ids, name="query_id")
         return pd.Series(pairs.after - pairs.before, index=index, name=str(pairs.metric))
 
@@ -190,7 +152,7 @@ class Comparison:
         """Return ``before``, ``after`` and ``delta`` of each query, indexed by ``query_id``."""
         import pandas as pd
 
-        pairs = self.paired(metric)
+        pairs = self.values(metric)
         return pd.DataFrame(
             {"before": pairs.before, "after": pairs.after, "delta": pairs.after - pairs.before},
             index=pd.Index(pairs.query_ids, name="query_id"),
@@ -216,53 +178,53 @@ class Comparison:
                 "ties": pairs.ties,
                 "losses": pairs.losses,
             }
-            for value, pairs in self.paired_by(attribute, metric).items()
+            for value, pairs in self.values_by(attribute, metric).items()
         }
         frame = pd.DataFrame.from_dict(rows, orient="index")
         frame.index.name = attribute
         return frame
 
-    def paired_by(self, attribute: str, metric: MetricLike) -> Mapping[str, Paired]:
-        """Return the paired values of each slice, by the attribute's value.
+    def values_by(self, attribute: str, metric: MetricLike) -> Mapping[str, ComparedValues]:
+        """Return the values of each slice before and after, by the attribute's value.
 
         Raises:
             GoldenSetError: no query has this attribute.
         """
-        if not self.is_paired:
+        values = self.values(metric)
+        if not isinstance(values, Paired):
             then = self.other.slice_places(attribute)
             return {
-                value: self._unpaired(Metric.parse(metric), then.get(value, ()), now)
-                for value, now in self.evaluation.slice_places(attribute).items()
+                value: self._unpaired(values.metric, then.get(value, ()), places)
+                for value, places in self.evaluation.slice_places(attribute).items()
             }
-        pairs = self.paired(metric)
-        if pairs.query_ids is not self.query_ids:  # some queries do not count
-            places = self._places_of(attribute, pairs.query_ids)
+        if values.query_ids is not self.query_ids:  # some queries do not count
+            slices = self._places_by(attribute, values.query_ids)
         else:
             if attribute not in self._slice_places:
-                self._slice_places[attribute] = self._places_of(attribute, self.query_ids)
-            places = self._slice_places[attribute]
-        return {value: pairs.at(found) for value, found in places.items()}
+                self._slice_places[attribute] = self._places_by(attribute, self.query_ids)
+            slices = self._slice_places[attribute]
+        return {value: values.at(places) for value, places in slices.items()}
 
-    def _places_of(self, attribute: str, query_ids: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """Return where the queries of each slice stand among some."""
+    def _places_by(self, attribute: str, query_ids: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """Return the indexes of each slice's queries in ``query_ids``."""
         place = {query_id: index for index, query_id in enumerate(query_ids)}
         return {
             value: [place[query_id] for query_id in of_slice if query_id in place]
-            for value, of_slice in self.evaluation.golden.slices(attribute).items()
+            for value, of_slice in self.evaluation.slices(attribute).items()
         }
 
     def moved(self, query_id: str, k: int = 10) -> Sequence[Move]:
-        """Return the documents of a query's top k, then and now, whose rank differs.
+        """Return the documents in a query's top k, then or now, whose rank differs.
 
-        Documents of a positive grade come first, those that fell furthest before the others;
-        then the rest by their rank now. ``before`` is None for a document that was not in the
-        part of the earlier ranking that is known (a record keeps the top of each), ``after`` for
-        one that is not ranked any more.
+        Documents with a positive grade come first, the highest grade and the longest fall before
+        the others; then the rest by their rank now. ``before`` is None for a document outside the
+        known part of the earlier ranking (a record keeps the top of each), ``after`` for one that
+        is not ranked any more.
         """
-        return moves_between(self.other, self.evaluation, query_id, k)
+        return moves_between(self.evaluation, self.other, query_id, k)
 
     def unjudged_entered(self, k: int = 10) -> int:
-        """Return how many documents without a judgment are new in the top k, over all queries."""
+        """Return how many unjudged documents are new in the top k, over all queries."""
         return sum(
             move.entered and move.grade is None
             for query_id in self.query_ids
@@ -270,12 +232,13 @@ class Comparison:
         )
 
     def unjudged(self, metric: MetricLike) -> Unjudged:
-        """Return how much of the difference documents without a judgment could be.
+        """Return how much of the difference unjudged documents could explain.
 
-        Those are meant that are new in the top k (the metric's cutoff, else 10): how many, the
-        change of Judged@k, and the difference if all were irrelevant, or of the highest grade.
+        Counted are those that are new in the top k (the metric's cutoff, else 10): how many there
+        are, the change of Judged@k, and the difference if all of them were irrelevant or had the
+        highest grade.
         """
-        return unjudged_in(self, self.paired(metric))
+        return unjudged_between(self.evaluation, self.other, self.values(metric))
 
     def label_sensitivity(
         self,
@@ -287,31 +250,27 @@ class Comparison:
     ) -> LabelSensitivity:
         """Return how often the verdict survives if a share of the judgments is wrong.
 
-        In each draw that share of the judgments of the compared queries gets another grade, any
-        that occurs in them or 0, and both sides are measured anew.
+        In each draw that share of the judgments of the compared queries gets another grade: any
+        grade that occurs in them, or 0. Both sides are then measured again.
 
         Args:
             metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
             flip: the share of judgments that are wrong, 0 to 1.
-            gate: the gate whose verdict is meant; without one, which way the mean moved.
-            draws: how often; the same draws every time.
+            gate: the gate that gives the verdict; without one, the direction of the mean.
+            draws: the number of draws; they are the same every time.
 
         Raises:
-            ConfigurationError: the share or the number of draws is none.
+            ConfigurationError: ``flip`` or ``draws`` is out of range.
             MetricError: no such metric, or the rankings are not known far enough down for it: a
-                baseline record knows ten documents a query.
+                baseline record has ten documents per query.
         """
-        return label_sensitivity(self, Metric.parse(metric), flip, gate, draws)
-
-    @cached_property
-    def _places(self) -> Sequence[int]:
-        place = {query_id: index for index, query_id in enumerate(self.evaluation.query_ids)}
-        return np.array([place[query_id] for query_id in self.query_ids], dtype=np.intp)  # type: ignore[return-value]
-
-    @cached_property
-    def _other_places(self) -> Sequence[int]:
-        place = {query_id: index for index, query_id in enumerate(self.other.query_ids)}
-        return np.array([place[query_id] for query_id in self.query_ids], dtype=np.intp)  # type: ignore[return-value]
+        values = self.values(metric)
+        if not isinstance(values, Paired):
+            raise MetricError(
+                f"{values.metric} is compared on two samples of sessions, which have no judgments "
+                "in common; label_sensitivity needs two rankings of the same queries"
+            )
+        return label_sensitivity(self.evaluation, self.other, values, flip, gate=gate, draws=draws)
 
     def plot(self, metric: MetricLike, kind: PlotKind = "bars") -> Any:
         """Return an Altair chart of the change of each query, for a notebook.
@@ -321,7 +280,7 @@ class Comparison:
             kind: ``"bars"``, worst first; ``"scatter"``, before against now; or ``"histogram"``.
 
         Raises:
-            ConfigurationError: Altair is not installed, or there is no such kind.
+            ConfigurationError: Altair is not installed, or an unknown kind.
         """
         return comparison_plot(self, Metric.parse(metric), kind)
 

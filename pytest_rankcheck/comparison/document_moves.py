@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_rankcheck.comparison.measurement import Measured
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 
 __all__ = ["Move", "moves_between"]
 
@@ -20,13 +17,13 @@ class Move:
 
     doc_id: str
     grade: float | None
-    """None: not judged."""
+    """None: unjudged."""
     before: int | None
-    """Its rank before; None: it was not in the part of the ranking that is known."""
+    """Its rank before; None: it was not in the known part of the ranking."""
     after: int | None
     """Its rank now; None: it is not ranked any more."""
     k: int
-    """How many documents are the top."""
+    """The number of documents that count as the top."""
 
     @property
     def entered(self) -> bool:
@@ -42,8 +39,8 @@ class Move:
         return rank is not None and rank <= self.k
 
 
-def moves_between(other: Measured, evaluation: Evaluation, query_id: str, k: int) -> Sequence[Move]:
-    """Return the documents of a query's top k, then and now, whose rank differs.
+def moves_between(evaluation: Evaluation, other: Measured, query_id: str, k: int) -> Sequence[Move]:
+    """Return the documents in a query's top k, then or now, whose rank differs.
 
     What explains a change comes first; see `Comparison.moved`.
     """

@@ -1,8 +1,8 @@
 """Label noise: how often a verdict would be the same if some judgments were wrong.
 
-Judges disagree, and the order of systems mostly survives that (Voorhees, Variations in relevance
-judgments, IP&M 2000). Whether *this* verdict does is found by giving a share of the judgments
-another grade, many times.
+Judges disagree, but the order of systems usually survives that (Voorhees, Variations in relevance
+judgments, IP&M 2000). To see whether *this* verdict survives, a share of the judgments gets another
+grade, many times.
 """
 
 from __future__ import annotations
@@ -11,51 +11,49 @@ import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues, Paired, as_recorded
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import SLACK, Paired, as_recorded
 from pytest_rankcheck.comparison.rejudged_values import can_rejudge
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-if TYPE_CHECKING:
-    from pytest_rankcheck.comparison.comparison import Comparison
-
 __all__ = ["LabelSensitivity", "Ruling", "label_sensitivity"]
 
 
 class Ruling(Protocol):
-    """A gate, as far as this needs it."""
+    """What gives a verdict, such as a gate."""
 
-    def ruling(self, pairs: Paired) -> str:
-        """Return what it decides on these queries, in a word."""
+    def ruling(self, pairs: ComparedValues) -> str:
+        """Return the verdict on these queries, in one word."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelSensitivity:
-    """What became of a verdict when a share of the judgments was wrong."""
+    """How a verdict changed when a share of the judgments was wrong."""
 
     flip: float
-    """The share of judgments that were given another grade."""
+    """The share of judgments that got another grade."""
     ruling: str
-    """The verdict as it is: passed, regressed or inconclusive; without a gate better, worse or
+    """The actual verdict: passed, regressed or inconclusive; without a gate, better, worse or
     equal."""
     survived: float
-    """In which share of the draws it was the same."""
+    """The share of draws with the same verdict."""
     rulings: Mapping[str, int]
-    """How often each verdict came out."""
+    """The number of draws with each verdict."""
     differences: FloatArray
     """The difference of the means, after minus before, in each draw, sorted."""
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return between which differences that share of the draws is."""
+        """Return the interval of differences that contains this share of the draws."""
         outside = (1 - level) / 2
         low, high = np.quantile(self.differences, (outside, 1 - outside))
         return float(low), float(high)
@@ -70,58 +68,52 @@ class LabelSensitivity:
 
 
 class _Direction:
-    """The verdict where there is no gate: which way the mean moved."""
+    """The verdict without a gate: the direction in which the mean moved."""
 
-    def ruling(self, pairs: Paired) -> str:
+    def ruling(self, pairs: ComparedValues) -> str:
         if abs(pairs.gain) <= SLACK:
             return "equal"
         return "better" if pairs.gain > 0 else "worse"
 
 
 def label_sensitivity(
-    comparison: Comparison, metric: Metric, flip: float, gate: Ruling | None, draws: int
+    evaluation: Evaluation,
+    other: Measured,
+    pairs: Paired,
+    flip: float,
+    *,
+    gate: Ruling | None,
+    draws: int,
 ) -> LabelSensitivity:
     """Return how often a verdict survives. See ``Comparison.label_sensitivity``."""
     if not 0 <= flip <= 1 or draws < 1:
         raise ConfigurationError(
-            f"flip={quoted(flip)}, draws={quoted(draws)} is not possible; flip is a share from 0 "
-            "to 1, draws a whole number from 1 on"
+            f"flip={quoted(flip)}, draws={quoted(draws)} is out of range; flip is a share from 0 "
+            "to 1, draws a whole number of at least 1"
         )
-    for side in (comparison.evaluation, comparison.other):
+    metric = pairs.metric
+    for side in (evaluation, other):
         if not can_rejudge(side, metric):
             raise MetricError(
-                f"{metric} under other judgments needs whole rankings, and of one side only the "
-                f"first {side.known_depth or 0} documents are known; take a metric with a cutoff "
-                "that is not deeper, or compare two evaluations of runs that are read"
+                f"{metric} under other judgments needs whole rankings, but one side has only the "
+                f"first {side.known_depth or 0} documents of each; use a metric with a smaller "
+                "cutoff, or compare two evaluations of runs that were read into memory"
             )
     judge = gate or _Direction()
-    pairs = comparison.paired(metric)
-    golden = comparison.evaluation.golden
-    labels = _Labels(golden, pairs.query_ids, flip)
-    exclude = comparison.evaluation.conventions.no_relevant == "exclude"
-    sides = [
-        _Side(side, labels, metric, exclude) for side in (comparison.other, comparison.evaluation)
-    ]
+    labels = _Labels(evaluation.golden, pairs.query_ids, flip)
+    exclude = evaluation.conventions.no_relevant == "exclude"
+    then, now = (_Side(side, labels, metric, exclude) for side in (other, evaluation))
     ruling = judge.ruling(pairs)
-    found: Counter[str] = Counter()
+    rulings: Counter[str] = Counter()
     differences = []
     for _ in range(draws):
         grades = labels.drawn()
-        before, after = (as_recorded(side.values(grades)) for side in sides)
-        both = ~(np.isnan(before) | np.isnan(after))
-        ids = tuple(itertools.compress(pairs.query_ids, both))
-        drawn = replace(
-            pairs,
-            query_ids=ids,
-            before=before[both],
-            after=after[both],
-            weights=None if pairs.weights is None else pairs.weights[both],
-            clusters=None if pairs.clusters is None else pairs.clusters[both],
-        )
-        found[judge.ruling(drawn)] += 1
+        before, after = (as_recorded(side.values(grades)) for side in (then, now))
+        drawn = replace(pairs, before=before, after=after).counted()
+        rulings[judge.ruling(drawn)] += 1
         differences.append(drawn.difference)
     return LabelSensitivity(
-        flip, ruling, found[ruling] / draws, dict(found), np.sort(np.array(differences))
+        flip, ruling, rulings[ruling] / draws, dict(rulings), np.sort(np.array(differences))
     )
 
 
@@ -133,7 +125,7 @@ class _Labels:
         places = itertools.count()
         self.query_ids = query_ids
         self.docs = [{doc_id: next(places) for doc_id in grades} for grades in judged]
-        """Where in the array the judgments of each query are."""
+        """The index in the array of each judgment, by document, for each query."""
         self.max_grade = golden.max_grade
         flat = [grade for grades in judged for grade in grades.values()]
         self.grades: FloatArray = np.array(flat, dtype=np.float64)
@@ -155,7 +147,7 @@ class _Labels:
 
 
 class _Side:
-    """The rankings of one side, as places in the array of judgments."""
+    """The rankings of one side, as indexes into the array of judgments."""
 
     def __init__(self, side: Measured, labels: _Labels, metric: Metric, exclude: bool) -> None:
         self.metric, self.exclude, self.max_grade = metric, exclude, labels.max_grade
@@ -186,17 +178,17 @@ class _Side:
 
 
 def _whole(places: FloatArray) -> NDArray[np.intp]:
-    """Return padded places as whole numbers, -1 for no document."""
+    """Return padded indexes as integers, -1 for no document."""
     return np.where(np.isnan(places), -1, places).astype(np.intp)
 
 
 def _taken(grades: FloatArray, places: NDArray[np.intp]) -> FloatArray:
-    """Return the grades at some places, NaN for no document."""
+    """Return the grades at some indexes, NaN for no document."""
     return np.where(places < 0, np.nan, grades[places]) if grades.size else places.astype(float)
 
 
 def _seed(golden: JudgedQueries, flip: float) -> int:
-    """Return a seed that follows from the golden set and the share alone."""
-    import hashlib  # loads OpenSSL, for those who ask
+    """Return a seed that depends only on the golden set and the share."""
+    import hashlib  # loads OpenSSL, so only when needed
 
     return int.from_bytes(hashlib.sha256(f"{golden.fingerprint} {flip!r}".encode()).digest(), "big")

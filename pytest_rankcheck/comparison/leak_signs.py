@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import SLACK, Paired
 from pytest_rankcheck.errors import listed, plural
 
 __all__ = ["suspicions"]
@@ -27,7 +27,7 @@ _CHANCE = 1e-6
 """An order that chance gives less often than this is none of chance."""
 
 
-def suspicions(comparison: Comparison, pairs: Paired) -> tuple[str, ...]:
+def suspicions(comparison: Comparison, pairs: ComparedValues) -> tuple[str, ...]:
     """Return what makes an improvement look like a leak of judgments, in words; mostly nothing.
 
     Args:
@@ -40,19 +40,19 @@ def suspicions(comparison: Comparison, pairs: Paired) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _maximum(comparison: Comparison, pairs: Paired) -> Iterator[str]:
+def _maximum(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
     best = _best_value(pairs)
     if pairs.wins >= _FEW and abs(pairs.mean_after - best) <= SLACK:
         yield f"{pairs.metric} is perfect now, {pairs.mean_after:.4f}"
 
 
-def _every_query(comparison: Comparison, pairs: Paired) -> Iterator[str]:
+def _every_query(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
     room = int((np.abs(pairs.before - _best_value(pairs)) > SLACK).sum())
     if pairs.wins == room >= _FEW and not pairs.losses:
         yield f"every one of the {room:,} queries that could get better did"
 
 
-def _jump(comparison: Comparison, pairs: Paired) -> Iterator[str]:
+def _jump(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
     room = abs(_best_value(pairs) - pairs.mean_before)
     if pairs.wins >= _FEW and room >= _ROOM and math.isfinite(room) and pairs.gain > _SHARE * room:
         yield (
@@ -61,7 +61,7 @@ def _jump(comparison: Comparison, pairs: Paired) -> Iterator[str]:
         )
 
 
-def _one_ranking(comparison: Comparison, pairs: Paired) -> Iterator[str]:
+def _one_ranking(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
     ranked = _is_one_ranking(comparison.evaluation, pairs.query_ids)
     if ranked and not _is_one_ranking(comparison.other, pairs.query_ids):
         yield f"all {ranked:,} queries have the same ranking"
@@ -81,7 +81,7 @@ def _is_one_ranking(side: Measured, query_ids: Sequence[str]) -> int:
     return count if count >= _FEW else 0
 
 
-def _repeated(comparison: Comparison, pairs: Paired) -> Iterator[str]:
+def _repeated(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
     run = comparison.evaluation.run
     repeated = run.repeated if run else ()
     if repeated:
@@ -89,7 +89,7 @@ def _repeated(comparison: Comparison, pairs: Paired) -> Iterator[str]:
         yield f"{count} a document more than once, and its first place counts: {listed(repeated)}"
 
 
-def _file_order(comparison: Comparison, pairs: Paired) -> Iterator[str]:
+def _file_order(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
     golden = comparison.evaluation.golden
     now = _log_chance_of_file_order(comparison.evaluation, pairs.query_ids, golden.grades)
     if now > math.log(_CHANCE):
@@ -121,7 +121,7 @@ def _log_chance_of_file_order(
     return chance
 
 
-def _best_value(pairs: Paired) -> float:
+def _best_value(pairs: ComparedValues) -> float:
     low, high = pairs.metric.definition.range
     return high if pairs.metric.higher_is_better else low
 

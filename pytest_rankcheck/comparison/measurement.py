@@ -1,4 +1,4 @@
-"""What a comparison needs of each of its two sides, be it an evaluation or a baseline record."""
+"""What a comparison needs from each side, such as an evaluation or a baseline record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Measured"]
 
 
 class Measured(Protocol):
-    """A measurement: values of metrics by query, and what was ranked at the top."""
+    """A measurement: values of metrics by query, and the tops of the rankings."""
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -24,17 +24,17 @@ class Measured(Protocol):
 
     @property
     def known_depth(self) -> int | None:
-        """How far down `ranking` goes; None: all the way."""
+        """How far down `ranking` goes; None: to the end."""
 
     @property
     def recorded_metrics(self) -> Sequence[Metric] | None:
         """The only metrics that have values; None if every metric can be computed."""
 
     def noise(self, metric: Metric) -> float:
-        """The standard deviation of the mean from run to run; NaN where it was not measured."""
+        """The standard deviation of the mean from run to run; NaN if it was not measured."""
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Where the queries of each slice stand in `query_ids`; nothing where it is not known."""
+        """The indexes of each slice's queries in `query_ids`; empty if they are not known."""
 
     def values(self, metric: Metric) -> FloatArray:
         """The value of each query, ``[Q]``; NaN for a query that does not count."""
@@ -43,4 +43,4 @@ class Measured(Protocol):
         """The documents ranked for a query, best first, as far down as is known."""
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
-        """The ranks that are known of a query's documents, from 1."""
+        """The known ranks of a query's documents, from 1."""

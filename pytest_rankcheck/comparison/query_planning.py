@@ -54,7 +54,7 @@ def plan(
         MetricError: no such metric, or its values do not vary.
     """
     parsed = Metric.parse(metric)
-    gains = None if other is None else compare(evaluation, other).paired(parsed).gains
+    gains = None if other is None else compare(evaluation, other).values(parsed).gains
     spread = spread_of(evaluation.values(parsed), gains)
     return plan_of(parsed, spread, margin, powers, alpha).to_frame()
 

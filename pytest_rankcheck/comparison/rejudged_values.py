@@ -1,4 +1,4 @@
-"""Metrics under other judgments: the same rankings, with grades that are not those of the set."""
+"""Metrics under other judgments: the same rankings, with grades that differ from the set's."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def values_under(
         max_grade: the highest grade of the whole golden set.
         exclude: whether a query without a grade above 0 is NaN.
     """
-    found = [found_in_order(docs, judged) for docs, judged in zip(rankings, grades, strict=True)]
-    hits = hits_of(found, grades, max_grade)
+    ranked = [found_in_order(docs, judged) for docs, judged in zip(rankings, grades, strict=True)]
+    hits = hits_of(ranked, grades, max_grade)
     values = metric.compute(hits)
     return np.where((hits.ideal > 0).any(axis=1), values, np.nan) if exclude else values

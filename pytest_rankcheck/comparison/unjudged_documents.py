@@ -1,41 +1,37 @@
-"""How much of a difference documents without a judgment could be.
+"""How much of a difference unjudged documents could explain.
 
 A better ranker brings up documents that nobody has judged, and they count as not relevant. The
-bounds are what the difference would be if those that are new at the top were all irrelevant, or
-all of the highest grade (compare the residual of Moffat and Zobel, TOIS 2008, for one ranking).
+bounds are the differences if all those that are new at the top were irrelevant, or all had the
+highest grade (compare the residual of Moffat and Zobel, TOIS 2008, for one ranking).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.rejudged_values import can_rejudge, values_under
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-if TYPE_CHECKING:
-    from pytest_rankcheck.comparison.comparison import Comparison
-
-__all__ = ["Unjudged", "unjudged_in"]
+__all__ = ["Unjudged", "unjudged_between"]
 
 _TOP = 10
-"""How many documents are the top, where the metric has no cutoff."""
+"""The number of documents that count as the top, if the metric has no cutoff."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """The documents without a judgment that are new in the top of a comparison's queries."""
+    """The unjudged documents that are new in the top of the compared queries."""
 
     k: int
-    """How many documents are the top."""
+    """The number of documents that count as the top."""
     documents: int
-    """How many are new and unjudged, over all queries."""
+    """How many documents are new and unjudged, over all queries."""
     queries: int
-    """In how many queries."""
+    """In how many queries there are such documents."""
     judged_before: float
     """Judged@k before: the mean share of the top that was judged."""
     judged_after: float
@@ -49,29 +45,30 @@ class Unjudged:
 
 
 _NOTHING = Unjudged(_TOP, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""Of sessions and of the whole run: no judgment of a document is a part of their values."""
+"""For metrics of sessions and of the whole run, which use no judgments of single documents."""
 
 
-def unjudged_in(comparison: Comparison, pairs: Paired) -> Unjudged:
-    """Return what unjudged documents could change of a difference.
+def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedValues) -> Unjudged:
+    """Return how much unjudged documents could change a difference.
 
-    The values before are computed anew where the rankings are known far enough down (a baseline
-    record knows ten documents): a document that turns relevant changes the ideal ranking of both
-    sides. Elsewhere they stay as they are, and so does the difference of a metric of ir_measures.
+    The values before are computed again if the rankings are known far enough down (a baseline
+    record has ten documents per query), because a document that becomes relevant changes the ideal
+    ranking of both sides. Otherwise they stay as they are, and so does the difference of a metric
+    of ir_measures.
 
     Args:
-        comparison: what is compared.
-        pairs: the values of a metric, of all queries or of a slice.
+        evaluation: what is measured now.
+        other: what it is compared with.
+        values: the values of a metric on both sides, for all queries or for a slice.
     """
-    evaluation, other = comparison.evaluation, comparison.other
-    if pairs.metric.unit != "query":
+    if not isinstance(values, Paired) or values.metric.unit != "query":
         return _NOTHING
-    depths = (pairs.metric.cutoff or _TOP, evaluation.known_depth, other.known_depth)
+    depths = (values.metric.cutoff or _TOP, evaluation.known_depth, other.known_depth)
     k = min(depth for depth in depths if depth is not None)
     golden = evaluation.golden
     new: dict[int, Sequence[str]] = {}
     judged_before = judged_after = 0
-    for place, query_id in enumerate(pairs.query_ids):
+    for place, query_id in enumerate(values.query_ids):
         grades = golden.grades(query_id)
         then, now = other.ranking(query_id)[:k], evaluation.ranking(query_id)[:k]
         judged_before += sum(grades.get(doc_id, -1) >= 0 for doc_id in then)
@@ -79,7 +76,7 @@ def unjudged_in(comparison: Comparison, pairs: Paired) -> Unjudged:
         entered = [doc_id for doc_id in now if doc_id not in grades and doc_id not in then]
         if entered:
             new[place] = entered
-    shares = k * max(1, len(pairs.query_ids))
+    shares = k * max(1, len(values.query_ids))
     highest = max(golden.max_grade, 1.0)
     return Unjudged(
         k=k,
@@ -87,43 +84,44 @@ def unjudged_in(comparison: Comparison, pairs: Paired) -> Unjudged:
         queries=len(new),
         judged_before=judged_before / shares,
         judged_after=judged_after / shares,
-        if_irrelevant=_difference(comparison, pairs, new, 0.0),
-        if_relevant=_difference(comparison, pairs, new, highest),
+        if_irrelevant=_difference(evaluation, other, values, new, 0.0),
+        if_relevant=_difference(evaluation, other, values, new, highest),
         grade=highest,
     )
 
 
 def _difference(
-    comparison: Comparison, pairs: Paired, new: Mapping[int, Sequence[str]], grade: float
+    evaluation: Evaluation,
+    other: Measured,
+    pairs: Paired,
+    new: Mapping[int, Sequence[str]],
+    grade: float,
 ) -> float:
     """Return the difference of the means if the new documents all had this grade."""
     if not new:
         return pairs.difference
-    evaluation, other, metric = comparison.evaluation, comparison.other, pairs.metric
+    golden, metric = evaluation.golden, pairs.metric
     query_ids = [pairs.query_ids[place] for place in new]
-    known = (evaluation.golden.grades(query_id) for query_id in query_ids)
     grades = [
-        {**judged, **dict.fromkeys(docs, grade)}
-        for judged, docs in zip(known, new.values(), strict=True)
+        {**golden.grades(query_id), **dict.fromkeys(docs, grade)}
+        for query_id, docs in zip(query_ids, new.values(), strict=True)
     ]
-    exclude = evaluation.conventions.no_relevant == "exclude"
 
-    def rejudged(values: FloatArray, rankings: Sequence[Sequence[str]]) -> FloatArray:
+    def rejudged(side: Measured, values: FloatArray) -> FloatArray:
+        rankings = [side.ranking(query_id) for query_id in query_ids]
         changed = values.copy()
         changed[list(new)] = values_under(
             metric,
             rankings,
             grades,
-            max_grade=max(grade, evaluation.golden.max_grade),
-            exclude=exclude,
+            max_grade=max(grade, golden.max_grade),
+            exclude=evaluation.conventions.no_relevant == "exclude",
         )
         return changed
 
     before, after = pairs.before, pairs.after
     if can_rejudge(evaluation, metric):
-        after = rejudged(after, [evaluation.ranking(query_id) for query_id in query_ids])
+        after = rejudged(evaluation, after)
         if can_rejudge(other, metric):
-            before = rejudged(before, [other.ranking(query_id) for query_id in query_ids])
-    both = ~(np.isnan(before) | np.isnan(after))
-    weights = None if pairs.weights is None else pairs.weights[both]
-    return metric.mean(after[both], weights) - metric.mean(before[both], weights)
+            before = rejudged(other, before)
+    return replace(pairs, before=before, after=after).counted().difference

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
+from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
-from pytest_rankcheck.comparison.paired_values import SLACK, Paired
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.gates.verdict import (
     Decision,
@@ -213,11 +213,11 @@ class Gate(ABC):
     def _decided(
         self, comparison: Comparison, parsed: Metric, by: str | Sequence[str] | None
     ) -> Verdict:
-        sets: list[tuple[str | None, str, Paired]] = [(None, "", comparison.paired(parsed))]
+        sets: list[tuple[str | None, str, ComparedValues]] = [(None, "", comparison.values(parsed))]
         sets += [
             (attribute, value, pairs)
             for attribute in attributes_of(by)
-            for value, pairs in comparison.paired_by(attribute, parsed).items()
+            for value, pairs in comparison.values_by(attribute, parsed).items()
         ]
         gated = [
             pairs
@@ -244,7 +244,7 @@ class Gate(ABC):
             alpha=self.level,
         )
 
-    def ruling(self, pairs: Paired) -> str:
+    def ruling(self, pairs: ComparedValues) -> str:
         """Return what is decided on these queries alone: passed, regressed or inconclusive."""
         return self._judge([pairs])[0].outcome.ruling
 
@@ -256,7 +256,7 @@ class Gate(ABC):
         """
 
     @abstractmethod
-    def allowed(self, pairs: Paired) -> float:
+    def allowed(self, pairs: ComparedValues) -> float:
         """Return how far the mean of these queries may fall."""
 
     @property
@@ -269,11 +269,11 @@ class Gate(ABC):
         """The alpha at which something is called real."""
         return 0.05
 
-    def _judge(self, sets: Sequence[Paired]) -> Sequence[Judged]:
+    def _judge(self, sets: Sequence[ComparedValues]) -> Sequence[Judged]:
         """Return what is decided on all queries and on each gated slice, as one family."""
         return [Judged(self._outcome(pairs), self.allowed(pairs)) for pairs in sets]
 
-    def _outcome(self, pairs: Paired, *, may_fall_further: bool = False) -> Outcome:
+    def _outcome(self, pairs: ComparedValues, *, may_fall_further: bool = False) -> Outcome:
         """Return how these queries came out by their mean alone."""
         if pairs.gain < -(self.allowed(pairs) + SLACK) and not may_fall_further:
             return Outcome.REGRESSED
@@ -281,7 +281,7 @@ class Gate(ABC):
             return Outcome.LOWER
         return Outcome.BETTER if pairs.gain > SLACK else Outcome.EQUAL
 
-    def _query_drops(self, pairs: Paired) -> Iterable[QueryDrop]:
+    def _query_drops(self, pairs: ComparedValues) -> Iterable[QueryDrop]:
         if self.max_query_drop is None:
             return
         for place in pairs.worst():
@@ -307,7 +307,7 @@ class ToleranceGate(Gate):
         noise = f", noise={self.noise:g}" if self.noise else ""
         return f"tolerance(abs={self.abs:g}, rel={self.rel:g}{noise})"
 
-    def allowed(self, pairs: Paired) -> float:
+    def allowed(self, pairs: ComparedValues) -> float:
         """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
 
         Raises:

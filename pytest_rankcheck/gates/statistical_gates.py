@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import get_args
 
-from pytest_rankcheck.comparison.paired_values import SLACK, Paired
+from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.gates.gate import Gate, Judged, check_allowance
 from pytest_rankcheck.gates.verdict import Outcome
@@ -52,7 +52,7 @@ class _StatisticalGate(Gate):
         """The alpha at which something is called real."""
         return self.alpha
 
-    def _judge(self, sets: Sequence[Paired]) -> Sequence[Judged]:
+    def _judge(self, sets: Sequence[ComparedValues]) -> Sequence[Judged]:
         """Return what is decided on each set, corrected by Holm for all of them."""
         self.refuse_misfit(sets[0].metric)
         # What did not fall has p of at least 1/2 in every test, and moves no other p of its family.
@@ -76,7 +76,9 @@ class _StatisticalGate(Gate):
             )
 
     @abstractmethod
-    def _outcomes(self, sets: Sequence[Paired], falls: Sequence[float]) -> Sequence[Outcome]:
+    def _outcomes(
+        self, sets: Sequence[ComparedValues], falls: Sequence[float]
+    ) -> Sequence[Outcome]:
         """Return the outcome of each set, given the corrected p of its fall."""
 
 
@@ -93,11 +95,13 @@ class SignificantGate(_StatisticalGate):
     def __str__(self) -> str:
         return f"significant(alpha={self.alpha:g}, min_drop={self.min_drop:g})"
 
-    def allowed(self, pairs: Paired) -> float:
+    def allowed(self, pairs: ComparedValues) -> float:
         """Return ``min_drop``: a smaller fall never blocks."""
         return self.min_drop
 
-    def _outcomes(self, sets: Sequence[Paired], falls: Sequence[float]) -> Sequence[Outcome]:
+    def _outcomes(
+        self, sets: Sequence[ComparedValues], falls: Sequence[float]
+    ) -> Sequence[Outcome]:
         return [
             self._outcome(pairs, may_fall_further=p > self.alpha)
             for pairs, p in zip(sets, falls, strict=True)
@@ -127,18 +131,20 @@ class NoninferiorGate(_StatisticalGate):
         """The margin."""
         return self.margin
 
-    def allowed(self, pairs: Paired) -> float:
+    def allowed(self, pairs: ComparedValues) -> float:
         """Return the margin."""
         return self.margin
 
-    def _outcomes(self, sets: Sequence[Paired], falls: Sequence[float]) -> Sequence[Outcome]:
+    def _outcomes(
+        self, sets: Sequence[ComparedValues], falls: Sequence[float]
+    ) -> Sequence[Outcome]:
         inside = holm([pairs.differences.noninferiority_p(self.margin) for pairs in sets])
         return [
             self._told_apart(pairs, p_inside, p_fall)
             for pairs, p_inside, p_fall in zip(sets, inside, falls, strict=True)
         ]
 
-    def _told_apart(self, pairs: Paired, p_inside: float, p_fall: float) -> Outcome:
+    def _told_apart(self, pairs: ComparedValues, p_inside: float, p_fall: float) -> Outcome:
         if pairs.is_same or (not math.isnan(p_inside) and p_inside <= self.alpha):
             return self._outcome(pairs, may_fall_further=True)
         if p_fall <= self.alpha and pairs.gain < -SLACK:

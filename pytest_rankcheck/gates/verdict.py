@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pytest_rankcheck.comparison.paired_values import SLACK, Paired
+from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["Decision", "Gap", "Outcome", "QueryDrop", "Verdict", "gaps_of"]
@@ -36,7 +36,7 @@ class Outcome(StrEnum):
 class Decision:
     """What a gate decided on one set of queries: all, or those of one slice."""
 
-    pairs: Paired
+    pairs: ComparedValues
     outcome: Outcome
     allowed: float
     """How far the mean may fall, at least 0."""

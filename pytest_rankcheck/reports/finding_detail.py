@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.comparison.unjudged_documents import unjudged_in
+from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -63,7 +63,7 @@ def verdict_detail(
         best: the best mean that was ever approved.
     """
     overall = verdict.overall
-    unjudged = unjudged_in(comparison, overall.pairs)
+    unjudged = unjudged_between(comparison.evaluation, comparison.other, overall.pairs)
     foreign = bool(verdict.metric.definition.foreign)
     return {
         **_metric(verdict.metric),
@@ -279,7 +279,7 @@ def _decision(decision: Decision, verdict: Verdict) -> Detail:
     }
 
 
-def _interval(pairs: Paired, found: Differences) -> list[float] | None:
+def _interval(pairs: ComparedValues, found: Differences) -> list[float] | None:
     """Return the 95% interval of the difference, after minus before; None where there is none."""
     if not pairs.metric.definition.is_mean_of_values:
         return None

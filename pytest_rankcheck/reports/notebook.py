@@ -46,7 +46,7 @@ def comparison_html(comparison: Comparison, computed: Sequence[Metric]) -> str:
     metrics = computed or [Metric.parse(name) for name in _METRICS]
     rows = []
     for metric in metrics:
-        pairs = comparison.paired(metric)
+        pairs = comparison.values(metric)
         low, high = comparison.interval(metric)
         rows.append(
             {
@@ -80,7 +80,7 @@ def comparison_plot(comparison: Comparison, metric: Metric, kind: PlotKind) -> A
         ) from None
     import pandas as pd
 
-    pairs = comparison.paired(metric)
+    pairs = comparison.values(metric)
     golden = comparison.evaluation.golden
     rows = [
         {

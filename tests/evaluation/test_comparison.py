@@ -79,13 +79,13 @@ def test_p_and_the_interval_of_the_difference() -> None:
 
 
 def test_the_mean_of_a_quarter_of_the_queries_is_twice_as_noisy() -> None:
-    pairs = replace(compare(AFTER, BEFORE).paired("RR"), noise=0.01).at([0, 1, 2, 3])
+    pairs = replace(compare(AFTER, BEFORE).values("RR"), noise=0.01).at([0, 1, 2, 3])
     assert pairs.at([0]).noise == pytest.approx(2 * pairs.noise)
     assert math.isnan(pairs.at([]).noise)
 
 
 def test_the_paired_values_tell_which_queries_are_worst() -> None:
-    pairs = compare(AFTER, BEFORE).paired("RR")
+    pairs = compare(AFTER, BEFORE).values("RR")
     assert [pairs.query_ids[place] for place in pairs.worst()] == ["c", "d"]
     assert [pairs.query_ids[place] for place in pairs.worst(1)] == ["c"]
     assert pairs.mean_before == pytest.approx(0.6)
@@ -130,7 +130,7 @@ def test_only_unchanged_queries_are_paired() -> None:
     assert set(comparison.changed) == {"regraded", "reworded"}
     assert comparison.added == ("added",)
     assert comparison.removed == ("removed",)
-    assert comparison.paired("RR").query_ids == ("same",)
+    assert comparison.values("RR").query_ids == ("same",)
 
 
 def test_pairs_follow_the_ids_whatever_the_orders() -> None:
@@ -154,8 +154,8 @@ def test_queries_that_do_not_count_on_one_side_are_not_paired() -> None:
     golden = GoldenSet.from_dict({"a": {"d": 1}, "b": {"d": 0}})
     run = Run.from_dict({"a": ["d"], "b": ["d"]})
     excluded = evaluate(run, golden, conventions=Conventions(no_relevant="exclude"))
-    assert compare(evaluate(run, golden), excluded).paired("RR").query_ids == ("a",)
-    assert compare(excluded, evaluate(run, golden)).paired("RR").query_ids == ("a",)
+    assert compare(evaluate(run, golden), excluded).values("RR").query_ids == ("a",)
+    assert compare(excluded, evaluate(run, golden)).values("RR").query_ids == ("a",)
 
 
 def test_slices_are_compared() -> None:
@@ -248,7 +248,7 @@ def test_where_lower_is_better_a_lower_value_wins(first_rank: str) -> None:
     assert comparison.wins(first_rank) == 2
     assert comparison.ties(first_rank) == 1
     assert comparison.losses(first_rank) == 2
-    pairs = comparison.paired(first_rank)
+    pairs = comparison.values(first_rank)
     assert pairs.difference == 1
     assert pairs.gain == -1
     assert [pairs.query_ids[place] for place in pairs.worst()] == ["d", "c"]

@@ -83,7 +83,7 @@ def test_a_record_knows_its_top_only() -> None:
     record = Record.of(with_worse(0), [Metric.parse(name) for name in names])
     comparison = compare(with_worse(5), record)
     assert comparison.label_sensitivity("nDCG@10", flip=0.0, draws=3).survived == 1.0
-    with pytest.raises(MetricError, match="only the first 10 documents are known"):
+    with pytest.raises(MetricError, match="has only the first 10 documents of each"):
         comparison.label_sensitivity("RR")
 
 

@@ -67,7 +67,7 @@ def test_the_same_sessions_are_pairs() -> None:
     then, now = sessions([1, 2, None, 1]), sessions([1, 1, None, 4])
     comparison = compare(now, then)
     assert comparison.is_paired
-    pairs = comparison.paired(RR)
+    pairs = comparison.values(RR)
     assert (pairs.wins, pairs.ties, pairs.losses) == (1, 2, 1)
     assert comparison.mean_difference(RR) == pytest.approx((0.5 - 0.75) / 4)
 
@@ -77,7 +77,7 @@ def test_other_sessions_are_two_samples() -> None:
     now = sessions(drawn(2, 150, WORSE), "new")
     comparison = compare(now, then)
     assert not comparison.is_paired
-    pairs = comparison.paired(RR)
+    pairs = comparison.values(RR)
     assert (pairs.wins, pairs.ties, pairs.losses, pairs.size) == (0, 0, 0, 150)
     # Welch's test of scipy says the same.
     before, after = then.values(RR), now.values(RR)
@@ -85,7 +85,7 @@ def test_other_sessions_are_two_samples() -> None:
     assert comparison.p(RR) == pytest.approx(theirs.pvalue)
     both = stats.ttest_ind(after, before, equal_var=False).confidence_interval(0.95)
     assert comparison.interval(RR) == pytest.approx((both.low, both.high))
-    by = comparison.paired_by("group", RR)
+    by = comparison.values_by("group", RR)
     assert {value: len(part.before) for value, part in by.items()} == {"A": 100, "B": 100}
     assert by["A"].mean_before == pytest.approx(before[::2].mean())
 
@@ -154,8 +154,8 @@ def test_a_record_of_sessions_comes_back_and_knows_their_groups() -> None:
     schema = Path(record_module.__file__).with_suffix(".schema.json")
     jsonschema.validate(json.loads(record_text(record)), json.loads(schema.read_text("utf-8")))
     direct, recorded = compare(now, then), compare(now, again)
-    for value, part in direct.paired_by("group", RR).items():
-        found = recorded.paired_by("group", RR)[value]
+    for value, part in direct.values_by("group", RR).items():
+        found = recorded.values_by("group", RR)[value]
         assert found.mean_before == pytest.approx(part.mean_before, abs=1e-6)
 
 
@@ -223,5 +223,5 @@ def test_the_effect_of_two_samples_is_cohens_d() -> None:
     then, now = sessions(drawn(1, 200, GOOD), "old"), sessions(drawn(2, 150, WORSE), "new")
     before, after = then.values(RR), now.values(RR)
     pooled = np.sqrt((before.var(ddof=1) * 199 + after.var(ddof=1) * 149) / 348)
-    found = compare(now, then).paired(RR).differences
+    found = compare(now, then).values(RR).differences
     assert found.effect == pytest.approx((after.mean() - before.mean()) / pooled)

@@ -17,7 +17,7 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates, gate_of
 
 METRIC = Metric.parse("nDCG@10")

@@ -30,7 +30,7 @@ def at(*ranks: int) -> Evaluation:
 
 def signs(after: Evaluation, before: Evaluation, metric: str = "RR") -> Sequence[str]:
     comparison = compare(after, before)
-    return suspicions(comparison, comparison.paired(metric))
+    return suspicions(comparison, comparison.values(metric))
 
 
 def test_an_ordinary_improvement_is_not_suspicious() -> None:

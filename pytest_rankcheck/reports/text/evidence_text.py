@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.golden.query_weights import effective_size
@@ -20,7 +20,7 @@ _FEW = 0.05
 """A smallest possible p above this is worth a remark."""
 
 
-def evidence_lines(verdict: Verdict, pairs: Paired) -> Iterator[str]:
+def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     """Yield what the differences of the queries say; nothing where no query changed.
 
     Differences are positive where the metric rose; where lower is better, that is worse.
@@ -37,7 +37,7 @@ def evidence_lines(verdict: Verdict, pairs: Paired) -> Iterator[str]:
     detectable = found.smallest_detectable(verdict.alpha)
     if not math.isnan(detectable):
         verb = "detects" if found.count == 1 else "detect"
-        of_what = "such clusters" if pairs.clusters is not None else None
+        of_what = "such clusters" if _has_clusters(pairs) else None
         such = (
             f"{found.count:,} {of_what}"
             if of_what
@@ -49,15 +49,17 @@ def evidence_lines(verdict: Verdict, pairs: Paired) -> Iterator[str]:
         )
 
 
-def _tested(pairs: Paired) -> str:
-    if not pairs.is_paired:
+def _tested(pairs: ComparedValues) -> str:
+    if not isinstance(pairs, Paired):
         return f"p {_p(pairs.p_of_fall())} (Welch's t-test of two samples)"
     test = sign_flip_test(pairs.contributions)
     return f"p {_p(test.p)} (paired sign-flip test){_few(test)}"
 
 
-def _units(pairs: Paired) -> Iterator[str]:
+def _units(pairs: ComparedValues) -> Iterator[str]:
     """Yield how many independent units there are, where they are not the queries."""
+    if not isinstance(pairs, Paired):
+        return
     if pairs.clusters is not None:
         count = len(set(pairs.clusters.tolist()))
         yield f"  of {count:,} clusters that are kept together (sessions, users)"
@@ -67,6 +69,10 @@ def _units(pairs: Paired) -> Iterator[str]:
             f"  weighted: {counted(len(pairs.query_ids), pairs.metric.unit)} tell as much as "
             f"{size:,.1f} of equal weight"
         )
+
+
+def _has_clusters(pairs: ComparedValues) -> bool:
+    return isinstance(pairs, Paired) and pairs.clusters is not None
 
 
 def tie_lines(verdict: Verdict) -> Iterator[str]:
@@ -93,7 +99,7 @@ def _decided(verdict: Verdict) -> Iterator[str]:
     yield f"  decided by {verdict.gate}: the fall{where} has p {_p(least.p)}{corrected}"
 
 
-def _interval(pairs: Paired, found: Differences) -> str:
+def _interval(pairs: ComparedValues, found: Differences) -> str:
     low, high = found.interval()
     if math.isnan(low):
         return ""

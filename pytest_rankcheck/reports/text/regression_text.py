@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.document_moves import Move
-from pytest_rankcheck.comparison.paired_values import SLACK, Paired
-from pytest_rankcheck.comparison.unjudged_documents import unjudged_in
+from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
@@ -97,12 +97,12 @@ def _gap_text(gap: Gap) -> str:
     return f"{low} and {high} are {gap.now:.4f} apart{was}"
 
 
-def means_text(pairs: Paired) -> str:
+def means_text(pairs: ComparedValues) -> str:
     """Return ``0.4312 -> 0.4120, -0.0192``."""
     return f"{number(pairs.mean_before)} -> {number(pairs.mean_after)}, {change(pairs.difference)}"
 
 
-def counts_text(pairs: Paired) -> str:
+def counts_text(pairs: ComparedValues) -> str:
     """Return ``38 queries worse, 21 better, 166 equal``; of two samples, how large they are."""
     if not pairs.is_paired:
         before = counted(len(pairs.before), pairs.metric.unit)
@@ -137,7 +137,7 @@ def _slices(verdict: Verdict) -> Iterator[str]:
         yield f"    {quoted(decision.label)}  {means_text(decision.pairs)} ({queries}{remark})"
 
 
-def _worst_queries(pairs: Paired, comparison: Comparison) -> Iterator[str]:
+def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[str]:
     places = pairs.worst(_WORST_QUERIES)
     if not places:
         return
@@ -170,7 +170,7 @@ def _telling(moves: Sequence[Move]) -> list[Move]:
 def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> Iterator[str]:
     """Yield how much of the difference could be documents that nobody has judged."""
     pairs = leading.pairs
-    found = unjudged_in(comparison, pairs)
+    found = unjudged_between(comparison.evaluation, comparison.other, pairs)
     if not found.documents:
         return
     verb, all_of = ("is", "it") if found.documents == 1 else ("are", "all of them")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from pytest_rankcheck.comparison.paired_values import SLACK
+from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.ledger import Entry

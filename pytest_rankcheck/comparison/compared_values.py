@@ -1,0 +1,237 @@
+"""The values of one metric before and after: of the same queries, or of two samples."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import ClassVar
+
+import numpy as np
+
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
+from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall
+from pytest_rankcheck.statistics.two_samples import TwoSamples
+from pytest_rankcheck.statistics.weighted_clusters import contributions, linearised
+
+__all__ = ["SLACK", "ComparedValues", "Paired", "Unpaired", "as_recorded"]
+
+SLACK = 1e-6 * (1 + 1e-6)
+"""Differences up to 1e-6 are rounding: records keep six decimals. The rest allows for the rounding
+of binary fractions: 0.500001 - 0.5 is slightly more than 1e-6."""
+
+_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedValues(ABC):
+    """The values of one metric before and after: either `Paired` or `Unpaired`."""
+
+    metric: Metric
+    query_ids: tuple[str, ...]
+    """The queries of ``after``."""
+    before: FloatArray
+    after: FloatArray
+    noise: float = math.nan
+    """The standard deviation of the mean from run to run; NaN if it was not measured."""
+    is_paired: ClassVar[bool]
+    """Whether the values before and after are of the same queries."""
+
+    @property
+    @abstractmethod
+    def gains(self) -> FloatArray:
+        """How much better each query is that is on both sides, ``[n]``.
+
+        Positive is better whatever the metric's direction.
+        """
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of queries; of two samples, the size of the smaller one."""
+
+    @property
+    @abstractmethod
+    def is_same(self) -> bool:
+        """Whether nothing changed."""
+
+    @property
+    @abstractmethod
+    def differences(self) -> Differences:
+        """How precisely the mean gain is known, and how small a fall could be detected."""
+
+    @abstractmethod
+    def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
+        """Return the one-sided p of a fall; small if the fall is more than chance."""
+
+    @property
+    def mean_before(self) -> float:
+        """The mean before; NaN without queries."""
+        return self.metric.mean(self.before)
+
+    @property
+    def mean_after(self) -> float:
+        """The mean after; NaN without queries."""
+        return self.metric.mean(self.after)
+
+    @property
+    def difference(self) -> float:
+        """The difference of the means, after minus before."""
+        return self.mean_after - self.mean_before
+
+    @property
+    def gain(self) -> float:
+        """The difference of the means; positive is better."""
+        return self.difference if self.metric.higher_is_better else -self.difference
+
+    @property
+    def wins(self) -> int:
+        """The number of queries that are better."""
+        return int((self.gains > SLACK).sum())
+
+    @property
+    def losses(self) -> int:
+        """The number of queries that are worse."""
+        return int((self.gains < -SLACK).sum())
+
+    @property
+    def ties(self) -> int:
+        """The number of queries that are equal."""
+        return len(self.gains) - self.wins - self.losses
+
+    def worst(self, limit: int | None = None) -> Sequence[int]:
+        """Return the indexes of the queries that are worse, the largest loss first."""
+        gains = self.gains
+        worse = [int(place) for place in np.argsort(gains, kind="stable") if gains[place] < -SLACK]
+        return worse[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class Paired(ComparedValues):
+    """The values of the same queries before and after, ``[n]`` each."""
+
+    weights: FloatArray | None = None
+    """``[n]`` how much each query counts; None: all count the same."""
+    clusters: IntArray | None = None
+    """``[n]`` the number of each query's independent unit; None: each query is one."""
+
+    is_paired = True
+
+    @property
+    def gains(self) -> FloatArray:
+        """How much better each query is, ``[n]``; positive is better for every metric."""
+        difference = self.after - self.before
+        return difference if self.metric.higher_is_better else -difference
+
+    @property
+    def size(self) -> int:
+        """The number of queries."""
+        return len(self.query_ids)
+
+    @property
+    def is_same(self) -> bool:
+        """Whether no query changed."""
+        return self.wins == self.losses == 0
+
+    @property
+    def mean_before(self) -> float:
+        """The weighted mean before; NaN without queries."""
+        return self.metric.mean(self.before, self.weights)
+
+    @property
+    def mean_after(self) -> float:
+        """The weighted mean after; NaN without queries."""
+        return self.metric.mean(self.after, self.weights)
+
+    @property
+    def contributions(self) -> FloatArray:
+        """What each independent unit adds to the mean gain; without clusters, each query's gain."""
+        return contributions(self.gains, self.weights, self.clusters)
+
+    @property
+    def differences(self) -> Differences:
+        """How precisely the mean gain is known, and how small a fall could be detected."""
+        return Differences.of(linearised(self.gains, self.weights, self.clusters))
+
+    def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
+        """Return the one-sided p of a fall; small if the fall is more than chance."""
+        return p_of_fall(self.contributions, test)
+
+    def counted(self) -> Paired:
+        """Return only the queries with a value on both sides."""
+        both = ~(np.isnan(self.before) | np.isnan(self.after))
+        if both.all():
+            return self
+        return replace(
+            self,
+            query_ids=tuple(compress(self.query_ids, both)),
+            before=self.before[both],
+            after=self.after[both],
+            weights=None if self.weights is None else self.weights[both],
+            clusters=None if self.clusters is None else self.clusters[both],
+        )
+
+    def at(self, places: Sequence[int]) -> Paired:
+        """Return only the pairs at these indexes.
+
+        The mean of fewer queries is noisier, by the square root of the ratio of their numbers.
+        """
+        chosen = np.asarray(places, dtype=np.intp)
+        ids = tuple(self.query_ids[place] for place in places)
+        noise = self.noise * math.sqrt(len(self.query_ids) / len(ids)) if ids else math.nan
+        return replace(
+            self,
+            query_ids=ids,
+            before=self.before[chosen],
+            after=self.after[chosen],
+            noise=noise,
+            weights=None if self.weights is None else self.weights[chosen],
+            clusters=None if self.clusters is None else self.clusters[chosen],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaired(ComparedValues):
+    """The values of two samples: ``before``, ``[n0]``, and ``after``, ``[n1]``.
+
+    The sessions of two logs are usually different ones. Only the means have a difference, not
+    single sessions.
+    """
+
+    is_paired = False
+
+    @property
+    def gains(self) -> FloatArray:
+        """Empty: no session is on both sides."""
+        return np.zeros(0)
+
+    @property
+    def size(self) -> int:
+        """The size of the smaller sample."""
+        return min(len(self.before), len(self.after))
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all values of both samples are the same."""
+        both = np.concatenate((self.before, self.after))
+        return not both.size or float(np.ptp(both)) <= SLACK
+
+    @property
+    def differences(self) -> TwoSamples:
+        """How precisely the difference of the two means is known."""
+        sign = 1.0 if self.metric.higher_is_better else -1.0
+        return TwoSamples(sign * self.after, sign * self.before)
+
+    def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
+        """Return the one-sided p of Welch's t-test; ``test`` is not used."""
+        return self.differences.p_of_fall()
+
+
+def as_recorded(values: FloatArray) -> FloatArray:
+    """Return values at the six decimals of a record, so that equal results are equal."""
+    rounded: FloatArray = np.round(values, _DECIMALS) + 0.0  # no negative zero
+    return rounded
