@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
-from pytest_rankcheck.plugin.configuration import CONFIG, Config, conventions_of
+from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
+from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
@@ -221,7 +222,7 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
     path, here = request.config.rootpath / given, Path.cwd()
     shown = path.relative_to(here) if path.is_relative_to(here) else path
     reading: dict[str, Any] = dict(config.session_reading)
-    return SessionLog.load(shown, **reading)
+    return SessionLog.load(shown, columns=config.session_columns or None, **reading)
 
 
 def _session_evaluation(session_log: SessionLog) -> SessionEvaluation:

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError
 from pytest_rankcheck.plugin import fixtures
-from pytest_rankcheck.plugin.configuration import CONFIG, Config, conventions_of
+from pytest_rankcheck.plugin.configuration import (
+    CONFIG,
+    add_options,
+    conventions_of,
+    read_configuration,
+)
 from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, settle
-from pytest_rankcheck.plugin.option_table import add_options
+from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings, properties_of
 from pytest_rankcheck.reports.ledger import collecting
-
-if TYPE_CHECKING:
-    pass
-
 
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
@@ -40,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the configuration; register the fixtures whose shape depends on it."""
     try:
-        chosen = Config.of(config)
+        chosen = read_configuration(config)
         if chosen.conventions:
             conventions_of(chosen)
     except ConfigurationError as error:

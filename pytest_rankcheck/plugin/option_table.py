@@ -1,206 +1,393 @@
-"""The options and ini values, with their help."""
+"""The table of options: a field for each option and ini name, stated once.
+
+pytest's parser, the configuration of a test session and the manual's table are made from it. To
+add an option, add a field here, and use it.
+"""
 
 from __future__ import annotations
 
-import pytest
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = [
-    "CONCURRENCY",
-    "DEFAULT_DEPTH",
-    "INCONCLUSIVE",
-    "REPORTS",
-    "RUN_ENDINGS",
-    "SUSPICIOUS",
-    "add_options",
-]
+from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.plugin.option_parsers import (
+    choice,
+    grades,
+    lines,
+    number_from,
+    pairs,
+    path,
+    paths,
+    reason,
+    report_path,
+    seconds,
+    session_reading,
+    text,
+    whole_number,
+)
+from pytest_rankcheck.plugin.option_rows import option
 
-_GROUP = "rankcheck: ranking regression tests"
-DEFAULT_DEPTH = 100
-CONCURRENCY = 8
-INCONCLUSIVE = ("pass", "warn", "fail")
-SUSPICIOUS = ("ignore", "warn", "fail")
-REPORTS = {
-    "html": "the report as one HTML file, to look at (needs pytest-rankcheck[report])",
-    "markdown": "the report as Markdown, such as for a comment on a pull request",
-    "json": "the report as JSON, with all queries, for machines",
-    "unjudged": "the unjudged documents at the top, most influential first, to be judged: CSV, or "
-    "Quepid's form where the name ends with .quepid.csv",
-}
-"""The reports that can be written, by the ends of their options."""
+__all__ = ["RUN_ENDINGS", "Config"]
+
 RUN_ENDINGS = {"trec": ".run", "parquet": ".parquet", "csv": ".csv", "jsonl": ".jsonl"}
 """The endings of the files that --rankcheck-save-run writes."""
 
 
-def add_options(parser: pytest.Parser) -> None:
-    """Declare every option and ini value, with help."""
-    group = parser.getgroup("rankcheck", _GROUP)
-    group.addoption(
-        "--rankcheck-golden",
-        action="append",
-        default=[],
+@dataclass(frozen=True, eq=False)
+class Config:
+    """The configuration, checked as far as that is possible without loading anything."""
+
+    # --- what is measured
+
+    golden: tuple[Path, ...] = option(
+        (),
+        "golden set to test on, a file or a folder (may be given several times)",
+        flag="--rankcheck-golden",
         metavar="PATH",
-        help="golden set to test on, a file or a folder (may be given several times); overrides "
-        "rankcheck_golden",
+        repeated=True,
+        ini="rankcheck_golden",
+        ini_type="paths",
+        parse=paths,
+        selects_input=True,
+        guide="golden-sets.md",
     )
-    group.addoption(
-        "--rankcheck-sessions",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="session log to measure (may be given several times); overrides rankcheck_sessions",
-    )
-    group.addoption(
-        "--rankcheck-ranker",
-        metavar="MODULE:NAME",
-        help="ranker under test, a callable from query text to document ids; with () at the end "
-        "the name is called once to make it; overrides rankcheck_ranker",
-    )
-    group.addoption(
-        "--rankcheck-run",
-        metavar="PATH",
-        help="take the rankings from this run, or this folder of --rankcheck-save-run, instead of "
-        "calling the ranker",
-    )
-    group.addoption(
-        "--rankcheck-save-run",
-        metavar="DIR",
-        help="keep the run of each golden set in this folder, for --rankcheck-run",
-    )
-    group.addoption(
-        "--rankcheck-save-run-format",
-        metavar="FORMAT",
-        choices=list(RUN_ENDINGS),
-        help="trec (default; jsonl where ids have white space), parquet, csv or jsonl",
-    )
-    group.addoption(
-        "--rankcheck-repeat",
-        metavar="N",
-        type=int,
-        default=1,
-        help="rank N times, and say how much the metrics vary and which rankings changed",
-    )
-    group.addoption(
-        "--rankcheck-lint",
-        action="store_true",
-        help="look for what in the golden sets would mislead a gate, as one test a golden set: "
-        "errors fail it, warnings are shown",
-    )
-    group.addoption(
-        "--rankcheck-baseline-ref",
-        metavar="REF",
-        help="compare with the baselines of this commit of git, such as origin/main, and list "
-        "those that the branch changes",
-    )
-    group.addoption(
-        "--rankcheck-plan",
-        action="store_true",
-        help="say in the summary how many queries would be needed to see falls of some sizes",
-    )
-    group.addoption(
-        "--rankcheck-resolution",
-        action="store_true",
-        help="say in the summary and in the reports which changes of rankings the metrics see on "
-        "this golden set, and which to gate",
-    )
-    for name, what in REPORTS.items():
-        group.addoption(f"--rankcheck-{name}", metavar="PATH", help=f"write {what}")
-    group.addoption(
-        "--rankcheck-approve",
-        metavar="REASON",
-        help="with --snapshot-update: let baselines fall, and write this reason into them",
-    )
-    parser.addini("rankcheck_golden", "golden sets to test on, relative to this file", "paths")
-    parser.addini(
-        "rankcheck_grades",
+    grades: Mapping[str, float] | None = option(
+        None,
         "what the codes of the golden sets mean, one code=grade a line, such as 1=4",
-        "linelist",
+        ini="rankcheck_grades",
+        ini_type="linelist",
+        parse=grades,
+        guide="formats.md",
     )
-    parser.addini(
-        "rankcheck_columns",
+    columns: Mapping[str, str] = option(
+        {},
         "columns of golden sets that are tables, one meaning=name a line, such as query_id=keyword",
-        "linelist",
+        ini="rankcheck_columns",
+        ini_type="linelist",
+        parse=pairs("query_id=keyword"),
+        guide="formats.md#tables-csv-tsv-parquet",
     )
-    parser.addini("rankcheck_split", "which judgments of a BEIR folder (default: test)")
-    parser.addini(
-        "rankcheck_contradictions",
+    split: str | None = option(
+        None,
+        "which judgments of a BEIR folder (default: test)",
+        ini="rankcheck_split",
+        parse=text,
+        guide="formats.md",
+    )
+    contradictions: str = option(
+        "error",
         "what counts where a document is judged twice: first, last, highest, or error (default)",
+        ini="rankcheck_contradictions",
+        parse=lambda given: given.value or "error",
+        guide="golden-sets.md",
     )
-    parser.addini(
-        "rankcheck_lint",
+    lint: bool = option(
+        False,
+        "check the golden sets for what would mislead a gate, in one test for each set: errors "
+        "fail the test, warnings are shown",
+        flag="--rankcheck-lint",
+        guide="golden-sets.md#what-is-wrong-with-a-golden-set",
+    )
+    lint_lines: tuple[str, ...] = option(
+        (),
         "for --rankcheck-lint, one a line: scale=0..3, tolerance=0.02, min_queries=30, spread=0.1, "
         "or rule=error|warning|ignore",
-        "linelist",
+        ini="rankcheck_lint",
+        ini_type="linelist",
+        parse=lines,
+        guide="golden-sets.md#what-is-wrong-with-a-golden-set",
     )
-    parser.addini("rankcheck_sessions", "session logs, relative to this file", "paths")
-    parser.addini(
-        "rankcheck_session_columns",
+    sessions: tuple[Path, ...] = option(
+        (),
+        "session log to measure (may be given several times)",
+        flag="--rankcheck-sessions",
+        metavar="PATH",
+        repeated=True,
+        ini="rankcheck_sessions",
+        ini_type="paths",
+        parse=paths,
+        selects_input=True,
+        guide="sessions.md",
+    )
+    session_columns: Mapping[str, str] = option(
+        {},
         "columns of session logs, one meaning=name a line, such as session=sid",
-        "linelist",
+        ini="rankcheck_session_columns",
+        ini_type="linelist",
+        parse=pairs("session=sid"),
+        guide="sessions.md#reading-a-log",
     )
-    parser.addini(
-        "rankcheck_session_reading",
+    session_reading: Mapping[str, object] = option(
+        {},
         "how session logs are read, one a line: first_rank=0|1, time_unit=s|ms|us|ns, "
         "attributes=group,locale, lenient=true",
-        "linelist",
+        ini="rankcheck_session_reading",
+        ini_type="linelist",
+        parse=session_reading,
+        guide="sessions.md#reading-a-log",
     )
-    parser.addini("rankcheck_ranker", "ranker under test, package.module:name")
-    parser.addini(
-        "rankcheck_depth",
-        f"documents that each query is ranked to (default: {DEFAULT_DEPTH})",
-        type="int",
-        default=DEFAULT_DEPTH,
+
+    # --- the ranker and its runs
+
+    ranker: str | None = option(
+        None,
+        "ranker under test, package.module:name, a callable from query text to document ids; with "
+        "() at the end the name is called once to make the ranker",
+        flag="--rankcheck-ranker",
+        metavar="MODULE:NAME",
+        ini="rankcheck_ranker",
+        parse=text,
+        selects_input=True,
+        guide="rankers.md",
     )
-    parser.addini(
-        "rankcheck_concurrency",
-        f"queries that an async ranker works on at the same time (default: {CONCURRENCY})",
-        type="int",
-        default=CONCURRENCY,
+    run: Path | None = option(
+        None,
+        "take the rankings from this run, or from this folder of --rankcheck-save-run, instead of "
+        "calling the ranker",
+        flag="--rankcheck-run",
+        metavar="PATH",
+        parse=path,
+        selects_input=True,
+        guide="rankers.md",
     )
-    parser.addini("rankcheck_timeout", "seconds that an async ranker has for one query")
-    parser.addini(
-        "rankcheck_retries",
-        "how often a query is tried again after an error of rankcheck_retry_on (default: 0)",
-        type="int",
-        default=0,
+    save_run: Path | None = option(
+        None,
+        "save the run of each golden set in this folder, for --rankcheck-run",
+        flag="--rankcheck-save-run",
+        metavar="DIR",
+        parse=path,
+        guide="rankers.md",
     )
-    parser.addini(
-        "rankcheck_retry_on",
-        "errors of the ranker that are worth another try, by the names of their classes",
-        "linelist",
+    save_run_format: str | None = option(
+        None,
+        "trec (default; jsonl where ids have white space), parquet, csv or jsonl",
+        flag="--rankcheck-save-run-format",
+        metavar="FORMAT",
+        choices=tuple(RUN_ENDINGS),
+        guide="formats.md",
     )
-    parser.addini(
-        "rankcheck_metrics",
-        "metrics to show in the summary and to record in baselines, gated or not, one a line",
-        "linelist",
+    repeat: int = option(
+        1,
+        "rank N times, and show how much the metrics vary and which rankings changed",
+        flag="--rankcheck-repeat",
+        metavar="N",
+        type=int,
+        parse=whole_number(1),
+        guide="rankers.md",
     )
-    parser.addini(
-        "rankcheck_gate",
-        "gates of assert_not_regressed where a test gives none, one a line: gate, metric: gate, "
-        "set: gate, or set metric: gate; such as noninferior(margin=0.02)",
-        "linelist",
+    depth: int = option(
+        100,
+        "documents to keep in each query's ranking (default: 100)",
+        ini="rankcheck_depth",
+        ini_type="int",
+        parse=whole_number(1),
+        guide="rankers.md",
     )
-    parser.addini(
-        "rankcheck_slices",
-        "attributes by whose slices assert_not_regressed gates where a test gives no by",
-        "args",
+    concurrency: int = option(
+        8,
+        "queries that an async ranker works on at the same time (default: 8)",
+        ini="rankcheck_concurrency",
+        ini_type="int",
+        parse=whole_number(1),
+        guide="rankers.md",
     )
-    parser.addini(
-        "rankcheck_suspicious",
-        "what an improvement is that looks like a leak of judgments into the model: ignore, warn "
-        "(default) or fail",
+    timeout: float | None = option(
+        None,
+        "seconds that an async ranker has for one query (default: no limit)",
+        ini="rankcheck_timeout",
+        parse=seconds,
+        guide="rankers.md",
     )
-    parser.addini(
-        "rankcheck_leak_budget",
-        "how far approvals, one after the other, may let a mean fall below the best that was ever "
-        "approved, such as 0.03",
+    retries: int = option(
+        0,
+        "how often to retry a query after an error of rankcheck_retry_on (default: 0)",
+        ini="rankcheck_retries",
+        ini_type="int",
+        parse=whole_number(0),
+        guide="rankers.md",
     )
-    parser.addini(
-        "rankcheck_inconclusive",
-        "what an inconclusive verdict is: pass, warn (default) or fail",
+    retry_on: tuple[str, ...] = option(
+        (),
+        "errors of the ranker after which to retry, by the names of their classes, one a line",
+        ini="rankcheck_retry_on",
+        ini_type="linelist",
+        parse=lines,
+        guide="rankers.md",
     )
-    parser.addini(
-        "rankcheck_conventions",
+    conventions: Mapping[str, str] = option(
+        {},
         "conventions that differ from the default, one name=value a line: ties=doc_id|input|error, "
         "duplicates=error|first, missing=empty|error, extra=ignore|error, no_relevant=zero|exclude",
-        "linelist",
+        ini="rankcheck_conventions",
+        ini_type="linelist",
+        parse=pairs("ties=input"),
+        guide="metrics.md#conventions",
     )
+
+    # --- metrics and gates
+
+    metrics: tuple[str, ...] = option(
+        (),
+        "metrics to show in the summary and to record in baselines, gated or not, one a line",
+        ini="rankcheck_metrics",
+        ini_type="linelist",
+        parse=lines,
+        guide="metrics.md",
+    )
+    gate_lines: tuple[str, ...] = option(
+        (),
+        "gates of assert_not_regressed where a test gives none, one a line: gate, metric: gate, "
+        "set: gate, or set metric: gate; such as noninferior(margin=0.02)",
+        ini="rankcheck_gate",
+        ini_type="linelist",
+        parse=lines,
+        guide="gates.md#gates",
+    )
+    slices: tuple[str, ...] = option(
+        (),
+        "attributes by whose slices assert_not_regressed gates where a test gives no by",
+        ini="rankcheck_slices",
+        ini_type="args",
+        parse=lines,
+        guide="gates.md#slices",
+    )
+    suspicious: str = option(
+        "warn",
+        "what to do about an improvement that looks like a leak of judgments into the model: "
+        "ignore, warn (default) or fail",
+        ini="rankcheck_suspicious",
+        parse=choice(("ignore", "warn", "fail"), "warn"),
+        guide="gates.md#improvements-that-are-too-good",
+    )
+    inconclusive: str = option(
+        "warn",
+        "what to do about an inconclusive verdict: pass, warn (default) or fail",
+        ini="rankcheck_inconclusive",
+        parse=choice(("pass", "warn", "fail"), "warn"),
+        guide="gates.md#gates",
+    )
+    plan: bool = option(
+        False,
+        "show how many queries would be needed to detect falls of some sizes",
+        flag="--rankcheck-plan",
+        guide="gates.md#what-if-the-labels-are-wrong-and-how-many-queries-are-enough",
+    )
+    resolution: bool = option(
+        False,
+        "show which changes of rankings the metrics see on this golden set, and which metrics to "
+        "gate",
+        flag="--rankcheck-resolution",
+        guide="metric-laws.md#what-this-golden-set-can-see",
+    )
+
+    # --- baselines
+
+    approval: str | None = option(
+        None,
+        "with --snapshot-update: let baselines fall, and write this reason into them",
+        flag="--rankcheck-approve",
+        metavar="REASON",
+        parse=reason,
+        guide="baselines.md",
+    )
+    leak_budget: float | None = option(
+        None,
+        "how far approvals together may let a mean fall below the best that was ever approved, "
+        "such as 0.03",
+        ini="rankcheck_leak_budget",
+        parse=number_from(0, "a number from 0 on, such as 0.03: how far a mean may fall"),
+        guide="baselines.md",
+    )
+    baseline_ref: str | None = option(
+        None,
+        "compare with the baselines of this git commit, such as origin/main, and list those that "
+        "the branch changes",
+        flag="--rankcheck-baseline-ref",
+        metavar="REF",
+        guide="baselines.md#in-ci-what-the-target-branch-has-approved",
+    )
+
+    # --- reports
+
+    html: Path | None = option(
+        None,
+        "write the report as one HTML file, to look at (needs pytest-rankcheck[report])",
+        flag="--rankcheck-html",
+        metavar="PATH",
+        parse=report_path,
+        guide="reports.md",
+    )
+    markdown: Path | None = option(
+        None,
+        "write the report as Markdown, such as for a comment on a pull request",
+        flag="--rankcheck-markdown",
+        metavar="PATH",
+        parse=report_path,
+        guide="reports.md",
+    )
+    json: Path | None = option(
+        None,
+        "write the report as JSON, with all queries, for machines",
+        flag="--rankcheck-json",
+        metavar="PATH",
+        parse=report_path,
+        guide="reports.md",
+    )
+    unjudged: Path | None = option(
+        None,
+        "write the unjudged documents at the top, most influential first, to be judged: CSV, or "
+        "Quepid's form where the name ends with .quepid.csv",
+        flag="--rankcheck-unjudged",
+        metavar="PATH",
+        parse=report_path,
+        guide="reports.md",
+    )
+
+    # --- given by others
+
+    update: bool = False
+    """Whether syrupy's --snapshot-update is given."""
+    new_only: bool = False
+    """Whether only new baselines are written."""
+    inputs: tuple[str, ...] = ()
+    """The options of the command line that choose what is measured, to be given again."""
+
+    @property
+    def reports(self) -> ReportPaths:
+        """Where reports are written."""
+        summary = os.environ.get("GITHUB_STEP_SUMMARY")
+        return ReportPaths(
+            self.html, self.markdown, self.json, self.unjudged, Path(summary) if summary else None
+        )
+
+    @property
+    def header(self) -> str | None:
+        """The line for the head of pytest's output; None where nothing is configured."""
+        parts = []
+        if self.golden:
+            names = ", ".join(quoted(path.name) for path in self.golden)
+            parts.append(f"golden {names}")
+        if self.run:
+            parts.append(f"run {quoted(self.run.name)}")
+        elif self.ranker:
+            parts.append(f"ranker {quoted(self.ranker)}")
+        return f"rankcheck: {', '.join(parts)}, depth {self.depth}" if parts else None
+
+
+@dataclass(frozen=True, eq=False)
+class ReportPaths:
+    """Where reports are written; None for those that are not."""
+
+    html: Path | None = None
+    markdown: Path | None = None
+    json: Path | None = None
+    unjudged: Path | None = None
+    step_summary: Path | None = None
+    """The summary of a step of GitHub Actions, to which Markdown is appended."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any report is written."""
+        return any(path is not None for path in vars(self).values())

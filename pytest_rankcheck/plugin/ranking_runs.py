@@ -12,8 +12,8 @@ import pytest
 from pytest_rankcheck.baselines.baseline_path import safe_name
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.plugin.configuration import CONFIG, Config, conventions_of
-from pytest_rankcheck.plugin.option_table import RUN_ENDINGS
+from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
+from pytest_rankcheck.plugin.option_table import RUN_ENDINGS, Config
 from pytest_rankcheck.plugin.ranking_progress import ranking_progress
 from pytest_rankcheck.rankers.rank import rank
 from pytest_rankcheck.rankers.run import Run

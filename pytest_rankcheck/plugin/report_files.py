@@ -13,7 +13,8 @@ import pytest
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import write_whole
-from pytest_rankcheck.plugin.configuration import CONFIG, ReportPaths
+from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.option_table import ReportPaths
 from pytest_rankcheck.reports.ledger import Entry
 
 if TYPE_CHECKING:

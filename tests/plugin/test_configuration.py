@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from project import CONFIGURATION, Project, text_of
+
+from pytest_rankcheck.plugin.option_rows import option_rows
+from pytest_rankcheck.plugin.option_table import Config
 
 FLOOR = """
 from pytest_rankcheck import assert_ndcg_at_least
@@ -27,7 +32,7 @@ def test_floor(evaluation):
         (("--rankcheck-golden", "golden/none.jsonl"), "golden set: there is no file"),
         (("--rankcheck-run", "none.run"), "--rankcheck-run: there is no file"),
         (("--rankcheck-approve", "  "), "--rankcheck-approve needs a reason"),
-        (("-o", "rankcheck_depth=0"), "rankcheck_depth = 0: it is a whole number"),
+        (("-o", "rankcheck_depth=0"), "rankcheck_depth = 0 is invalid; give a whole number"),
         (("-o", "rankcheck_depth=many"), "rankcheck_depth:"),
         (("-o", "rankcheck_metrics=nDGC@10"), "unknown metric 'nDGC'; did you mean 'nDCG'?"),
         (("-o", "rankcheck_conventions=ties"), "'ties' is not of the form name=value"),
@@ -179,12 +184,45 @@ def test_the_header_says_what_is_configured(project: Project) -> None:
     result.stdout.fnmatch_lines(["rankcheck: golden web.jsonl, ranker engine:search, depth 100"])
 
 
+@pytest.mark.parametrize(
+    ("file", "section"),
+    [
+        ("pyproject.toml", "[tool.pytest.ini_options]"),
+        ("pytest.ini", "[pytest]"),
+        ("tox.ini", "[pytest]"),
+        ("setup.cfg", "[tool:pytest]"),
+    ],
+)
+def test_a_misspelt_name_in_any_configuration_file_is_a_usage_error(
+    pytester: pytest.Pytester, file: str, section: str
+) -> None:
+    pytester.path.joinpath(file).write_text(f"{section}\nrankcheck_depht = 3\n", "utf-8")
+    result = pytester.runpytest()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "unknown configuration option 'rankcheck_depht'; did you mean 'rankcheck_depth'?" in (
+        text_of(result)
+    )
+
+
+def test_every_row_of_the_table_of_options_is_read() -> None:
+    rows = option_rows(Config)
+    parts = {part.name for part in fields(Config)}
+    assert parts - rows.keys() == {"update", "new_only", "inputs"}
+    names = [name for row in rows.values() for name in (row.flag, row.ini) if name]
+    assert len(names) == len(set(names))
+    for name, row in rows.items():
+        assert row.flag or row.ini, name
+        assert (row.flag or "--rankcheck-").startswith("--rankcheck-")
+        assert (row.ini or "rankcheck_").startswith("rankcheck_")
+        assert (Path(__file__).parents[2] / "docs" / row.guide.partition("#")[0]).is_file()
+
+
 def test_every_option_has_help(project: Project) -> None:
-    text = text_of(project.run("--help"))
-    for name in ("golden", "ranker", "run", "approve"):
-        assert f"--rankcheck-{name}" in text
-    for name in ("golden", "ranker", "depth", "metrics", "conventions"):
-        assert f"rankcheck_{name}" in text
+    text = " ".join(text_of(project.run("--help")).split())
+    for row in option_rows(Config).values():
+        assert (row.flag or "") in text
+        assert (row.ini or "") in text
+        assert row.help.split(";")[0][:40] in text
 
 
 @pytest.mark.parametrize("arguments", [("--collect-only",), ()])

@@ -179,7 +179,7 @@ def test_a_ranker_that_is_deterministic_is_told_so_too(project: Project) -> None
     assert "2 runs of the same ranker:" in text
     assert "all rankings are the same" in text
     assert "runs of the same ranker" not in text_of(project.run())
-    assert "--rankcheck-repeat = 0: it is a whole number from 1 on" in text_of(
+    assert "--rankcheck-repeat = 0 is invalid; give a whole number from 1 on" in text_of(
         project.run("--rankcheck-repeat", "0")
     )
 
@@ -258,7 +258,9 @@ def test_conditions_of_async_rankers_are_configured(project: Project) -> None:
     ini.write_text(text + 'rankcheck_timeout = "soon"\n')
     assert "rankcheck_timeout: 'soon' is not a number of seconds above 0" in text_of(project.run())
     ini.write_text(text + "rankcheck_concurrency = 0\n")
-    assert "rankcheck_concurrency = 0: it is a whole number from 1 on" in text_of(project.run())
+    assert "rankcheck_concurrency = 0 is invalid; give a whole number from 1 on" in text_of(
+        project.run()
+    )
 
 
 def test_adapters_and_retrievers_are_rankers_of_the_configuration(project: Project) -> None:

@@ -1,0 +1,216 @@
+"""How the values of options and ini names are checked and converted.
+
+A parser takes a `Given` value and returns the configured one, or raises a `ConfigurationError`
+that names the option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_rankcheck.errors import ConfigurationError, quoted
+
+__all__ = [
+    "Given",
+    "choice",
+    "exact",
+    "grades",
+    "lines",
+    "number_from",
+    "pairs",
+    "path",
+    "paths",
+    "reason",
+    "report_path",
+    "seconds",
+    "session_reading",
+    "text",
+    "whole_number",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value as pytest read it from the command line or the configuration file."""
+
+    name: str
+    """The option or ini name, for messages."""
+    value: Any
+    folder: Path
+    """Paths of the command line are relative to it; those of the configuration are absolute."""
+
+
+def exact(given: Given) -> Any:
+    """Return the value as it is."""
+    return given.value
+
+
+def text(given: Given) -> str | None:
+    """Return a text; None where it is empty."""
+    return given.value or None
+
+
+def lines(given: Given) -> tuple[str, ...]:
+    """Return the lines or words of a list."""
+    return tuple(given.value)
+
+
+def path(given: Given) -> Path | None:
+    """Return a path; None where none is given."""
+    return given.folder / given.value if given.value else None
+
+
+def paths(given: Given) -> tuple[Path, ...]:
+    """Return several paths."""
+    return tuple(given.folder / value for value in given.value)
+
+
+def report_path(given: Given) -> Path | None:
+    """Return the path of a report that is to be written.
+
+    Raises:
+        ConfigurationError: it is a folder.
+    """
+    target = path(given)
+    if target is not None and target.is_dir():
+        raise ConfigurationError(f"{given.name} {target} is a folder; give the name of a file")
+    return target
+
+
+def whole_number(lowest: int) -> Callable[[Given], int]:
+    """Return a parser of whole numbers from ``lowest`` on."""
+
+    def parse(given: Given) -> int:
+        value: int = given.value
+        if value < lowest:
+            raise ConfigurationError(
+                f"{given.name} = {value} is invalid; give a whole number from {lowest} on"
+            )
+        return value
+
+    return parse
+
+
+def number_from(lowest: float, meaning: str) -> Callable[[Given], float | None]:
+    """Return a parser of finite numbers from ``lowest`` on; None where none is given."""
+
+    def parse(given: Given) -> float | None:
+        if not given.value:
+            return None
+        value = _number(given.value)
+        if value is None or not lowest <= value < float("inf"):
+            raise ConfigurationError(f"{given.name}: '{quoted(given.value)}' is not {meaning}")
+        return value
+
+    return parse
+
+
+def seconds(given: Given) -> float | None:
+    """Return a number of seconds above 0; None where none is given."""
+    if not given.value:
+        return None
+    value = _number(given.value)
+    if value is None or not value > 0:
+        raise ConfigurationError(
+            f"{given.name}: '{quoted(given.value)}' is not a number of seconds above 0"
+        )
+    return value
+
+
+def choice(words: Collection[str], default: str) -> Callable[[Given], str]:
+    """Return a parser of one of ``words``."""
+
+    def parse(given: Given) -> str:
+        word = given.value or default
+        if word not in words:
+            raise ConfigurationError(
+                f"{given.name}: '{quoted(word)}' is not one of {', '.join(words)}"
+            )
+        return str(word)
+
+    return parse
+
+
+def pairs(example: str) -> Callable[[Given], dict[str, str]]:
+    """Return a parser of lines of the form ``name=value``, such as ``example``."""
+
+    def parse(given: Given) -> dict[str, str]:
+        return dict(_pair(line, given.name, example) for line in given.value)
+
+    return parse
+
+
+def grades(given: Given) -> Mapping[str, float] | None:
+    """Return what codes mean; None where no code is configured.
+
+    Raises:
+        ConfigurationError: a grade is not a number.
+    """
+    grades_by_code: dict[str, float] = {}
+    for code, grade in pairs("1=4")(given).items():
+        value = _number(grade)
+        if value is None:
+            raise ConfigurationError(
+                f"{given.name}: the grade '{quoted(grade)}' of code '{quoted(code)}' is not a "
+                "number"
+            )
+        grades_by_code[code] = value
+    return grades_by_code or None
+
+
+def session_reading(given: Given) -> Mapping[str, object]:
+    """Return the keywords with which session logs are read.
+
+    Raises:
+        ConfigurationError: a keyword or its value is unknown.
+    """
+    keywords: dict[str, object] = {}
+    for key, value in pairs("first_rank=0")(given).items():
+        if key == "first_rank" and value in ("0", "1"):
+            keywords[key] = int(value)
+        elif key == "time_unit" and value in ("s", "ms", "us", "ns"):
+            keywords[key] = value
+        elif key == "attributes":
+            keywords[key] = tuple(part.strip() for part in value.split(",") if part.strip())
+        elif key == "lenient" and value in ("true", "false"):
+            keywords[key] = value == "true"
+        else:
+            raise ConfigurationError(
+                f"{given.name}: '{quoted(key)}={quoted(value)}' is invalid; write first_rank=0 or "
+                "1, time_unit=s, ms, us or ns, attributes=group,locale, or lenient=true or false"
+            )
+    return keywords
+
+
+def reason(given: Given) -> str | None:
+    """Return the reason of an approval; None where none is given.
+
+    Raises:
+        ConfigurationError: it is blank.
+    """
+    if given.value is None:
+        return None
+    if not given.value.strip():
+        raise ConfigurationError(
+            f'{given.name} needs a reason, such as {given.name} "new tokenizer, head queries win"'
+        )
+    return str(given.value.strip())
+
+
+def _pair(line: str, name: str, example: str) -> tuple[str, str]:
+    key, equals, value = line.partition("=")
+    if not equals:
+        raise ConfigurationError(
+            f"{name}: '{quoted(line)}' is not of the form name=value, such as {example}"
+        )
+    return key.strip(), value.strip()
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
