@@ -14,7 +14,7 @@ from pytest_rankcheck.reports.text.stability_text import stability_note, stabili
 
 __all__ = ["assert_ranking_stable"]
 
-_HEADING = "rankings held to their baseline"
+_HEADING = "rankings compared with their baseline"
 
 
 def assert_ranking_stable(

@@ -25,7 +25,6 @@ _MOST_GATES = 100
 _WORST = 10
 _SLICES = 12
 _DOCUMENTS = 5
-_CHECKS = "checks of behaviour"
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$^&\"'])")
 # What GitHub turns into links though no character of it is Markdown's.
 _LINKED = re.compile(r"@|www\\\.|://|:\\/\\/|#(?=\d)", re.IGNORECASE)
@@ -63,7 +62,7 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
             text += section + "\n"
     if hidden:
         count = plural(hidden, "section")
-        text += f"_{count} left out to keep this short; the HTML and JSON reports have all._\n"
+        text += f"_{count} omitted to keep this short; the HTML and JSON reports are complete._\n"
     return text
 
 
@@ -72,8 +71,8 @@ def _head(report: Report) -> str:
     checks = sum("failure" in note for note in report["notes"])
     gates = plural(len(report["gates"]), "gate")
     if checks:
-        told = f"{failed:,} of {gates} and {plural(checks, 'check of behaviour', _CHECKS)}"
-        return f"## ❌ Ranking quality: {told} failed\n"
+        parts = f"{failed:,} of {gates} and {plural(checks, 'behaviour check')}"
+        return f"## ❌ Ranking quality: {parts} failed\n"
     if failed:
         return f"## ❌ Ranking quality: {failed:,} of {gates} failed\n"
     return f"## ✅ Ranking quality: {gates} passed\n"
@@ -96,17 +95,17 @@ def _verdicts(gates: Sequence[Mapping[str, Any]]) -> str:
     head = ("", "golden set", "metric", "baseline", "now", "change", "95% interval", "verdict")
     lines = list(_table(head, rows))
     if len(gates) > _MOST_GATES:
-        lines += ["", f"_and {plural(len(gates) - _MOST_GATES, 'gate')} more that passed_"]
+        lines += ["", f"_and {plural(len(gates) - _MOST_GATES, 'more gate')}_"]
     return "\n".join(lines) + "\n"
 
 
 def _gate(gate: Mapping[str, Any], report: Report) -> str:
-    """Return what a gate that failed, or could not tell, has to say."""
+    """Return the section of a gate that failed or is inconclusive."""
     lines = [f"### {escaped(gate['metric'])} on {escaped(gate['golden_set'], 60)}", ""]
     overall = gate["overall"]
     if overall.get("paired") is False:
         sessions = plural(overall["queries"], "session")
-        lines.append(f"{sessions}, others than in the baseline; {escaped(gate['gate'])}")
+        lines.append(f"{sessions}, different from those in the baseline; {escaped(gate['gate'])}")
     elif "losses" in overall:
         queries = plural(overall["queries"], "query", "queries")
         lines.append(
@@ -117,8 +116,8 @@ def _gate(gate: Mapping[str, Any], report: Report) -> str:
     if unjudged and unjudged["documents"] and unjudged["if_relevant"] is not None:
         documents = plural(unjudged["documents"], "document")
         bound = change(unjudged["if_relevant"])
-        told = f"without a judgment: if relevant, the change would be {bound}."
-        lines += ["", f"{documents} new in the top {unjudged['k']} {told}"]
+        if_relevant = f"without a judgment: if relevant, the change would be {bound}."
+        lines += ["", f"{documents} new in the top {unjudged['k']} {if_relevant}"]
     lines += _slices(gate["slices"], gate["higher_is_better"])
     measurement = next(
         (one for one in report["measurements"] if one["key"] == gate["measurement"]), None
@@ -126,21 +125,21 @@ def _gate(gate: Mapping[str, Any], report: Report) -> str:
     if measurement:
         lines += _queries(gate, measurement)
     if gate["text"]:
-        lines += ["", *_all_of_it(gate["text"])]
+        lines += ["", *_full_text(gate["text"])]
     return "\n".join(lines) + "\n"
 
 
 def _failure(note: Mapping[str, str]) -> str:
-    """Return what a failing assertion that is about no metric has to say."""
+    """Return the section of a failing assertion that is not about a metric."""
     head = [f"### {escaped(note['heading'])}", "", escaped(note["text"], 400), ""]
-    return "\n".join([*head, *_all_of_it(note["failure"])]) + "\n"
+    return "\n".join([*head, *_full_text(note["failure"])]) + "\n"
 
 
-def _all_of_it(text: str) -> list[str]:
+def _full_text(text: str) -> list[str]:
     """Return the text of a failure, folded away."""
     fence = "`" * (_longest_run(text) + 3)
     shown = "\n".join(quoted(line, 400) for line in text.splitlines())
-    start = ["<details><summary>All of it</summary>", "", f"{fence}text", shown, fence]
+    start = ["<details><summary>Full text</summary>", "", f"{fence}text", shown, fence]
     return [*start, "", "</details>"]
 
 
@@ -172,11 +171,11 @@ def _slices(slices: Sequence[Mapping[str, Any]], higher_is_better: bool) -> Iter
     yield from _table(("slice", "queries", "baseline", "now", "change", ""), rows)
     if len(order) > _SLICES:
         yield ""
-        yield f"_and {plural(len(order) - _SLICES, 'slice')} more_"
+        yield f"_and {plural(len(order) - _SLICES, 'more slice')}_"
 
 
 def _queries(gate: Mapping[str, Any], measurement: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the queries that lost most, with what stood at their top and stands there now."""
+    """Yield the queries that lost most, with the top of their rankings before and now."""
     name, sign = gate["metric"], 1 if gate["higher_is_better"] else -1
     changed = [
         (sign * (now - before), query)
@@ -199,11 +198,11 @@ def _queries(gate: Mapping[str, Any], measurement: Mapping[str, Any]) -> Iterato
         for _, query in changed[:_WORST]
     ]
     yield ""
-    head = ("query", "text", "baseline", "now", "top then", "top now")
+    head = ("query", "text", "baseline", "now", "top before", "top now")
     yield from _table(head, rows)
     if len(changed) > _WORST:
         yield ""
-        yield f"_and {plural(len(changed) - _WORST, 'query', 'queries')} more that are worse_"
+        yield f"_and {plural(len(changed) - _WORST, 'more query', 'more queries')} that are worse_"
 
 
 def _documents(doc_ids: Sequence[str], query: Mapping[str, Any]) -> str:
@@ -215,7 +214,7 @@ def _documents(doc_ids: Sequence[str], query: Mapping[str, Any]) -> str:
 
 
 def _changes(notes: Sequence[Mapping[str, str]]) -> str:
-    """Return what the branch does to baselines, which its reviewers must not overlook."""
+    """Return the baselines that the branch changes, which its reviewers must not overlook."""
     found = [note for note in notes if note["heading"].startswith(CHANGES)]
     if not found:
         return ""

@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("bounds", "regression"):
+    for module in ("bound_assertions", "regression_assertion"):
         monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", lambda entry: None)

@@ -288,7 +288,7 @@ def test_the_text_names_conditions_queries_and_both_rankings(entered: list[Entry
     # and 1 elsewhere, so it is 1 - 0.1 * 0.9 / 2 = 0.955.
     name = "test_the_text_names_conditions_queries_and_both_rankings.<locals>.padded"
     assert str(failure.value) == (
-        f"ranker '{name}' on golden set 'web' (9 queries) does not always answer the same: batch "
+        f"ranker '{name}' on golden set 'web' (9 queries) is not deterministic: batch "
         "size\n"
         "  asked again          9 queries ranked the same (time 2, time 3)\n"
         "  batch size           1 of 9 queries ranked differently (1 at once, 4 at once)\n"
@@ -296,7 +296,7 @@ def test_the_text_names_conditions_queries_and_both_rankings(entered: list[Entry
         "first)\n"
         "  order of candidates  not checked: the ranker is given no candidates\n"
         "  several at once      8 other queries ranked the same (4 threads)\n"
-        "  batch size: an answer depends on what is asked with it: look for padding, for "
+        "  batch size: an answer depends on the rest of its batch: look for padding, for "
         "statistics over the batch, and for scores so close that rounding decides\n"
         '    q4 "text 4"   1 at once, RBO 0.955, from rank 2 on\n'
         "      first  1 d0   2 d1   3 d2   4 d3   5 d4   ... 8 documents\n"
@@ -312,8 +312,8 @@ def test_what_passed_is_said_in_a_line(entered: list[Entry]) -> None:
     assert entered == [
         {
             "heading": "determinism",
-            "note": "ranker 'constant' on golden set 'web' (1 query) always answers the same: "
-            "asked again, several at once; not checked: batch size, order of queries, order of "
+            "note": "ranker 'constant' on golden set 'web' (1 query) is deterministic (asked "
+            "again, several at once); not checked: batch size, order of queries, order of "
             "candidates",
         }
     ]

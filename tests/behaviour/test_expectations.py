@@ -159,8 +159,8 @@ def test_all_violations_are_told_at_once_with_query_ranking_and_what_was_expecte
         "    expected  at least one result\n"
         "    because   we always hire\n"
         "    ranked    nothing: the run does not have this query\n"
-        "  to mend: improve these queries, correct what is expected, or say with known_failure why "
-        "it cannot hold yet"
+        "  to fix: improve these queries, correct the expectations, or say with known_failure why "
+        "they cannot hold yet"
     )
 
 
@@ -188,8 +188,8 @@ def test_a_known_failure_that_holds_fails_and_says_to_remove_the_mark() -> None:
     )
     assert text == (
         "golden set 'shop' (4 queries): 0 of 2 expectations hold, 1 known failure, 1 known failure "
-        "that holds now\n"
-        "  known failures that hold now; take their known_failure away\n"
+        "that now holds\n"
+        "  known failures that now hold; remove their known_failure\n"
         '    q1 "refund": expected policy in the top 5 (known failure: "no stemming yet"); policy '
         "is at 5\n"
         "  known failures, which do not fail the test\n"
@@ -204,21 +204,21 @@ def test_to_warn_is_shown_and_passes(entered: list[Entry]) -> None:
     assert [(entry["heading"], entry["note"]) for entry in entered] == [
         (
             "expectations",
-            "golden set 'shop' (4 queries): 0 of 2 expectations hold, 1 violated (1 to warn), 1 known failure that holds now",
+            "golden set 'shop' (4 queries): 0 of 2 expectations hold, 1 violated (1 with severity warn), 1 known failure that now holds",
         ),
         (
-            "expectations to look at (severity warn)",
+            "expectations that only warn (severity warn)",
             'q1 "refund": expected policy in the top 1; policy is at 5',
         ),
         (
-            "expectations to look at (severity warn)",
-            'q2 "xyzzy": expected faq in the top 1 (known failure: "x", but it holds now: take the mark away); faq is at 1',
+            "expectations that only warn (severity warn)",
+            'q2 "xyzzy": expected faq in the top 1 (known failure: "x", but it now holds: remove the mark); faq is at 1',
         ),
     ]
     other = Expectation.no_results(query="q2")
     text = failure_of([warned, other])
     assert text.startswith(
-        "golden set 'shop' (4 queries): 0 of 2 expectations hold, 2 violated (1 to warn)\n"
+        "golden set 'shop' (4 queries): 0 of 2 expectations hold, 2 violated (1 with severity warn)\n"
     )
     assert "policy" not in text
 

@@ -71,7 +71,7 @@ def test_a_ranker_that_does_not_care_passes(entered: list[Entry]) -> None:
         "heading": "invariance",
         "note": "perturbation 'case', ranker 'alike' on golden set 'shop' (6 queries): 0 of 4 "
         "perturbed queries ranked differently, mean RBO 1.0000; nDCG@10 0.8333 -> 0.8333, +0.0000 "
-        "over 3 judged queries; not perturbed: 1 stays as it is, 1 has no text",
+        "over 3 judged queries; not perturbed: 1 is unchanged by it, 1 has no text",
     }
 
 
@@ -84,7 +84,7 @@ def test_without_a_limit_nothing_may_change() -> None:
     # The means: (1 + 1 + 0.5) / 3 = 0.8333 and (0.5869 + 0.5 + 0) / 3 = 0.3623.
     assert text == (
         "perturbation 'upper' changes the answers of ranker 'loud' on golden set 'shop' (6 queries) "
-        "by more than it may; not perturbed: 1 stays as it is, 1 has no text\n"
+        "by more than allowed; not perturbed: 1 is unchanged by it, 1 has no text\n"
         "  4 perturbed queries, 4 texts: mean RBO 0.5400 (p=0.8)\n"
         "  every ranking must be the same: 4 of 4 queries are not\n"
         "  nDCG@10 0.8333 -> 0.3623, -0.4710 over 3 judged queries\n"
@@ -101,7 +101,7 @@ def test_without_a_limit_nothing_may_change() -> None:
         '    q4 "hat" -> "HAT"   RBO 0.720\n'
         "      as it is   1 a   2 b   3 c\n"
         "      perturbed  1 c   2 b   3 a\n"
-        "  to mend: make the ranker treat the texts alike, or allow what may be (allowed_queries)"
+        "  to fix: make the ranker treat the texts alike, or allow exceptions (allowed_queries)"
     )
     assert rbo("abc", "cba", p=0.8) == pytest.approx(0.72)
 
@@ -265,7 +265,7 @@ def test_an_irrelevant_word_must_not_make_it_better() -> None:
     text = failure_of(lambda: assert_direction(lured, golden, noisy, "not_better"))
     # c is the only one that q3 wants: 0.5 at rank 3, 1 at rank 1; a of q6 stays at rank 2: 0.6309.
     assert text == (
-        "perturbation 'noisy' leads ranker 'lured' on golden set 'shop' (3 queries) the wrong way\n"
+        "perturbation 'noisy' moves ranker 'lured' on golden set 'shop' (3 queries) in the wrong direction\n"
         "  nDCG@10 0.5655 -> 0.8155, +0.2500 over 2 judged queries\n"
         "  nDCG@10 of every query must not become better: 1 of 2 judged queries does\n"
         "  worst queries\n"
@@ -429,8 +429,8 @@ def test_nothing_perturbed_may_pass_where_that_is_said(entered: list[Entry]) -> 
     assert_invariant(alike, SHOP, "accents", min_queries=0, max_drop=0.1, min_mean_rbo=0.9)
     assert_direction(alike, SHOP, "accents", "not_better", min_queries=0)
     assert entered[0]["note"].endswith(
-        "0 of 0 perturbed queries ranked differently, mean RBO -; not perturbed: 5 stay as they "
-        "are, 1 has no text"
+        "0 of 0 perturbed queries ranked differently, mean RBO -; not perturbed: 5 are "
+        "unchanged by it, 1 has no text"
     )
 
 

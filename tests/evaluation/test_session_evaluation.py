@@ -194,7 +194,10 @@ def test_the_text_of_two_samples() -> None:
     with pytest.raises(AssertionError) as caught:
         assert_not_regressed(now, then, RR, gate=Gate.significant(), by="group")
     told = str(caught.value)
-    assert "200 sessions in the baseline, 150 now: others, so two samples" in told
+    assert (
+        "200 sessions in the baseline, 150 now: different sessions, so compared as two samples"
+        in told
+    )
     assert "(Welch's t-test of two samples)" in told
     assert "worst" not in told.replace("slices, worst first", "")
     assert "such sessions detect a fall of" in told

@@ -16,7 +16,7 @@ from pytest_rankcheck.baselines.record_writer import record_text
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 MAIN = ("--rankcheck-baseline-ref", "main")
-HEADING = "baselines that this branch changes, against main:"
+HEADING = "baselines changed by this branch, compared with main:"
 WORSE = {1: 2, 2: 2, 3: 2, 4: 2}
 """A fall of 4 / 2 / 80 = 0.025, more than the 0.01 that the test allows."""
 
@@ -81,7 +81,7 @@ def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
         assert 'test_mrr.json: RR 1.0000 -> 0.9750; approved "half the latency"' in text_of(result)
         assert "passed, as" in text_of(result)
         markdown = (branched.path / "r.md").read_text("utf-8")
-        assert r"### baselines that this branch changes, against main" in markdown
+        assert r"### baselines changed by this branch, compared with main" in markdown
         assert r"approved \"half the latency\"" in markdown
     branched.rank({**WORSE, 5: 2, 6: 2})  # more than was approved
     branched.run(*MAIN).assert_outcomes(failed=1)
@@ -118,7 +118,7 @@ def test_approvals_of_the_target_branch_cannot_be_dropped(branched: Project) -> 
         branched.baseline_file().write_text(text, "utf-8")
         result = branched.run(*MAIN)
         result.assert_outcomes(failed=1)
-        assert "earlier approvals are not those of that commit any more" in text_of(result)
+        assert "the earlier approvals differ from those of that commit" in text_of(result)
 
 
 def test_a_golden_set_that_the_branch_changed_counts_once_it_is_recorded(
@@ -127,7 +127,7 @@ def test_a_golden_set_that_the_branch_changed_counts_once_it_is_recorded(
     branched.golden(branched.queries(90))
     result = branched.run(*MAIN)
     result.assert_outcomes(failed=1)
-    assert "RR: golden set 'web' changed, its baseline is stale" in text_of(result)
+    assert "RR: golden set 'web' changed, so its baseline is stale" in text_of(result)
     branched.update()
     branched.run(*MAIN).assert_outcomes(passed=1)
     for ranks in ({0: 9, 1: 9, 2: 9}, {0: 2}):  # the second inside the tolerance
@@ -175,7 +175,7 @@ def test_a_record_that_the_branch_broke_is_listed_as_such(branched: Project) -> 
     result = branched.run(*MAIN)
     result.assert_outcomes(passed=1)
     assert (
-        "test_mrr.json: changed, and cannot be read: test_mrr.json: this baseline was edited"
+        "test_mrr.json: changed, but cannot be read: test_mrr.json: this baseline was edited"
         in (text_of(result))
     )
 

@@ -40,15 +40,15 @@ def test_known_failures_and_warnings_are_in_the_summary_of_a_green_session(shop:
         [
             "expectations:",
             (
-                "  golden set 'web' (80 queries): 3 of 5 expectations hold, 1 violated (1 to warn), "
+                "  golden set 'web' (80 queries): 3 of 5 expectations hold, 1 violated (1 with severity warn), "
                 "1 known failure"
             ),
-            "expectations that fail as known:",
+            "expectations with a known failure:",
             (
                 '  q002 "query 2" [[]golden/web.jsonl:3]: expected filler-0 in the top 1 (known '
                 'failure: "no fillers"); filler-0 is at 2'
             ),
-            "expectations to look at (severity warn):",
+            "expectations that only warn (severity warn):",
             (
                 '  q003 "query 3" [[]golden/web.jsonl:4]: expected none of doc of query 3, filler-9 in '
                 "the top 3; doc of query 3 is at 1, filler-9 is at 11"
@@ -60,7 +60,7 @@ def test_known_failures_and_warnings_are_in_the_summary_of_a_green_session(shop:
 FAILURE = [
     (
         "E       AssertionError: golden set 'web' (80 queries): 1 of 5 expectations holds, 3 violated "
-        "(1 to warn), 1 known failure that holds now"
+        "(1 with severity warn), 1 known failure that now holds"
     ),
     'E           q000 "query 0"  (golden/web.jsonl:1)',
     "E             expected  doc of query 0 in the top 1",
@@ -71,7 +71,7 @@ FAILURE = [
     'E           q001 "query 1"  (golden/web.jsonl:2)',
     "E             expected  doc of query 1 above filler-0",
     "E             but       doc of query 1 is at 2, filler-0 is at 1",
-    "E           known failures that hold now; take their known_failure away",
+    "E           known failures that now hold; remove their known_failure",
     (
         'E             q002 "query 2" [[]golden/web.jsonl:3]: expected filler-0 in the top 1 (known '
         'failure: "no fillers"); filler-0 is at 1'
@@ -90,7 +90,7 @@ def test_all_violations_are_told_also_by_workers(shop: Project, arguments: tuple
         [
             "expectations:",
             "  FAILED: golden set 'web' (80 queries): 1 of 5 expectations holds, 3 violated*",
-            "expectations to look at (severity warn):",
+            "expectations that only warn (severity warn):",
         ]
     )
     assert "assertions/expectations.py" not in text_of(result)
@@ -115,7 +115,7 @@ def test_reports_know_that_they_failed(shop: Project, monkeypatch: pytest.Monkey
     (failing,) = (note for note in report["notes"] if "failure" in note)
     assert failing["failure"].startswith("golden set 'web' (80 queries): 1 of 5 expectations")
     markdown = (shop.path / "report.markdown").read_text("utf-8")
-    assert "## ❌ Ranking quality: 0 of 0 gates and 1 check of behaviour failed" in markdown
+    assert "## ❌ Ranking quality: 0 of 0 gates and 1 behaviour check failed" in markdown
     assert "expected  doc of query 0 in the top 1" in markdown
     html = (shop.path / "report.html").read_text("utf-8")
     assert "<title>Failed: ranking quality</title>" in html

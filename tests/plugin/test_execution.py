@@ -168,7 +168,7 @@ def test_a_ranker_that_is_not_deterministic_is_told_so(
     assert result.ret == 0, text_of(result)
     text = text_of(result)
     assert "3 runs of the same ranker:" in text
-    assert "not deterministic, 1 of 40 queries is ranked differently: q000" in text
+    assert "not deterministic: 1 of 40 queries is ranked differently (q000)" in text
     # RR of q000 is 1, 1/3, 1/3: means differ by (2/3)/40 = 1/60, deviation 1/60/sqrt(3) = 0.009623
     assert "RR has a standard deviation of 0.009623" in text
 

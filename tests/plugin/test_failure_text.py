@@ -79,8 +79,8 @@ def test_new_unjudged_documents_are_counted(project: Project) -> None:
         [
             "*never seen (unjudged)  - -> 1*",
             "*160 documents new in the top 10 are unjudged *; Judged@10 0.200 -> 0.100",
-            "*if all of them were irrelevant, the difference would be -0.6667; of grade 2, +0.0000",
-            "*they could make up for the whole fall: judge them before you decide",
+            "*if all of them were irrelevant, the difference would be -0.6667; with grade 2, +0.0000",
+            "*they could account for the whole fall: judge them before you decide",
         ]
     )
 
@@ -203,7 +203,7 @@ def test_the_summary_reports_missing_extra_and_hopeless_queries(project: Project
         [
             "*1 query without a relevant document: q005.*",
             "*2 judged queries are not in the run and counted as empty rankings: q000, q001",
-            "*1 query of the run without judgments, not measured: another",
+            "*1 query of the run has no judgments and was not measured: another",
         ]
     )
 

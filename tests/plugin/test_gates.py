@@ -75,11 +75,11 @@ def test_an_inconclusive_verdict_warns_fails_or_passes(
     result = recorded.run_apart(*workers)
     result.assert_outcomes(passed=1)
     text = text_of(result)
-    assert "inconclusive: it cannot be told whether it got worse:" in text
-    assert "RR cannot be told on golden set 'web' (80 queries)" in text
+    assert "inconclusive: not enough evidence to say whether it got worse:" in text
+    assert "RR is inconclusive on golden set 'web' (80 queries)" in text
     assert "a fall of 0.0100 is neither ruled out nor shown" in text
-    assert "to tell a fall of 0.01, " in text
-    assert "of 2 changed queries it cannot be below 0.25" in text
+    assert "; a fall of 0.01 needs " in text
+    assert "with 2 changed queries the smallest possible p is 0.25" in text
     configure(recorded, gate, 'rankcheck_inconclusive = "fail"')
     for arguments in ((), ("--snapshot-update",)):
         result = recorded.run_apart(*workers, *arguments)
@@ -89,7 +89,7 @@ def test_an_inconclusive_verdict_warns_fails_or_passes(
     configure(recorded, gate, 'rankcheck_inconclusive = "pass"')
     result = recorded.run_apart(*workers)
     result.assert_outcomes(passed=1)
-    assert "cannot be told" not in text_of(result)
+    assert "inconclusive on" not in text_of(result)
 
 
 def test_an_update_keeps_the_record_of_an_inconclusive_fall(recorded: Project) -> None:
@@ -150,7 +150,7 @@ def test_what_is_no_baseline_and_no_gate_is_refused() -> None:
 
 def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None:
     text = text_of(recorded.run("--rankcheck-plan"))
-    assert "queries needed to see a fall (paired t-test, one-sided" in text
+    assert "queries needed to detect a fall (paired t-test, one-sided" in text
     assert "golden set 'web' (80 queries), RR: standard deviation 0.0000, a guess" in text
     recorded.rank({1: 9, 50: 9})
     text = text_of(recorded.run("--rankcheck-plan"))

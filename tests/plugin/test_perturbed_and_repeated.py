@@ -62,7 +62,7 @@ def test_what_passed_is_said(project: Project, arguments: tuple[str, ...]) -> No
     result.stdout.fnmatch_lines(
         [
             "determinism:",
-            "  ranker 'search' on golden set 'web' (12 queries) always answers the same*",
+            "  ranker 'search' on golden set 'web' (12 queries) is deterministic*",
         ]
     )
     result.stdout.fnmatch_lines(
@@ -95,8 +95,8 @@ def test_what_failed_is_told_whole(project: Project, arguments: tuple[str, ...])
     result.stdout.fnmatch_lines(
         [
             (
-                "E       AssertionError: ranker 'search' on golden set 'web' (12 queries) does not "
-                "always answer the same: asked again"
+                "E       AssertionError: ranker 'search' on golden set 'web' (12 queries) "
+                "is not deterministic: asked again"
             ),
             "E         asked again          1 of 12 queries ranked differently (time 2)",
             'E           q007 "query 7"   time 2, RBO *, from rank 1 on',
@@ -108,7 +108,7 @@ def test_what_failed_is_told_whole(project: Project, arguments: tuple[str, ...])
         [
             (
                 "E       AssertionError: perturbation 'case' changes the answers of ranker 'search' on "
-                "golden set 'web' (12 queries) by more than it may"
+                "golden set 'web' (12 queries) by more than allowed"
             ),
             (
                 "E         the ranker fails on 12 perturbed queries: q000, q001, q002, q003, q004 and 7 "
@@ -123,7 +123,7 @@ def test_what_failed_is_told_whole(project: Project, arguments: tuple[str, ...])
         [
             (
                 "E       AssertionError: perturbation 'noisy' leads ranker 'search' on golden set 'web' "
-                "(12 queries) the wrong way"
+                "(12 queries) in the wrong direction"
             ),
             "E         nDCG@10 of every query must not become better: 12 of 12 judged queries do",
         ]

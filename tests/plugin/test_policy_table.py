@@ -179,7 +179,7 @@ def test_an_approval_without_an_update_fails_and_writes_nothing(project: Project
     result.stdout.fnmatch_lines(
         [
             "*nothing was approved: RR is lower*",
-            "*--rankcheck-approve takes effect together with --snapshot-update",
+            "*--rankcheck-approve takes effect only together with --snapshot-update",
         ]
     )
     assert project.baseline_file().read_bytes() == before
@@ -251,7 +251,7 @@ def test_a_changed_golden_set_is_stale_and_the_unchanged_queries_are_compared(
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*RR: golden set 'web' changed, its baseline is stale",
+            "*RR: golden set 'web' changed, so its baseline is stale",
             "*1 query changed since the baseline: q003",
             "*1 query added since the baseline: renamed",
             "*1 query removed since the baseline: q004",

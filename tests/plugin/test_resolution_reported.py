@@ -53,7 +53,7 @@ def test_it_is_said_once_with_the_metrics_of_all_tests(
     result.stdout.fnmatch_lines(
         [
             f"{HEADING}grades):",
-            "  metric * swaps seen  of telling ones  smallest step  of the mean  at ceiling*",
+            "  metric * swaps seen  of different grades  smallest step  of the mean  at ceiling*",
             # 40 queries, where the first is exchanged with the second.
             "  Success@1 * 4.2% * 33.3% * 1 * 0.013 * 50.0% * 50.0% * 0.0%  RR (tau 1.00)",
             "  RR * 12.5% * 100.0% * 0.083 * 0.001 * 50.0% * 0.0% * 0.0%  Success@1 (tau 1.00)",
@@ -92,9 +92,9 @@ def test_the_html_report_has_it(measured: Project) -> None:
     without, told = (
         (measured.path / name).read_text("utf-8") for name in ("without.html", "with.html")
     )
-    assert 'id="sight"' not in without
-    assert '<a href="#sight">' not in without
-    section = told.partition('<section id="sight"')[2].partition("</section>")[0]
+    assert 'id="resolution"' not in without
+    assert '<a href="#resolution">' not in without
+    section = told.partition('<section id="resolution"')[2].partition("</section>")[0]
     assert "960 swaps of neighbours, 120 of different grades" in section
     assert '<td>RR</td><td class="number">12.5%</td><td class="number">100.0%</td>' in section
     assert "<li>gate on RR: it sees 100.0% of the swaps" in section

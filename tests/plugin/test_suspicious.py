@@ -42,7 +42,7 @@ def test_where_it_fails_only_a_reason_makes_it_the_baseline(perfect: Project) ->
         text = text_of(result)
         assert "RR on golden set 'web' (80 queries) is too good: 0.8750 -> 1.0000, +0.1250" in text
         assert "RR is perfect now, 1.0000" in text
-        assert "look whether training data, features or prompts contain this golden set" in text
+        assert "check whether training data, features or prompts contain this golden set" in text
         assert perfect.baseline_file().read_bytes() == before
     perfect.update("--rankcheck-approve", "fixed the tokenizer; looked for leaks, none")
     [approval] = perfect.record()["approvals"]
@@ -75,8 +75,8 @@ def test_a_verdict_that_hangs_on_the_order_of_ties_says_so(project: Project) -> 
     text = text_of(result)
     assert "verdicts that depend on the order of tied scores:" in text
     assert (
-        "test_mrr: 80 queries have tied scores in their rankings: over the orders of ties RR is "
-        "0.5000 to 1.0000; the verdict depends on the order, so break the ties in the ranker"
+        "test_mrr: 80 queries have tied scores in their rankings: depending on how ties are ordered, "
+        "RR ranges from 0.5000 to 1.0000; the verdict depends on the order, so break the ties in the ranker"
     ) in text
     project.write("engine.py", TIED.replace('"a"', '"f"'))
     result = project.run()

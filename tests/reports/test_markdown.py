@@ -19,9 +19,9 @@ def test_verdicts_slices_and_worst_queries(report: Report) -> None:
     assert lines[0].startswith("## ❌ Ranking quality: ")
     assert any(line.startswith(r"| ❌ | golden set | nDCG@<!-- -->10 |") for line in lines)
     assert any("locale=de | 30 |" in line for line in lines)
-    assert "| query | text | baseline | now | top then | top now |" in text
-    assert "_and 10 queries more that are worse_" in text
-    assert "<details><summary>All of it</summary>" in text
+    assert "| query | text | baseline | now | top before | top now |" in text
+    assert "_and 10 more queries that are worse_" in text
+    assert "<details><summary>Full text</summary>" in text
     assert lines[-2].startswith("<sub>pytest \\-q · ")
 
 
@@ -37,15 +37,15 @@ def test_it_never_is_longer_than_a_comment(report: Report) -> None:
     report["gates"] = [copy.deepcopy(gate) for _ in range(300)]
     text = markdown_of(report)
     assert len(text) < LONGEST_COMMENT
-    assert "sections left out to keep this short; the HTML and JSON reports have all" in text
-    assert "_and 200 gates more that passed_" in text
+    assert "sections omitted to keep this short; the HTML and JSON reports are complete" in text
+    assert "_and 200 more gates_" in text
 
 
 def test_what_failed_beside_the_gates_is_told_whole(report: Report) -> None:
     report["gates"] = [gate for gate in report["gates"] if not gate["failed"]]
     report["notes"].append({"heading": "expectations", "text": "one", "failure": "one\n  ```two"})
     text = markdown_of(report)
-    assert text.startswith("## ❌ Ranking quality: 0 of 1 gate and 1 check of behaviour failed\n")
+    assert text.startswith("## ❌ Ranking quality: 0 of 1 gate and 1 behaviour check failed\n")
     assert "### expectations\n\none\n" in text
     assert "\n``````text\none\n  ```two\n``````\n" in text
     assert "  - one" not in text

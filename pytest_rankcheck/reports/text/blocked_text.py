@@ -36,14 +36,14 @@ def blocked_text(
         check: the check.
         block: why it fails.
         evaluation: what was measured.
-        test_id: the test as a command names it, with the options that choose what is measured.
+        test_id: the test as a command line names it, with the options that select what is measured.
         path: the baseline file.
     """
     return "\n".join(_BLOCKS[block](check, evaluation, test_id, path))
 
 
 def regression_text(verdict: Verdict, comparison: Comparison) -> str:
-    """Return what a verdict of two evaluations, without a baseline file, says."""
+    """Return the text of a verdict on two evaluations, without a baseline file."""
     return "\n".join(regression_lines(verdict, comparison))
 
 
@@ -56,7 +56,7 @@ def refused_text(settlement: Settlement, test_id: str, path: str) -> str:
                 f"  {labelled(str(metric), decision)} {means_text(decision.pairs)}"
                 for metric, decision in settlement.fell
             ),
-            "  a baseline never falls, and never becomes another one, without a written reason",
+            "  a baseline is never lowered or replaced without a written reason",
             f"  baseline: {path} (unchanged)",
             _how_to_approve(test_id),
         )
@@ -83,12 +83,12 @@ def _not_comparable(check: Check, evaluation: Evaluation, test_id: str, path: st
     yield f"{check.metric} on {golden_name(evaluation)} cannot be compared with its baseline"
     yield from (f"  {difference}" for difference in check.differences)
     yield f"  baseline: {path} (unchanged)"
-    yield "  to keep the baseline: measure as it was measured"
+    yield "  to keep the baseline: measure the way the baseline was measured"
     yield _how_to_approve(test_id, "to record anew")
 
 
 def _stale(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    yield f"{check.metric}: {golden_name(evaluation)} changed, its baseline is stale"
+    yield f"{check.metric}: {golden_name(evaluation)} changed, so its baseline is stale"
     yield from _staleness(check)
     if check.verdict is not None:
         pairs = check.verdict.overall.pairs
@@ -116,7 +116,7 @@ def _refused(check: Check, evaluation: Evaluation, test_id: str, path: str) -> I
     lines = _measured(check)
     yield f"update refused: {next(lines)}"
     yield from lines
-    yield "  a baseline never falls without a written reason"
+    yield "  a baseline is never lowered without a written reason"
     yield f"  baseline: {path} (unchanged)"
     yield _how_to_approve(test_id)
 
@@ -125,7 +125,7 @@ def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> It
     lines = _measured(check)
     yield f"approval refused: {next(lines)}"
     worse = f"{check.metric} would be {check.below_best:.4f} worse than {number(check.best)}"
-    yield f"  with it, {worse}, the best that was ever approved: more than rankcheck_leak_budget"
+    yield f"  with it, {worse}, the best ever approved: more than rankcheck_leak_budget allows"
     for approval in (check.record.approvals if check.record else ())[-_APPROVALS:]:
         fall = approval.fall.get(str(check.metric))
         if fall:
@@ -133,7 +133,7 @@ def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> It
             yield f'    {approval.date[:10]}  {means}  "{quoted(approval.reason)}"'
     yield from lines
     yield f"  baseline: {path} (unchanged)"
-    yield "  to approve it all the same, say in the reason that the budget is spent:"
+    yield "  to approve it anyway, say in the reason that the budget is spent:"
     reason = '"why this is acceptable; leak budget spent"'
     yield f"    {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"
 
@@ -150,7 +150,7 @@ def _suspicious(check: Check, evaluation: Evaluation, test_id: str, path: str) -
     yield from (f"  {suspicion}" for suspicion in check.suspicions)
     yield f"  {counts_text(pairs)}"
     yield f"  baseline: {path} (unchanged)"
-    yield "  look whether training data, features or prompts contain this golden set"
+    yield "  check whether training data, features or prompts contain this golden set"
     yield _how_to_approve(test_id, "if they do not")
 
 
@@ -160,7 +160,7 @@ def _unapplied_approval(
     lines = _measured(check)
     yield f"nothing was approved: {next(lines)}"
     yield from lines
-    yield "  --rankcheck-approve takes effect together with --snapshot-update"
+    yield "  --rankcheck-approve takes effect only together with --snapshot-update"
     yield f"  baseline: {path} (unchanged)"
     yield _how_to_approve(test_id)
 
@@ -191,13 +191,13 @@ def _measured(check: Check) -> Iterator[str]:
 
 
 def _staleness(check: Check) -> Iterator[str]:
-    """Yield which queries of the golden set are not those of the record."""
+    """Yield how the queries of the golden set differ from those of the record."""
     comparison = check.comparison
     if comparison is None:
         return
     yield from (f"  {text}" for text in slice_changes(check, comparison.evaluation.golden))
     if not comparison.is_paired:
-        return  # the next log has other sessions, as it should
+        return  # every log has its own sessions
     for what, query_ids in (
         ("changed", comparison.changed),
         ("added", comparison.added),

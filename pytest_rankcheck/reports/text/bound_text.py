@@ -1,4 +1,4 @@
-"""The text of a metric that is beyond a fixed bound: which slices, which queries, what they got."""
+"""The text of a metric beyond a fixed bound: which slices, which queries, which documents."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ class Bound:
     limit: float
     is_floor: bool
     confidence: float | None = None
-    """With it, the one-sided confidence bound of the mean is held to the limit, not the mean."""
+    """If given, the one-sided confidence bound of the mean is compared, not the mean."""
 
     @property
     def words(self) -> str:
         """``at least 0.4500``."""
-        sure = f" with {self.confidence:.0%} confidence" if self.confidence is not None else ""
-        return f"{'at least' if self.is_floor else 'at most'} {number(self.limit)}{sure}"
+        confidence = (
+            f" with {self.confidence:.0%} confidence" if self.confidence is not None else ""
+        )
+        return f"{'at least' if self.is_floor else 'at most'} {number(self.limit)}{confidence}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Bounded:
     places: Sequence[int]
     mean: float
     tested: float
-    """What is held to the limit: the mean, or its confidence bound."""
+    """What is compared with the limit: the mean, or its confidence bound."""
     holds: bool
     gated: bool = True
 
@@ -58,12 +60,12 @@ class Bounded:
 def bound_text(
     evaluation: Evaluation, metric: Metric, bound: Bound, found: Sequence[Bounded]
 ) -> str:
-    """Return what is beyond its bound, and the queries that weigh most.
+    """Return what is beyond its bound, and the worst queries.
 
     Args:
         evaluation: what was measured.
-        metric: the metric that is bounded.
-        bound: what it is held to.
+        metric: the metric with a bound.
+        bound: the bound.
         found: all queries first, then the slices.
     """
     return "\n".join(_lines(evaluation, metric, bound, found))
@@ -88,7 +90,7 @@ def _lines(
     for bounded in found:
         if bounded.label:
             remark = (
-                ", too few: not gated"
+                ", too few to gate"
                 if not bounded.gated
                 else ""
                 if bounded.holds
@@ -106,11 +108,11 @@ def _lines(
         yield f"    {query_name(evaluation, query_id)}   {number(float(values[place]), 3)}"
         yield from packed(_documents(evaluation, query_id), indent="      ")
     these = "sessions like these" if metric.unit == "session" else "these queries"
-    yield f"  to mend: improve {these}, or set the bound to what the ranker must keep"
+    yield f"  to fix: improve {these}, or change the bound to a value that the ranker must hold"
 
 
 def _documents(evaluation: Evaluation, query_id: str) -> Iterator[str]:
-    """Yield where the best judged documents are, and what stands at the top instead."""
+    """Yield the ranks of the best judged documents, and what is at the top instead."""
     grades = evaluation.golden.grades(query_id)
     ranking = evaluation.ranking(query_id)
     rank = {doc_id: place for place, doc_id in enumerate(ranking, start=1)}

@@ -1,4 +1,4 @@
-"""What a branch does to baselines, for those who review it."""
+"""The baselines that a branch changes, for its reviewers."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from pytest_rankcheck.reports.text.wording import number
 
 __all__ = ["CHANGES", "branch_entries"]
 
-CHANGES = "baselines that this branch changes"
-"""How the heading of the notes begins."""
+CHANGES = "baselines changed by this branch"
+"""The start of the heading of these notes."""
 
 
 def branch_entries(reference: Reference, folder: Path) -> Iterator[Entry]:
-    """Yield the baselines under a folder that are not as they are at the reference commit."""
-    heading = f"{CHANGES}, against {quoted(reference.name)}"
-    none = True
+    """Yield the baselines under a folder that differ from the reference commit."""
+    heading = f"{CHANGES}, compared with {quoted(reference.name)}"
+    is_empty = True
     for change in reference.changes(folder):
-        none = False
+        is_empty = False
         path = quoted(os.path.relpath(change.path, folder), 200)
-        yield Entry(heading=heading, note=f"{path}: {_told(change)}")
-    if none:
+        yield Entry(heading=heading, note=f"{path}: {_change_text(change)}")
+    if is_empty:
         yield Entry(heading=heading, note="none")
 
 
-def _told(change: Change) -> str:
+def _change_text(change: Change) -> str:
     try:
         before, after = _read(change.before, change.path), _read(change.after, change.path)
     except BaselineError as error:
-        return f"changed, and cannot be read: {quoted(error, 300)}"
+        return f"changed, but cannot be read: {quoted(error, 300)}"
     if after is None:
         return f"removed ({_means(before)})"
     if before is None:
@@ -44,12 +44,13 @@ def _told(change: Change) -> str:
     known = len(before.approvals)
     kept = after.approvals[:known] == before.approvals
     reasons = [
-        f'approved "{quoted(one.reason)}"' for one in after.approvals[known if kept else 0 :]
+        f'approved "{quoted(approval.reason)}"'
+        for approval in after.approvals[known if kept else 0 :]
     ]
-    told = [_moved(before, after), *reasons]
+    parts = [_moved(before, after), *reasons]
     if not kept:
-        told.append("earlier approvals are not those of that commit any more")
-    return "; ".join(told)
+        parts.append("the earlier approvals differ from those of that commit")
+    return "; ".join(parts)
 
 
 def _read(text: str | None, path: Path) -> Record | None:
@@ -63,13 +64,13 @@ def _means(record: Record | None) -> str:
 
 
 def _moved(before: Record, after: Record) -> str:
-    """Return the means of the gated metrics, then and now."""
-    told = []
+    """Return the means of the gated metrics, before and now."""
+    parts = []
     for name in dict.fromkeys((*before.gated, *after.gated)):
         means = [
             number(record.mean(Metric.parse(name))) if name in record.metrics else "-"
             for record in (before, after)
         ]
-        gated = "" if name in after.gated else " (not gated any more)"
-        told.append(f"{name} {means[0]} -> {means[1]}{gated}")
-    return "; ".join(told)
+        gated = "" if name in after.gated else " (no longer gated)"
+        parts.append(f"{name} {means[0]} -> {means[1]}{gated}")
+    return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""The text of a ranker that does not always answer the same: when, and for which queries."""
+"""The text of a ranker that is not deterministic: under which condition, for which queries."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _NAMES: dict[Condition, str] = {
 }
 _ADVICE: dict[Condition, str] = {
     "repeats": "something is drawn at random or changes with time: seed it, break ties by id",
-    "order": "an answer depends on what was asked before: look for a cache or state that is kept",
-    "batch": "an answer depends on what is asked with it: look for padding, for statistics over "
+    "order": "an answer depends on earlier queries: look for a cache or other state",
+    "batch": "an answer depends on the rest of its batch: look for padding, for statistics over "
     "the batch, and for scores so close that rounding decides",
-    "candidates": "an answer depends on where a candidate stands: break ties by id, score each "
+    "candidates": "an answer depends on the position of a candidate: break ties by id, score each "
     "candidate by itself",
-    "threads": "queries share what they should not: give each call its own state, or lock it",
+    "threads": "concurrent queries share state: give each call its own state, or lock it",
 }
 
 
 def determinism_note(golden: GoldenSet, found: DeterminismResult) -> str:
-    """Return in a line what was found under each condition."""
+    """Return in one line whether the ranker is deterministic under each condition."""
     if found.broken:
         return _headline(golden, found)
     same = ", ".join(_NAMES[one.condition] for one in found.conditions if not one.skipped)
     skipped = ", ".join(_NAMES[one.condition] for one in found.conditions if one.skipped)
     rest = f"; not checked: {skipped}" if skipped else ""
-    return f"{_subject(golden, found)} always answers the same: {same}{rest}"
+    return f"{_subject(golden, found)} is deterministic ({same}){rest}"
 
 
 def determinism_text(golden: GoldenSet, found: DeterminismResult) -> str:
-    """Return what made a difference, for which queries, with both rankings."""
+    """Return which conditions changed rankings, for which queries, with both rankings."""
     return "\n".join(_lines(golden, found))
 
 
@@ -73,11 +73,11 @@ def _lines(golden: GoldenSet, found: DeterminismResult) -> Iterator[str]:
 
 def _headline(golden: GoldenSet, found: DeterminismResult) -> str:
     broken = ", ".join(_NAMES[one.condition] for one in found.broken)
-    return f"{_subject(golden, found)} does not always answer the same: {broken}"
+    return f"{_subject(golden, found)} is not deterministic: {broken}"
 
 
 def _state(one: ConditionResult, total: int) -> str:
-    """Return how many queries were ranked the same, of those that were until then."""
+    """Return how many queries were ranked the same, of those without an earlier difference."""
     if one.skipped:
         return f"not checked: {one.skipped}"
     nouns = ("other query", "other queries") if one.queries < total else ("query", "queries")
@@ -86,12 +86,12 @@ def _state(one: ConditionResult, total: int) -> str:
     if not one.differences:
         return f"{those} ranked the same ({ways})"
     failed = sum(difference.failure is not None for difference in one.differences)
-    told = f", {failed:,} of them with an error" if failed else ""
-    return f"{len(one.differences):,} of {those} ranked differently{told} ({ways})"
+    errors = f", {failed:,} of them with an error" if failed else ""
+    return f"{len(one.differences):,} of {those} ranked differently{errors} ({ways})"
 
 
 def _worst(one: ConditionResult) -> list[AnswerDifference]:
-    """Return the differences: errors first, then the least alike."""
+    """Return the differences: errors first, then the least similar rankings."""
     return sorted(
         one.differences,
         key=lambda difference: (difference.failure is None, _likeness(difference)),

@@ -1,4 +1,4 @@
-"""How sure a verdict is: the interval, p, the effect, and what these queries could have shown."""
+"""The evidence for a verdict: the interval, p, the effect size and the statistical power."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["evidence_lines", "tie_lines"]
 
 _DECIDES = "; the verdict depends on the order, so break the ties in the ranker"
 _FEW = 0.05
-"""A smallest possible p above this is worth a remark."""
+"""If the smallest possible p is above this, the text says so."""
 
 
 def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
-    """Yield what the differences of the queries say; nothing where no query changed.
+    """Yield the evidence in the differences per query; nothing if no query changed.
 
-    Differences are positive where the metric rose; where lower is better, that is worse.
+    A positive difference means that the metric rose, even for metrics where lower is better.
     """
     if not pairs.metric.definition.is_mean_of_values or pairs.is_same:
         return
@@ -33,19 +33,17 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     yield from _decided(verdict)
     yield from tie_lines(verdict)
     if not math.isnan(pairs.noise):
-        yield f"  run to run it varies by {pairs.noise:.4f} (standard deviation of the mean)"
+        yield f"  varies by {pairs.noise:.4f} from run to run (standard deviation of the mean)"
     detectable = found.smallest_detectable(verdict.alpha)
     if not math.isnan(detectable):
-        verb = "detects" if found.count == 1 else "detect"
-        of_what = "such clusters" if _has_clusters(pairs) else None
-        such = (
-            f"{found.count:,} {of_what}"
-            if of_what
-            else counted(found.count, pairs.metric.unit, "such ")
+        units = (
+            plural(found.count, "cluster")
+            if _has_clusters(pairs)
+            else counted(found.count, pairs.metric.unit)
         )
         yield (
-            f"  effect {found.effect:+.2f} standard deviations; {such} {verb} a fall of "
-            f"{detectable:.4f} four times in five{_needed(verdict, found)}"
+            f"  effect {found.effect:+.2f} standard deviations; with {units}, power is 80% for a "
+            f"fall of {detectable:.4f}{_needed(verdict, found)}"
         )
 
 
@@ -57,17 +55,17 @@ def _tested(pairs: ComparedValues) -> str:
 
 
 def _units(pairs: ComparedValues) -> Iterator[str]:
-    """Yield how many independent units there are, where they are not the queries."""
+    """Yield the number of independent units if it differs from the number of queries."""
     if not isinstance(pairs, Paired):
         return
     if pairs.clusters is not None:
-        count = len(set(pairs.clusters.tolist()))
-        yield f"  of {count:,} clusters that are kept together (sessions, users)"
+        clusters = plural(len(set(pairs.clusters.tolist())), "cluster")
+        yield f"  in {clusters} (such as sessions or users), each one independent unit"
     if pairs.weights is not None:
         size = effective_size(pairs.weights.tolist())
         yield (
-            f"  weighted: {counted(len(pairs.query_ids), pairs.metric.unit)} tell as much as "
-            f"{size:,.1f} of equal weight"
+            f"  weighted: the effective sample size of "
+            f"{counted(len(pairs.query_ids), pairs.metric.unit)} is {size:,.1f}"
         )
 
 
@@ -76,27 +74,28 @@ def _has_clusters(pairs: ComparedValues) -> bool:
 
 
 def tie_lines(verdict: Verdict) -> Iterator[str]:
-    """Yield what the order of tied scores decides, where it decides anything."""
+    """Yield how much the order of tied scores changes the mean, if it does."""
     ties = verdict.ties
     if ties is None:
         return
     scope = f"their top {verdict.metric.cutoff}" if verdict.metric.cutoff else "their rankings"
     queries = plural(ties.queries, "query has", "queries have")
+    means = f"{ties.least:.4f} to {ties.greatest:.4f}{_DECIDES if ties.decides else ''}"
     yield (
-        f"  {queries} tied scores in {scope}: over the orders of ties {verdict.metric} is "
-        f"{ties.least:.4f} to {ties.greatest:.4f}{_DECIDES if ties.decides else ''}"
+        f"  {queries} tied scores in {scope}: depending on how ties are ordered, "
+        f"{verdict.metric} ranges from {means}"
     )
 
 
 def _decided(verdict: Verdict) -> Iterator[str]:
-    """Yield the gate, and the p that it went by, where it is one that tests."""
+    """Yield the gate and the p value it used, if it is a statistical test."""
     decisions = [one for one in (verdict.overall, *verdict.slices) if not math.isnan(one.p)]
     if not decisions:
         return
     least = min(decisions, key=lambda decision: decision.p)
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {len(decisions)} decisions)" if len(decisions) > 1 else ""
-    yield f"  decided by {verdict.gate}: the fall{where} has p {_p(least.p)}{corrected}"
+    yield f"  decided by {verdict.gate}: p {_p(least.p)} for the fall{where}{corrected}"
 
 
 def _interval(pairs: ComparedValues, found: Differences) -> str:
@@ -116,7 +115,7 @@ def _few(test: SignFlip) -> str:
     if test.smallest_p <= _FEW:
         return ""
     queries = plural(test.changed, "changed query", "changed queries")
-    return f"; of {queries} it cannot be below {test.smallest_p:.4g}"
+    return f"; with {queries} the smallest possible p is {test.smallest_p:.4g}"
 
 
 def _needed(verdict: Verdict, found: Differences) -> str:
@@ -125,4 +124,4 @@ def _needed(verdict: Verdict, found: Differences) -> str:
     needed = found.needed(verdict.margin, verdict.alpha)
     if math.isnan(needed) or needed <= found.count:
         return ""
-    return f"; to tell a fall of {verdict.margin:g}, {needed:,.0f} would be needed"
+    return f"; a fall of {verdict.margin:g} needs {needed:,.0f}"

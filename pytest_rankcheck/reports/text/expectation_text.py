@@ -19,7 +19,7 @@ _NAMED = 8
 
 
 def expectations_text(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> str:
-    """Return all that is wrong, by query, and what to do.
+    """Return everything that is wrong, by query, and what to do.
 
     Args:
         golden: the queries.
@@ -30,30 +30,32 @@ def expectations_text(golden: GoldenSet, run: Run, found: Sequence[ExpectationRe
 
 
 def _headline(golden: GoldenSet, found: Sequence[ExpectationResult]) -> str:
-    """Return how many expectations there are, and what became of them."""
+    """Return how many expectations there are, and their results."""
     size = plural(len(golden), "query", "queries")
     counts = {status: sum(one.status is status for one in found) for status in ExpectationStatus}
     violated = [one for one in found if one.status is ExpectationStatus.VIOLATED]
     warned = sum(not one.fails for one in violated)
     holding = counts[ExpectationStatus.HOLDS]
     verb = "holds" if 1 in (holding, len(found)) else "hold"
-    told = [f"{holding:,} of {plural(len(found), 'expectation')} {verb}"]
+    parts = [f"{holding:,} of {plural(len(found), 'expectation')} {verb}"]
     if violated:
-        told.append(f"{len(violated):,} violated" + (f" ({warned:,} to warn)" if warned else ""))
+        parts.append(
+            f"{len(violated):,} violated" + (f" ({warned:,} with severity warn)" if warned else "")
+        )
     if counts[ExpectationStatus.KNOWN]:
-        told.append(plural(counts[ExpectationStatus.KNOWN], "known failure"))
+        parts.append(plural(counts[ExpectationStatus.KNOWN], "known failure"))
     if counts[ExpectationStatus.FIXED]:
         fixed = plural(counts[ExpectationStatus.FIXED], "known failure")
-        told.append(
-            f"{fixed} that {'holds' if counts[ExpectationStatus.FIXED] == 1 else 'hold'} now"
+        parts.append(
+            f"{fixed} that now {'holds' if counts[ExpectationStatus.FIXED] == 1 else 'hold'}"
         )
-    return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(told)}"
+    return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(parts)}"
 
 
 def expectation_entries(
     golden: GoldenSet, found: Sequence[ExpectationResult], failure: str | None
 ) -> Iterator[Entry]:
-    """Yield lines of the summary: the counts, what fails as known, and what only warns.
+    """Yield lines of the summary: the counts, the known failures, and what only warns.
 
     Args:
         golden: the queries.
@@ -63,9 +65,12 @@ def expectation_entries(
     yield finding("expectations", _headline(golden, found), failure)
     for one in found:
         if one.status is ExpectationStatus.KNOWN:
-            yield Entry(heading="expectations that fail as known", note=_note(golden, one))
+            yield Entry(heading="expectations with a known failure", note=_note(golden, one))
         elif one.is_wrong and not one.fails:
-            yield Entry(heading="expectations to look at (severity warn)", note=_note(golden, one))
+            yield Entry(
+                heading="expectations that only warn (severity warn)",
+                note=_note(golden, one),
+            )
 
 
 def _lines(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> Iterator[str]:
@@ -84,7 +89,7 @@ def _lines(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> I
         yield f"  and {hidden:,} more, of {others}"
     fixed = [one for one in failing if one.status is ExpectationStatus.FIXED]
     if fixed:
-        yield "  known failures that hold now; take their known_failure away"
+        yield "  known failures that now hold; remove their known_failure"
         yield from (f"    {_note(golden, one)}" for one in fixed)
     known = [one for one in found if one.status is ExpectationStatus.KNOWN]
     if known:
@@ -92,8 +97,8 @@ def _lines(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> I
         yield from (f"    {_note(golden, one)}" for one in known)
     if violated:
         yield (
-            "  to mend: improve these queries, correct what is expected, or say with "
-            "known_failure why it cannot hold yet"
+            "  to fix: improve these queries, correct the expectations, or say with "
+            "known_failure why they cannot hold yet"
         )
 
 
@@ -120,7 +125,7 @@ def _ranks_lines(golden: GoldenSet, one: ExpectationResult) -> Iterator[str]:
 
 
 def _ranks(golden: GoldenSet, one: ExpectationResult) -> list[str]:
-    """Return where the documents are that are named, those first that speak against it."""
+    """Return the ranks of the documents in an expectation, the offending ones first."""
     named = [
         f"{document_in(golden, doc_id)} {'is not ranked' if rank is None else f'is at {rank}'}"
         for doc_id, rank in one.ranks.items()
@@ -130,11 +135,11 @@ def _ranks(golden: GoldenSet, one: ExpectationResult) -> list[str]:
 
 
 def _note(golden: GoldenSet, one: ExpectationResult) -> str:
-    """Return an expectation in a line, with what became of it and why it is marked."""
+    """Return an expectation in one line, with its result and its known failure."""
     expectation = one.expectation
     ranks = f"; {', '.join(_ranks(golden, one))}" if one.ranks else ""
     known = expectation.known_failure
-    fixed = ", but it holds now: take the mark away" if one.holds and not one.fails else ""
+    fixed = ", but it now holds: remove the mark" if one.holds and not one.fails else ""
     mark = f' (known failure: "{quoted(known, 200)}"{fixed})' if known else ""
     place = golden.place(expectation.query)
     where = f" [{quoted(place, 200)}]" if place else ""

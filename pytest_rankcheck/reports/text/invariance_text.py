@@ -1,4 +1,4 @@
-"""The text of perturbed queries that are answered otherwise: the worst ones, with both rankings."""
+"""The text of queries whose perturbation changes the answer: the worst, with both rankings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Beyond = Mapping[str, Sequence[PerturbedQuery]]
 
 
 def invariance_note(golden: GoldenSet, found: PerturbationResult) -> str:
-    """Return in a line how much a perturbation changes."""
+    """Return in one line how much a perturbation changes."""
     changed = sum(
         any(one.before != one.after for one in trials) for trials in found.by_query.values()
     )
-    told = [f"{changed:,} of {_queries(found)} ranked differently, mean RBO {_rbo(found)}"]
+    parts = [f"{changed:,} of {_queries(found)} ranked differently, mean RBO {_rbo(found)}"]
     if found.judged:
-        told.append(_means(found))
-    return f"{_named(found)}, {_subject(golden, found)}: {'; '.join(told)}{_left(found)}"
+        parts.append(_means(found))
+    return f"{_named(found)}, {_subject(golden, found)}: {'; '.join(parts)}{_left(found)}"
 
 
 def invariance_text(golden: GoldenSet, found: PerturbationResult, limits: InvarianceLimits) -> str:
@@ -37,28 +37,30 @@ def invariance_text(golden: GoldenSet, found: PerturbationResult, limits: Invari
     beyond = limits.beyond(found) or found.by_query
     lines = [
         (
-            f"{_named(found)} changes the answers of {_subject(golden, found)} by more than it may"
+            f"{_named(found)} changes the answers of {_subject(golden, found)} by more than allowed"
             f"{_left(found)}"
         ),
         *_limit_lines(found, limits),
         *_worst_lines(golden, found, beyond, limits.severity),
-        "  to mend: make the ranker treat the texts alike, or allow what may be (allowed_queries)",
+        "  to fix: make the ranker treat the texts alike, or allow exceptions (allowed_queries)",
     ]
     return "\n".join(lines)
 
 
 def direction_note(golden: GoldenSet, found: PerturbationResult, directed: DirectionLimits) -> str:
-    """Return in a line where a perturbation leads."""
-    told = _means(found) if found.judged else _queries(found)
+    """Return in one line which way a perturbation moves the metric."""
+    size = _means(found) if found.judged else _queries(found)
     rule = _rule(found, directed)
-    return f"{_named(found)}, {_subject(golden, found)}: {rule}; {told}{_left(found)}"
+    return f"{_named(found)}, {_subject(golden, found)}: {rule}; {size}{_left(found)}"
 
 
 def direction_text(
     golden: GoldenSet, found: PerturbationResult, directed: DirectionLimits, beyond: Beyond
 ) -> str:
-    """Return what goes the wrong way, and the worst queries with both rankings."""
-    lines = [f"{_named(found)} leads {_subject(golden, found)} the wrong way{_left(found)}"]
+    """Return what moves in the wrong direction, and the worst queries with both rankings."""
+    lines = [
+        f"{_named(found)} moves {_subject(golden, found)} in the wrong direction{_left(found)}"
+    ]
     if found.judged:
         lines.append(f"  {_means(found)}")
     rule = f"  {_rule(found, directed)}"
@@ -72,9 +74,9 @@ def direction_text(
 
 
 def _rule(found: PerturbationResult, directed: DirectionLimits) -> str:
-    """Return what is asked of each query, or of the mean."""
+    """Return what must hold for each query, or for the mean."""
     if callable(directed.direction):
-        return f"{quoted(name_of(directed.direction))} must hold of every query"
+        return f"{quoted(name_of(directed.direction))} must hold for every query"
     what = f"the mean {found.metric}" if directed.of == "mean" else f"{found.metric} of every query"
     slack = f" by more than {number(directed.slack)}" if directed.slack else ""
     return f"{what} must not become {directed.direction.removeprefix('not_')}{slack}"
@@ -106,18 +108,18 @@ def _means(found: PerturbationResult) -> str:
 
 def _left(found: PerturbationResult) -> str:
     """Return how many queries were not perturbed, and why."""
-    told = []
+    parts = []
     if found.unchanged:
-        stay = "stays as it is" if len(found.unchanged) == 1 else "stay as they are"
-        told.append(f"{len(found.unchanged):,} {stay}")
+        verb = "is" if len(found.unchanged) == 1 else "are"
+        parts.append(f"{len(found.unchanged):,} {verb} unchanged by it")
     if found.without_text:
         has = "has" if len(found.without_text) == 1 else "have"
-        told.append(f"{len(found.without_text):,} {has} no text")
-    return f"; not perturbed: {', '.join(told)}" if told else ""
+        parts.append(f"{len(found.without_text):,} {has} no text")
+    return f"; not perturbed: {', '.join(parts)}" if parts else ""
 
 
 def _limit_lines(found: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
-    """Yield each limit, with what it is held against."""
+    """Yield each limit, with what was measured."""
     texts = plural(len(found.trials), "text")
     yield f"  {_queries(found)}, {texts}: mean RBO {_rbo(found)} (p={found.p:g})"
     allowed = limits.allowed_queries
@@ -125,8 +127,8 @@ def _limit_lines(found: PerturbationResult, limits: InvarianceLimits) -> Iterato
         unlike = _such(found, limits.is_unlike)
         is_same = limits.min_rbo >= 1
         what = "be the same" if is_same else f"reach RBO {number(limits.min_rbo)}"
-        told = _count(unlike, found, allowed, _ARE_NOT if is_same else _DO_NOT)
-        yield f"  every ranking must {what}: {told}"
+        count = _count(unlike, found, allowed, _ARE_NOT if is_same else _DO_NOT)
+        yield f"  every ranking must {what}: {count}"
     if limits.min_mean_rbo is not None:
         state = "it does not" if limits.mean_is_unlike(found) else "it does"
         yield f"  the mean RBO must reach {number(limits.min_mean_rbo)}: {state}"
@@ -173,10 +175,10 @@ def _worst_lines(
     chosen: Beyond,
     severity: Callable[[PerturbedQuery], float],
 ) -> Iterator[str]:
-    """Yield the worst queries, each with the worst text that it became."""
+    """Yield the worst queries, each with its worst perturbed text."""
     each = (max(trials, key=severity) for trials in chosen.values())
-    told = [one for one in each if one.failure or one.before != one.after]
-    worst = sorted(told, key=severity, reverse=True)
+    changed = [one for one in each if one.failure or one.before != one.after]
+    worst = sorted(changed, key=severity, reverse=True)
     yield "  worst queries"
     for one in worst[:_WORST]:
         yield from _trial_lines(golden, found, one)
@@ -190,11 +192,11 @@ def _trial_lines(
 ) -> Iterator[str]:
     named = f'{query_in(golden, one.query.id)} -> "{quoted(one.text, 80)}"'
     if one.failure is None:
-        told = [f"RBO {number(one.rbo, 3)}"]
+        values = [f"RBO {number(one.rbo, 3)}"]
         if not math.isnan(one.gain):
-            values = f"{number(one.value_before, 3)} -> {number(one.value_after, 3)}"
-            told.append(f"{found.metric} {values}")
-        named += f"   {', '.join(told)}"
+            before, after = number(one.value_before, 3), number(one.value_after, 3)
+            values.append(f"{found.metric} {before} -> {after}")
+        named += f"   {', '.join(values)}"
     yield f"    {named}"
     yield from ranking_lines(golden, one.before, "as it is ", "      ", _TOP)
     if one.failure is None:

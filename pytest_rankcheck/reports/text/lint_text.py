@@ -1,4 +1,4 @@
-"""What the linter found, as the text of a failing test and as lines of the summary."""
+"""Lint findings as the text of a failing test and as lines of the summary."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def lint_text(golden_name: str, queries: int, findings: Sequence[Finding]) -> st
 
 
 def lint_entries(golden_name: str, findings: Sequence[Finding]) -> Iterator[Entry]:
-    """Yield a line of the summary a finding."""
+    """Yield one line of the summary for each finding."""
     for finding in findings:
         yield Entry(heading=f"lint of golden set '{quoted(golden_name)}'", note=str(finding))

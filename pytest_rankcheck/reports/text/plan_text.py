@@ -1,4 +1,4 @@
-"""How many queries would be needed, for ``--rankcheck-plan``."""
+"""How many queries are needed, for ``--rankcheck-plan``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pytest_rankcheck.reports.ledger import Entry
 __all__ = ["plan_entries"]
 
 _HEADING = (
-    "queries needed to see a fall (paired t-test, one-sided, alpha 5%; Cohen 1988, Sakai 2018)"
+    "queries needed to detect a fall (paired t-test, one-sided, alpha 5%; Cohen 1988, Sakai 2018)"
 )
 _MARGINS = (0.005, 0.01, 0.02, 0.05)
 
 
 def plan_entries(baseline: Baseline) -> Iterator[Entry]:
-    """Yield, for each metric that a test gates, how many queries would show falls of some sizes."""
+    """Yield, for each gated metric, how many queries detect falls of several sizes."""
     evaluation = baseline.evaluation
     if evaluation is None:
         return
@@ -40,9 +40,9 @@ def plan_entries(baseline: Baseline) -> Iterator[Entry]:
 
 
 def _rows(plan: Plan) -> Iterator[str]:
-    """Yield a line a margin."""
+    """Yield one line for each margin."""
     for margin, row in zip(plan.margins, plan.queries, strict=True):
-        told = ", ".join(
+        counts = ", ".join(
             f"{count:,} for {power:.0%}" for count, power in zip(row, plan.powers, strict=True)
         )
-        yield f"a fall of {margin:g}: {told}"
+        yield f"a fall of {margin:g}: {counts}"

@@ -1,4 +1,4 @@
-"""What a verdict says: what fell and how surely, in which slices, for which queries, and why."""
+"""The text of a verdict: what fell, the evidence, the slices, the worst queries, the documents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOP = 10
 
 
 def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
-    """Yield all that a verdict says; the first line is its headline."""
+    """Yield the whole text of a verdict; the first line is the headline."""
     leading = _leading(verdict)
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
@@ -50,16 +50,16 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
 
 
 def _leading(verdict: Verdict) -> Decision:
-    """Return the decision that the text is about: all queries, or the slice that fell furthest."""
+    """Return the decision the text is about: on all queries, or on the slice that fell furthest."""
     if verdict.overall.outcome is Outcome.REGRESSED or verdict.query_drops:
         return verdict.overall
     if verdict.wide_gaps and not any(one.outcome is Outcome.REGRESSED for one in verdict.slices):
         gap = verdict.wide_gaps[0]
         return gap.lowest if verdict.metric.higher_is_better else gap.highest
     for outcome in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
-        found = [decision for decision in verdict.slices if decision.outcome is outcome]
-        if found and verdict.overall.outcome is not outcome:
-            return min(found, key=lambda decision: decision.pairs.gain)
+        slices = [decision for decision in verdict.slices if decision.outcome is outcome]
+        if slices and verdict.overall.outcome is not outcome:
+            return min(slices, key=lambda decision: decision.pairs.gain)
     return verdict.overall
 
 
@@ -77,7 +77,7 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
         gap = _gap_text(verdict.wide_gaps[0])
         return f"{verdict.metric}: {gap}, allowed {verdict.max_gap:.4f}; {leading.label} of {where}"
     elif leading.outcome is Outcome.INCONCLUSIVE:
-        word = "cannot be told"
+        word = "is inconclusive"
     else:
         word = "is lower"
     place = f"in {quoted(leading.label)} of" if leading.label else "on"
@@ -93,7 +93,7 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
 
 def _gap_text(gap: Gap) -> str:
     low, high = quoted(gap.lowest.label), quoted(gap.highest.label)
-    was = f" (between these two {gap.before:.4f} in the baseline)"
+    was = f" ({gap.before:.4f} apart in the baseline)"
     return f"{low} and {high} are {gap.now:.4f} apart{was}"
 
 
@@ -103,16 +103,19 @@ def means_text(pairs: ComparedValues) -> str:
 
 
 def counts_text(pairs: ComparedValues) -> str:
-    """Return ``38 queries worse, 21 better, 166 equal``; of two samples, how large they are."""
+    """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
     if not pairs.is_paired:
         before = counted(len(pairs.before), pairs.metric.unit)
-        return f"{before} in the baseline, {len(pairs.after):,} now: others, so two samples"
+        return (
+            f"{before} in the baseline, {len(pairs.after):,} now: different sessions, so compared "
+            "as two samples"
+        )
     worse = counted(pairs.losses, pairs.metric.unit)
     return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"
 
 
 def labelled(metric: str, decision: Decision) -> str:
-    """Return ``nDCG@10 in locale=de``, or the metric alone where all queries are meant."""
+    """Return ``nDCG@10 in locale=de``, or only the metric for a decision on all queries."""
     return f"{metric} in {quoted(decision.label)}" if decision.label else metric
 
 
@@ -146,17 +149,17 @@ def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[st
         query_id = pairs.query_ids[place]
         before, after = number(float(pairs.before[place]), 3), number(float(pairs.after[place]), 3)
         yield f"    {query_name(comparison.evaluation, query_id)}   {before} -> {after}"
-        told = _telling(comparison.moved(query_id, _TOP))
+        moves = _explaining(comparison.moved(query_id, _TOP))
         yield from packed(
-            (move_text(comparison.evaluation, move) for move in told), indent="      "
+            (move_text(comparison.evaluation, move) for move in moves), indent="      "
         )
     hidden = pairs.losses - len(places)
     if hidden > 0:
-        yield f"    and {counted(hidden, pairs.metric.unit)} more that are worse"
+        yield f"    and {counted(hidden, pairs.metric.unit, 'more ')} that are worse"
 
 
-def _telling(moves: Sequence[Move]) -> list[Move]:
-    """Return the moves that explain a loss: relevant documents, then what came in their place.
+def _explaining(moves: Sequence[Move]) -> list[Move]:
+    """Return the moves that explain a loss: relevant documents, then what replaced them.
 
     When a document falls by five ranks, four others rise by one; they are left out.
     """
@@ -168,23 +171,29 @@ def _telling(moves: Sequence[Move]) -> list[Move]:
 
 
 def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> Iterator[str]:
-    """Yield how much of the difference could be documents that nobody has judged."""
+    """Yield how much of the difference could be due to unjudged documents."""
     pairs = leading.pairs
-    found = unjudged_between(comparison.evaluation, comparison.other, pairs)
-    if not found.documents:
+    unjudged = unjudged_between(comparison.evaluation, comparison.other, pairs)
+    if not unjudged.documents:
         return
-    verb, all_of = ("is", "it") if found.documents == 1 else ("are", "all of them")
+    is_one = unjudged.documents == 1
+    verb, subject = ("is", "it") if is_one else ("are", "all of them")
     yield (
-        f"  {plural(found.documents, 'document')} new in the top {found.k} {verb} unjudged and "
-        f"counted as not relevant; Judged@{found.k} {found.judged_before:.3f} -> "
-        f"{found.judged_after:.3f}"
+        f"  {plural(unjudged.documents, 'document')} new in the top {unjudged.k} {verb} unjudged "
+        f"and counted as not relevant; Judged@{unjudged.k} {unjudged.judged_before:.3f} -> "
+        f"{unjudged.judged_after:.3f}"
     )
     if verdict.metric.definition.foreign:
         return
-    best = found.if_relevant if verdict.metric.higher_is_better else -found.if_relevant
+    best = unjudged.if_relevant if verdict.metric.higher_is_better else -unjudged.if_relevant
     yield (
-        f"    if {all_of} were irrelevant, the difference would be {change(found.if_irrelevant)}; "
-        f"of grade {found.grade:g}, {change(found.if_relevant)}"
+        f"    if {subject} were irrelevant, the difference would be "
+        f"{change(unjudged.if_irrelevant)}; with grade {unjudged.grade:g}, "
+        f"{change(unjudged.if_relevant)}"
     )
     if pairs.gain < -SLACK and best >= -SLACK:
-        yield "    so they could make up for the whole fall: judge them before you decide"
+        pronouns = ("it", "it") if is_one else ("they", "them")
+        yield (
+            f"    so {pronouns[0]} could account for the whole fall: judge {pronouns[1]} before "
+            "you decide"
+        )

@@ -28,19 +28,19 @@ __all__ = [
 COLUMNS = (
     "metric",
     "swaps seen",
-    "of telling ones",
+    "of different grades",
     "smallest step",
     "of the mean",
     "at ceiling",
     "at floor",
     "fixed",
-    "most alike",
+    "most similar",
 )
-"""What the table of a golden set has of each metric."""
+"""The columns of the table of metrics."""
 
 
 def resolution_entries(evaluation: Evaluation, metrics: Iterable[MetricLike]) -> Iterator[Entry]:
-    """Yield what metrics can see of a run; of those that have no resolution, nothing."""
+    """Yield what metrics can see of a run; metrics without a resolution are left out."""
     chosen = _with_resolution(metrics)
     if not chosen or evaluation.hits is None:
         return
@@ -54,7 +54,7 @@ def resolution_entries(evaluation: Evaluation, metrics: Iterable[MetricLike]) ->
 
 
 def ideal_resolution_entries(golden: GoldenSet, metrics: Iterable[MetricLike]) -> Iterator[Entry]:
-    """Yield what metrics could see of the ideal rankings, where no run is at hand."""
+    """Yield what metrics could see of the ideal rankings, without a run."""
     chosen = _with_resolution(metrics)
     if chosen and golden.judgment_count:
         found = _detail(golden, Resolutions.of_ideal_rankings(golden, chosen))
@@ -62,7 +62,7 @@ def ideal_resolution_entries(golden: GoldenSet, metrics: Iterable[MetricLike]) -
 
 
 def merged_resolutions(entries: Iterable[Entry]) -> list[Detail]:
-    """Return each golden set and run once, with the most metrics that were looked at together."""
+    """Return each golden set and run once, with the largest set of metrics."""
     found: dict[tuple[object, ...], Detail] = {}
     for one in (entry["resolution"] for entry in entries if "resolution" in entry):
         key = (one["golden_set"], one["rankings"])
@@ -88,7 +88,7 @@ def summary_entries(entries: Sequence[Entry]) -> Iterator[Entry]:
 
 
 def resolution_title(one: Mapping[str, Any]) -> str:
-    """Return what was looked at: golden set, run, and how many swaps."""
+    """Return the title: golden set, run, and how many swaps."""
     of = f"run '{quoted(one['run'])}'" if one["run"] is not None else "its ideal rankings, no run"
     swaps = plural(one["swaps"], "swap")
     return (

@@ -1,4 +1,4 @@
-"""The text of rankings that are not those of the baseline: how many, which, and how to approve."""
+"""The text of rankings that differ from the baseline: how many, which, and how to approve."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOP = 5
 
 
 def stability_note(check: RankingCheck, evaluation: Evaluation) -> str:
-    """Return in a line how the rankings stand to those of the baseline."""
+    """Return in one line how the rankings differ from the baseline."""
     where = f"{golden_name(evaluation)} ({counted(len(evaluation.query_ids), 'query')})"
     found = check.stability
     return f"{where}: {'new' if found is None else _told(found)}"
@@ -49,15 +49,15 @@ def _lines(
         yield f"  to record anew: {approve}"
         return
     if block is Block.STALE:
-        yield f"{golden_name(evaluation)} changed, the baseline of its rankings is stale"
+        yield f"{golden_name(evaluation)} changed, so the baseline of its rankings is stale"
         yield from _staleness(check)
         if check.stability is not None:
-            yield f"  on the unchanged ones: {_told(check.stability)}"
+            yield f"  on the unchanged queries: {_told(check.stability)}"
         yield f"  baseline: {path}"
         yield f"  to record the new queries: {update}, then commit the file"
         return
     refused = "update refused: " if block is Block.REFUSED else ""
-    yield f"{refused}the rankings on {where} are not those of the baseline"
+    yield f"{refused}the rankings on {where} differ from the baseline"
     yield from _staleness(check)
     if check.stability is not None:
         yield from _broken(check.stability, evaluation)
@@ -67,10 +67,10 @@ def _lines(
 
 def _told(found: RankingStability) -> str:
     if not found.changed:
-        return "all rankings are those of the baseline"
+        return "all rankings are the same as in the baseline"
     return (
         f"{len(found.changed):,} of {len(found.agreements):,} rankings changed; RBO of the top "
-        f"{found.limits.k}: mean {number(found.mean_rbo)}, least {number(found.least_rbo)}"
+        f"{found.limits.k}: mean {number(found.mean_rbo)}, lowest {number(found.least_rbo)}"
     )
 
 
@@ -93,10 +93,11 @@ def _broken(found: RankingStability, evaluation: Evaluation) -> Iterator[str]:
         (f"Kendall@{limits.k} at most", limits.max_kendall),
         (f"tauAP@{limits.k} at least", limits.min_tau_ap),
     ]
-    told = ", ".join(f"{name} {limit:g}" for name, limit in asked if limit is not None)
-    if told:
-        verb = "has" if len(found.beyond) == 1 else "have"
-        yield f"  every query must have {told}: {counted(len(found.beyond), 'query')} {verb} not"
+    limits_text = ", ".join(f"{name} {limit:g}" for name, limit in asked if limit is not None)
+    if limits_text:
+        verb = "does" if len(found.beyond) == 1 else "do"
+        queries = counted(len(found.beyond), "query")
+        yield f"  every query must have {limits_text}: {queries} {verb} not"
     if limits.max_changed_queries is not None:
         allowed = limits.allowed_changes(len(found.agreements))
         yield f"  at most {allowed:g} may change{': too many did' if found.too_many else ''}"

@@ -1,4 +1,4 @@
-"""What the summary says beside the table: of baselines, golden sets and runs."""
+"""Notes of the summary, below its table: on baselines, golden sets and runs."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ __all__ = [
 
 _CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
 _WRITTEN = "baselines written; commit them"
-_KEPT = "baselines kept, because something is lower inside the tolerance"
+_KEPT = "baselines kept, because something is lower but within the tolerance"
 _MEASURED = "measured"
-_UNTOLD = "inconclusive: it cannot be told whether it got worse"
-_UNUSED = "--rankcheck-approve was not used: nothing fell there, so that no reason was written"
+_INCONCLUSIVE = "inconclusive: not enough evidence to say whether it got worse"
+_UNUSED = "--rankcheck-approve had no effect: nothing fell, so no reason was recorded"
 _SLICES = "slices"
 _SUSPICIOUS = "suspiciously good: judgments may have leaked into the model"
 _TIES = "verdicts that depend on the order of tied scores"
 _NOISE_FLOOR = "tolerances below the noise of the ranker"
 _TINY = 0.1
-"""An effective size below this share of the queries is worth a warning."""
+"""An effective sample size below this share of the queries causes a warning."""
 _FLOORS = 3
-"""So many standard deviations from run to run are a sensible tolerance."""
+"""A sensible tolerance, in standard deviations from run to run."""
 _SLOWEST = 3
 _HOPELESS = ("no-judgment", "only-expectations", "no-relevant")
-"""Findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
+"""Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 
 def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry]:
-    """Yield what became of a baseline, or what could."""
+    """Yield what happened to a baseline, or what could."""
     if baseline.mode.inconclusive == "warn":
         yield from _inconclusive_notes(baseline)
     yield from _slice_notes(baseline)
@@ -74,7 +74,7 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
 
 
 def _slice_notes(baseline: Baseline) -> Iterator[Entry]:
-    """Yield which slices came or went, and which of the configured ones there are not."""
+    """Yield which slices appeared or vanished, and which configured ones do not exist."""
     golden = baseline.evaluation.golden if baseline.evaluation else None
     if golden is not None:
         found = [text for check in baseline.checks for text in slice_changes(check, golden)]
@@ -84,12 +84,12 @@ def _slice_notes(baseline: Baseline) -> Iterator[Entry]:
         yield Entry(
             heading=_SLICES,
             note=f"golden set '{quoted(baseline.golden_name)}' has no attribute "
-            f"'{quoted(attribute)}' of rankcheck_slices",
+            f"'{quoted(attribute)}', which rankcheck_slices names",
         )
 
 
 def _noise_floor_notes(baseline: Baseline) -> Iterator[Entry]:
-    """Yield the fixed tolerances that are smaller than what the metric varies by itself."""
+    """Yield the fixed tolerances that are smaller than the noise of the metric."""
     for verdict in (check.verdict for check in baseline.checks if check.verdict):
         overall = verdict.overall
         noise = overall.pairs.noise
@@ -97,8 +97,8 @@ def _noise_floor_notes(baseline: Baseline) -> Iterator[Entry]:
             yield Entry(
                 heading=_NOISE_FLOOR,
                 note=f"{quoted(baseline.test_id, 200)}: {verdict.metric} may fall by "
-                f"{overall.allowed:.4f}, and varies by {noise:.4f} (standard deviation) from run "
-                f"to run; take abs={_rounded_up(_FLOORS * noise)} or Gate.tolerance(noise="
+                f"{overall.allowed:.4f}, but varies by {noise:.4f} (standard deviation) from run "
+                f"to run; use abs={_rounded_up(_FLOORS * noise)} or Gate.tolerance(noise="
                 f"{_FLOORS})",
             )
 
@@ -120,7 +120,7 @@ def _suspicion_notes(baseline: Baseline) -> Iterator[Entry]:
 
 
 def _rounded_up(value: float) -> str:
-    """Return a tolerance with one digit that counts, not smaller than ``value``."""
+    """Return ``value`` rounded up to one significant digit."""
     unit = 10.0 ** math.floor(math.log10(value))
     return f"{math.ceil(value / unit - 1e-9) * unit:.10g}"
 
@@ -131,8 +131,8 @@ def _inconclusive_notes(baseline: Baseline) -> Iterator[Entry]:
             continue
         headline = regression_text(check.verdict, check.comparison).partition("\n")[0]
         evidence = evidence_lines(check.verdict, check.verdict.overall.pairs)
-        told = "; ".join((headline, *(line.strip() for line in evidence)))
-        yield Entry(heading=_UNTOLD, note=f"{quoted(baseline.test_id, 200)}: {told}")
+        text = "; ".join((headline, *(line.strip() for line in evidence)))
+        yield Entry(heading=_INCONCLUSIVE, note=f"{quoted(baseline.test_id, 200)}: {text}")
 
 
 def watched_entries(baseline: Baseline) -> Iterator[Entry]:
@@ -150,11 +150,11 @@ def watched_entries(baseline: Baseline) -> Iterator[Entry]:
 
 
 def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
-    """Yield what a reader of the means must know of the golden set and the run."""
+    """Yield what a reader of the means must know about the golden set and the run."""
     name = quoted(evaluation.golden.name)
     if evaluation.unit == "session":
-        for told in evaluation.notes:
-            yield Entry(heading=_MEASURED, note=f"session log '{name}': {told}")
+        for text in evaluation.notes:
+            yield Entry(heading=_MEASURED, note=f"session log '{name}': {text}")
         return
     yield from _weight_notes(evaluation)
     for finding in evaluation.golden.lint(rules=_HOPELESS):
@@ -168,52 +168,51 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
         )
     if evaluation.extra:
         count = plural(len(evaluation.extra), "query", "queries")
+        verbs = ("has", "was") if len(evaluation.extra) == 1 else ("have", "were")
         yield Entry(
             heading=_MEASURED,
-            note=f"golden set '{name}': {count} of the run without judgments, not measured: "
-            f"{listed(evaluation.extra)}",
+            note=f"golden set '{name}': {count} of the run {verbs[0]} no judgments and {verbs[1]} "
+            f"not measured: {listed(evaluation.extra)}",
         )
 
 
 def _weight_notes(evaluation: Evaluation) -> Iterator[Entry]:
-    """Yield how much the queries tell, where some weigh more than others."""
+    """Yield the effective sample size, if queries have different weights."""
     golden = evaluation.golden
     if golden.weights is None:
         return
     size = golden.effective_size
-    told = (
-        f"{plural(len(golden), 'weighted query', 'weighted queries')} tell as much as {size:,.1f}"
-    )
+    queries = plural(len(golden), "weighted query", "weighted queries")
     warning = ""
     if size < MIN_QUERIES or size < _TINY * len(golden):
         warning = (
-            ": so few that a mean says little. Few selections carry most of the weight; replay a "
+            ", too small for a reliable mean: few selections carry most of the weight; replay a "
             "longer log, or clip more"
         )
-    name = quoted(golden.name)
-    yield Entry(heading=_MEASURED, note=f"golden set '{name}': {told} of equal weight{warning}")
+    text = f"the effective sample size of {queries} is {size:,.1f}{warning}"
+    yield Entry(heading=_MEASURED, note=f"golden set '{quoted(golden.name)}': {text}")
 
 
 def timing_notes(evaluation: Evaluation) -> Iterator[Entry]:
-    """Yield how long the ranker took for a query, where it was asked in this session."""
+    """Yield how long the ranker took for a query, if it ran in this test session."""
     seconds = evaluation.run.seconds if evaluation.run else {}
     times = sorted(value for value in seconds.values() if not math.isnan(value))
     if not times:
         return
     slowest = sorted(seconds, key=lambda query_id: -seconds[query_id])[:_SLOWEST]
-    told = ", ".join(
+    slowest_text = ", ".join(
         f"{quoted(query_id, 40)} {duration(seconds[query_id])}" for query_id in slowest
     )
     middle, late = (duration(_quantile(times, share)) for share in (0.5, 0.95))
     yield Entry(
         heading="time to rank a query",
         note=f"golden set '{quoted(evaluation.golden.name)}': p50 {middle}, p95 {late}; "
-        f"slowest {told}",
+        f"slowest {slowest_text}",
     )
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
-    """Return the smallest time that so many queries do not exceed."""
+    """Return the smallest time that this share of the queries does not exceed."""
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
@@ -230,8 +229,8 @@ def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Entr
     of = plural(len(evaluation.query_ids), "query", "queries")
     yield Entry(
         heading=heading,
-        note=f"golden set '{name}': the ranker is not deterministic, {len(changed):,} of {of} "
-        f"{'is' if len(changed) == 1 else 'are'} ranked differently: {listed(changed)}",
+        note=f"golden set '{name}': the ranker is not deterministic: {len(changed):,} of {of} "
+        f"{'is' if len(changed) == 1 else 'are'} ranked differently ({listed(changed)})",
     )
     for metric in metrics:
         means = [one.mean(metric) for one in (evaluation, *evaluation.repeats)]

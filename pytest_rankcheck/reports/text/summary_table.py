@@ -1,4 +1,4 @@
-"""The section at the end of a session: a table of what was measured, and what can be done."""
+"""The section at the end of a test session: the table of metrics, then the notes."""
 
 from __future__ import annotations
 
