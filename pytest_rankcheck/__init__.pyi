@@ -52,7 +52,6 @@ from pytest_rankcheck.assertions.stability_assertion import (
 )
 from pytest_rankcheck.baselines.baseline import Baseline as Baseline
 from pytest_rankcheck.baselines.record import Record as Record
-from pytest_rankcheck.baselines.record_reader import read_record as read_record
 from pytest_rankcheck.behaviour.perturbations import perturbations as perturbations
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery as PerturbedQuery
 from pytest_rankcheck.comparison.comparison import Comparison as Comparison, compare as compare

@@ -17,8 +17,8 @@ from pytest_rankcheck.baselines.ranking_check import (
     ranking_check,
     settle_rankings,
 )
-from pytest_rankcheck.baselines.record import TOP, Record
-from pytest_rankcheck.baselines.record_reader import read_record, record_from_text
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_contents import TOP
 from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.syrupy_store import Proposal
@@ -36,6 +36,7 @@ from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate, attributes_of
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -118,13 +119,15 @@ class Baseline:
             BaselineError: the file is not a record, or one of a newer version.
         """
         if self._text_there is not None:
-            return record_from_text(self._text_there, self.shown_path)
+            return Record.from_text(self._text_there, self.shown_path)
         return self._own_record
 
     @cached_property
     def _own_record(self) -> Record | None:
-        """The record in the file, whatever is approved elsewhere."""
-        return read_record(self.path, self._store.shown_path)
+        """The record in the file, whatever is approved elsewhere; None if there is no file."""
+        if not self.path.exists():
+            return None
+        return Record.from_text(text_of(self.path, BaselineError), self._store.shown_path)
 
     @cached_property
     def _text_there(self) -> str | None:

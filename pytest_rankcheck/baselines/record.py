@@ -1,82 +1,70 @@
-"""The record of an approved evaluation: what a baseline file holds, and how it is written.
-
-The file is JSON made to be reviewed in a pull request: a header, then one line a query, sorted.
-The same results give the same bytes. ``record.schema.json`` beside this module describes it.
-"""
+"""The record of an approved evaluation, read from a baseline file or made from an evaluation."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import fields
 from functools import cached_property
-
-import numpy as np
+from os import PathLike
+from pathlib import Path
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.record_contents import (
+    TOP,
+    Kept,
+    QueryLine,
+    RecordContents,
+    as_decimal,
+    rounded,
+)
+from pytest_rankcheck.baselines.record_reader import contents_from_text
 from pytest_rankcheck.comparison.compared_values import ComparedValues, as_recorded
 from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.errors import BaselineError, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "TOP", "Kept", "QueryLine", "Record", "as_decimal"]
-
-FORMAT_NAME = "pytest-rankcheck baseline"
-FORMAT_VERSION = 2
-TOP = 10
-"""How many documents of each ranking a record keeps, to show what moved."""
-
-_DECIMALS = 6
+__all__ = ["Record"]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryLine:
-    """What a record keeps of one query."""
+class Record(RecordContents):
+    """An approved measurement, which an evaluation can be compared with."""
 
-    fingerprint: str
-    values: Mapping[str, float | None]
-    """By metric; None where the query did not count."""
-    top: tuple[str, ...]
-    weight: float | None = None
-    """How much the query counts; None where all count the same."""
-    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of a session: the slices that it belongs to, by gated attribute. The sessions of the next log
-    are others, and are compared slice by slice with these."""
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Record:
+        """Read the record in a baseline file.
 
+        Args:
+            path: the file.
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What a record keeps of one metric besides its values."""
+        Raises:
+            BaselineError: the file is missing, not a baseline, edited by hand, or written by a
+                newer version of pytest-rankcheck.
+        """
+        file = Path(path)
+        if not file.exists():
+            raise BaselineError(
+                f"{quoted(file)} is missing; pytest --snapshot-update records the baselines of the "
+                "tests that it runs"
+            )
+        return cls.from_text(text_of(file, BaselineError), str(file))
 
-    gated: bool
-    """Whether the test gates it, or only records it."""
-    best: float
-    """The best mean that was ever approved; where the golden set changed, moved along with it."""
-    noise: float | None = None
-    """The standard deviation of the mean from run to run; None where it was not measured."""
+    @classmethod
+    def from_text(cls, text: str, path: str = "baseline") -> Record:
+        """Return the record in the text of a baseline file.
 
+        Args:
+            text: the text.
+            path: the file as messages name it.
 
-@dataclass(frozen=True)
-class Record:
-    """An approved measurement: a header, and one line a query."""
-
-    golden_name: str
-    golden_queries: int
-    golden_judgments: int
-    golden_fingerprint: str
-    depth: int | None
-    conventions: Conventions
-    kept: Mapping[str, Kept]
-    """The metrics by canonical name, the gated ones first."""
-    queries: Mapping[str, QueryLine]
-    approvals: tuple[Approval, ...] = ()
-    slices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """How many queries each slice has, by gated attribute and value."""
-    top: int = TOP
-    """How many documents of each ranking are kept."""
+        Raises:
+            BaselineError: as in `load`.
+        """
+        contents = contents_from_text(text, path)
+        return cls(**{name.name: getattr(contents, name.name) for name in fields(contents)})
 
     @classmethod
     def of(
@@ -139,16 +127,6 @@ class Record:
         )
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        """The names of all metrics of the record."""
-        return tuple(self.kept)
-
-    @property
-    def recorded_metrics(self) -> Sequence[Metric]:
-        """All metrics of the record."""
-        return [Metric.parse(name) for name in self.kept]
-
-    @property
     def gated(self) -> tuple[str, ...]:
         """The names of those that the test gates."""
         return tuple(name for name, kept in self.kept.items() if kept.gated)
@@ -183,36 +161,6 @@ class Record:
         """The fingerprint of each query's text and judgments when it was measured."""
         return {query_id: line.fingerprint for query_id, line in self.queries.items()}
 
-    def values(self, metric: Metric) -> FloatArray:
-        """Return the value of each query, ``[Q]``; NaN where it did not count.
-
-        Raises:
-            BaselineError: the record does not have this metric.
-        """
-        name = str(metric)
-        if name not in self.metrics:
-            raise BaselineError(
-                f"the baseline has no {quoted(name)}; it has {', '.join(self.metrics)}"
-            )
-        found = (line.values[name] for line in self.queries.values())
-        return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
-
-    def mean(self, metric: Metric) -> float:
-        """Return the mean over the queries that counted.
-
-        Raises:
-            BaselineError: the record does not have this metric.
-        """
-        return metric.mean(self.values(metric), self.weights)
-
-    @cached_property
-    def weights(self) -> FloatArray | None:
-        """How much each query counts, ``[Q]``; None where all count the same."""
-        found = [line.weight for line in self.queries.values()]
-        if None in found:
-            return None
-        return np.array(found, dtype=np.float64)
-
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return where the sessions of each slice stand in `query_ids`; nothing of queries."""
         found: dict[str, list[int]] = {}
@@ -241,7 +189,7 @@ class Record:
 
 def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None) -> Kept:
     """Return what to keep of a metric: its noise, and the best mean, which no update forgets."""
-    mean = _rounded(metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights))
+    mean = rounded(metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights))
     noise = as_decimal(evaluation.noise(metric))
     if before is None or str(metric) not in before.metrics:
         return Kept(gated, mean, noise)
@@ -254,7 +202,7 @@ def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | 
     gain = comparison.values(metric).gain
     below = max(0.0, before.below_best(metric) - (0.0 if math.isnan(gain) else gain))
     best = mean + below if metric.higher_is_better else mean - below
-    return Kept(gated, _rounded(best), noise)
+    return Kept(gated, rounded(best), noise)
 
 
 def _members(
@@ -273,13 +221,3 @@ def _members(
 def _plain(values: FloatArray) -> list[float | None]:
     """Return values as a file has them: six decimals, None for NaN."""
     return [as_decimal(value) for value in values.tolist()]
-
-
-def _rounded(value: float) -> float:
-    """Return a value as it comes back from a file."""
-    return math.nan if math.isnan(value) else round(value, _DECIMALS) + 0.0
-
-
-def as_decimal(value: float) -> float | None:
-    """Return a value as a file has it: six decimals, None for NaN."""
-    return None if math.isnan(value) else _rounded(value)

@@ -1,31 +1,28 @@
-"""Reading a record: every way in which a file can be broken gets its message."""
+"""Reading a baseline file: every way in which it can be broken gets its message."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from os import PathLike
-from pathlib import Path
 from typing import Any, NoReturn
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.record import (
+from pytest_rankcheck.baselines.record_contents import (
     FORMAT_NAME,
     FORMAT_VERSION,
     TOP,
     Kept,
     QueryLine,
-    Record,
+    RecordContents,
+    digest_of,
 )
-from pytest_rankcheck.baselines.record_writer import digest_of
 from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
-from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["read_record", "record_from_text"]
+__all__ = ["contents_from_text"]
 
 _MEND = (
     "The file is left as it is. Restore it from version control, or delete it and run "
@@ -33,27 +30,11 @@ _MEND = (
 )
 
 
-def read_record(path: str | PathLike[str], shown_path: str | None = None) -> Record | None:
-    """Return the record in a file, or None if there is no such file.
-
-    Args:
-        path: the file.
-        shown_path: what messages call it; without it, the path.
+def contents_from_text(text: str, path: str) -> RecordContents:
+    """Return what the text of a baseline file says.
 
     Raises:
-        BaselineError: the file is not a record, or one of a newer version.
-    """
-    file = Path(path)
-    if not file.exists():
-        return None
-    return record_from_text(text_of(file, BaselineError), shown_path or str(file))
-
-
-def record_from_text(text: str, path: str) -> Record:
-    """Return the record that ``text`` is.
-
-    Raises:
-        BaselineError: it is not a record, or one of a newer version; ``path`` is named.
+        BaselineError: it is not a baseline, or one of a newer version; ``path`` is named.
     """
     entry = _parsed(text, path)
     try:
@@ -99,20 +80,20 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
     return entry
 
 
-def _record(entry: Mapping[str, Any], path: str) -> Record:
+def _record(entry: Mapping[str, Any], path: str) -> RecordContents:
     golden = entry["golden_set"]
     metrics = {str(_metric(name, path)): detail for name, detail in entry["metrics"].items()}
     queries = {}
     for line in entry["queries"]:
         query_id = str(line["id"])
         if query_id in queries:
-            _broken(path, f"query '{quoted(query_id)}' stands twice")
+            _broken(path, f"duplicate query '{quoted(query_id)}'")
         queries[query_id] = _query_line(line, metrics)
     depth = entry["depth"]
     if depth is not None and not isinstance(depth, int):
         _broken(path, f"its depth is {quoted(depth)}")
     details = sorted(metrics.items(), key=lambda metric: (not metric[1]["gated"], metric[0]))
-    return Record(
+    return RecordContents(
         golden_name=str(golden["name"]),
         golden_queries=int(golden["queries"]),
         golden_judgments=int(golden["judgments"]),
@@ -141,7 +122,7 @@ def _kept(detail: Mapping[str, Any]) -> Kept:
     )
 
 
-def _refuse_edited(entry: Mapping[str, Any], record: Record, path: str) -> None:
+def _refuse_edited(entry: Mapping[str, Any], record: RecordContents, path: str) -> None:
     """Refuse a record that something else than an update has written."""
     problem = None
     for name, detail in entry["metrics"].items():

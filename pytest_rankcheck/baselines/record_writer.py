@@ -6,40 +6,29 @@ Written to be reviewed in a pull request: unchanged results are the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from pytest_rankcheck.baselines.record import (
+from pytest_rankcheck.baselines.record_contents import (
     FORMAT_NAME,
     FORMAT_VERSION,
     TOP,
     QueryLine,
-    Record,
+    RecordContents,
     as_decimal,
+    digest_of,
 )
 from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["digest_of", "record_text"]
+__all__ = ["record_text"]
 
 
-def record_text(record: Record) -> str:
+def record_text(record: RecordContents) -> str:
     """Return the text of a record's file, with the digest of what it says."""
     return _text(record, digest_of(json.loads(_text(record, ""))))
 
 
-def digest_of(entry: Mapping[str, object]) -> str:
-    """Return the digest of a record's content, 16 hexadecimal digits.
-
-    Of what the file says, not of how it is laid out: line ends may be converted.
-    """
-    import hashlib  # loads OpenSSL, for those who have baselines
-
-    content = {key: value for key, value in entry.items() if key != "digest"}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
-
-
-def _text(record: Record, digest: str) -> str:
+def _text(record: RecordContents, digest: str) -> str:
     header: dict[str, object] = {
         "format": FORMAT_NAME,
         "version": FORMAT_VERSION,
@@ -70,7 +59,7 @@ def _text(record: Record, digest: str) -> str:
     return f"{{\n  {body}\n}}\n"
 
 
-def _metric_line(record: Record, name: str) -> str:
+def _metric_line(record: RecordContents, name: str) -> str:
     kept = record.kept[name]
     entry = {
         "mean": as_decimal(record.mean(Metric.parse(name))),

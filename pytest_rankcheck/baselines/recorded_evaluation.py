@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.baselines.record import FORMAT_NAME, Kept, QueryLine, Record
-from pytest_rankcheck.baselines.record_reader import read_record
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_contents import FORMAT_NAME, Kept, QueryLine
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -104,7 +104,7 @@ def record_in(path: Path, golden_name: str | None = None) -> Record | None:
     if kind is None:
         return None
     if kind == FORMAT_NAME:
-        return read_record(path)
+        return Record.load(path)
     return _record_of_report(json.loads(text_of(path, BaselineError)), str(path), golden_name)
 
 

@@ -22,7 +22,7 @@ def contents_from_frames(
     """Return the contents of a golden set from a frame of judgments and one of queries.
 
     Raises:
-        GoldenSetError: as in ``GoldenSet.from_frames``.
+        GoldenSetError: as in ``GoldenSet.from_frame``.
     """
     contents = Contents(source)
     contents.places.before_number = ", row "

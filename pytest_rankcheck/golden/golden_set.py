@@ -41,7 +41,7 @@ GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetErr
 class GoldenSet(JudgedQueries):
     """Judged queries to measure a ranker on.
 
-    Build one with `load`, `from_dict`, `from_frames` or `from_ir_datasets`. It does not change
+    Build one with `load`, `from_dict`, `from_frame` or `from_ir_datasets`. It does not change
     afterwards.
     """
 
@@ -129,7 +129,7 @@ class GoldenSet(JudgedQueries):
         return cls(contents, name)
 
     @classmethod
-    def from_frames(
+    def from_frame(
         cls,
         judgments: pd.DataFrame,
         queries: pd.DataFrame | None = None,

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import RunError, listed, plural, quoted, unknown_id
+from pytest_rankcheck.errors import RunError, listed, plural, quoted, suggestion, unknown_id
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_in_order
@@ -37,8 +37,10 @@ __all__ = ["Run"]
 Answer = Ranking | Scored | Listed
 """A query's ranking, or an answer that nobody has put in order or copied yet."""
 
+_MEANINGS = ("query_id", "doc_id", "score", "rank")
+
 _SMALL_FILE_BYTES = 4 << 20
-"""A run file up to this size is read at once, so that what is wrong in it is said at once."""
+"""A run file up to this size is read at once, so that errors in it are raised at once."""
 
 
 class Run:
@@ -77,9 +79,10 @@ class Run:
         path: str | PathLike[str],
         format: str | None = None,
         *,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
-        columns: Mapping[str, str] | None = None,
     ) -> Run:
         """Read a run from a file.
 
@@ -87,21 +90,22 @@ class Run:
             path: the file; it may be packed with gzip or Zstandard.
             format: ``"trec"``, ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; without it, the
                 content decides.
+            name: what messages call the run; without it, the file's name.
+            columns: ``{meaning: column}`` of a table, for ``query_id``, ``doc_id``, ``score`` and
+                ``rank``, where they have other names than usual.
             ties: the order of equal scores: ``"doc_id"`` (descending, as in trec_eval),
                 ``"input"`` (as in the file) or ``"error"``.
             duplicates: a document twice in a ranking: ``"error"``, or ``"first"`` to keep the
-                better place.
-            columns: which columns of a table are ``query_id``, ``doc_id``, ``score`` and ``rank``,
-                where they have other names than usual.
+                better rank.
 
         A file of more than a few megabytes is read when it is needed, as with `scan`.
 
         Raises:
-            RunError: the file is absent, empty, in an unknown format, or a line is malformed,
-                has a score that is not finite, or repeats a document. Of a large file, what is
-                wrong with its lines is said when they are read.
+            RunError: the file is missing, empty, in an unknown format, or a line is malformed,
+                has a score that is not finite, or repeats a document. A large file raises errors
+                about its lines when they are read.
         """
-        run = cls.scan(path, format, ties=ties, duplicates=duplicates, columns=columns)
+        run = cls.scan(path, format, name=name, columns=columns, ties=ties, duplicates=duplicates)
         if Path(path).stat().st_size <= _SMALL_FILE_BYTES:
             run._rankings  # noqa: B018 - reads the file
         return run
@@ -112,9 +116,10 @@ class Run:
         path: str | PathLike[str],
         format: str | None = None,
         *,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
-        columns: Mapping[str, str] | None = None,
     ) -> Run:
         """Return the run of a file without reading it yet.
 
@@ -123,21 +128,22 @@ class Run:
         asks for the rankings reads all of them.
 
         Args:
-            path: the file, which has to stay as it is.
+            path: the file, which must not change while the run is used.
             format: as in `load`, and so are the others.
+            name: what messages call the run.
+            columns: ``{meaning: column}`` of a table.
             ties: the order of equal scores.
             duplicates: a document twice in a ranking.
-            columns: which columns of a table are which.
 
         Raises:
-            RunError: the file is absent, empty or in an unknown format.
+            RunError: the file is missing, empty or in an unknown format.
         """
         file = Path(path)
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
         chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
         reading = Reading(file, ties, duplicates, dict(columns or {}))
-        run = cls({}, name=file.name, ties=ties, duplicates=duplicates)
+        run = cls({}, name=name or file.name, ties=ties, duplicates=duplicates)
         run._file, run._loaded = RunFile(reading, chosen), None
         return run
 
@@ -192,23 +198,27 @@ class Run:
         frame: pd.DataFrame,
         *,
         name: str = "run",
+        columns: Mapping[str, str] | None = None,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
     ) -> Run:
-        """Make a run from a DataFrame with a row a ranked document.
+        """Make a run from a DataFrame with one row for each ranked document.
 
         Args:
             frame: columns ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank``
                 (lowest first); with neither, the order of the rows is the ranking.
             name: what messages call the run.
+            columns: ``{meaning: column}`` where columns have other names.
             ties: the order of equal scores.
             duplicates: a document twice in a ranking.
 
         Raises:
-            RunError: a column is missing, an id or a score is none, or a document stands twice.
+            RunError: a column is missing, an id or a score is invalid, or a document occurs
+                twice in a ranking.
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
+        frame = _with_usual_names(frame, columns or {})
         missing = [column for column in ("query_id", "doc_id") if column not in frame.columns]
         if missing:
             raise RunError(
@@ -221,8 +231,8 @@ class Run:
         read: dict[str, Ranking] = {}
         for given, group in ordered.groupby("query_id", sort=False, dropna=False):
             query_id = _checked_query_id(given)
-            columns = ["doc_id"] if "score" not in frame.columns else ["doc_id", "score"]
-            ranking = ranking_as_given(group[columns], query_id)
+            kept = ["doc_id"] if "score" not in frame.columns else ["doc_id", "score"]
+            ranking = ranking_as_given(group[kept], query_id)
             if ranking.scores is not None:
                 ranking = by_score(ranking.doc_ids, ranking.scores, query_id, ties)
             read[query_id] = without_duplicates(ranking, query_id, duplicates)
@@ -395,6 +405,29 @@ class Run:
             return f"Run({self.name!r}, not read yet)"
         documents = plural(sum(map(len, self._rankings.values())), "document")
         return f"Run({self.name!r}, {plural(len(self), 'query', 'queries')}, {documents})"
+
+
+def _with_usual_names(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Return a frame whose columns have the names of their meanings.
+
+    Raises:
+        RunError: an unknown meaning or a missing column is named.
+    """
+    for meaning, column in columns.items():
+        if meaning not in _MEANINGS:
+            raise RunError(
+                f"columns: unknown meaning '{quoted(meaning)}'{suggestion(meaning, _MEANINGS)}; "
+                f"the columns of a run are {', '.join(_MEANINGS)}"
+            )
+        if column not in frame.columns:
+            raise RunError(
+                f"columns: the run has no column '{quoted(column)}'; it has "
+                f"{listed(list(frame.columns), 10)}"
+            )
+    # A column that has the name of a meaning, but is not the one that was given, means nothing.
+    others = [name for name in columns if name in frame.columns and name not in columns.values()]
+    names = {column: meaning for meaning, column in columns.items()}
+    return frame.drop(columns=others).rename(columns=names)
 
 
 def _checked_query_id(value: object) -> str:

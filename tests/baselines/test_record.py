@@ -20,11 +20,9 @@ from pytest_rankcheck import (
     Metric,
     Run,
     evaluate,
-    read_record,
 )
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_reader import record_from_text
 from pytest_rankcheck.baselines.record_writer import record_text
 
 SCHEMA = json.loads(Path(record_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
@@ -52,8 +50,8 @@ def test_a_record_comes_back_as_it_was_written(documents: dict[str, list[str]]) 
     record = record_of(evaluation_of(documents))
     text = record_text(record)
     text.encode("utf-8")
-    assert record_from_text(text, "record.json") == record
-    assert record_text(record_from_text(text, "record.json")) == text
+    assert Record.from_text(text, "record.json") == record
+    assert record_text(Record.from_text(text, "record.json")) == text
     jsonschema.validate(json.loads(text), SCHEMA)
 
 
@@ -83,7 +81,7 @@ def test_values_have_six_decimals_and_queries_that_do_not_count_are_null() -> No
     )
     assert [line.values["RR"] for line in record.queries.values()] == [0.333333, None, 1.0]
     assert record.mean(Metric.parse("RR")) == pytest.approx((0.333333 + 1) / 2, abs=1e-12)
-    back = record_from_text(record_text(record), "record.json")
+    back = Record.from_text(record_text(record), "record.json")
     assert np.isnan(back.values(Metric.parse("RR"))[1])
     jsonschema.validate(json.loads(record_text(record)), SCHEMA)
 
@@ -94,7 +92,7 @@ def test_the_committed_baselines_of_the_example_have_the_schema() -> None:
     assert files
     for file in files:
         jsonschema.validate(json.loads(file.read_text("utf-8")), SCHEMA)
-        record = read_record(file)
+        record = Record.load(file)
         assert record is not None
         assert record_text(record) == file.read_text("utf-8")
 
@@ -105,18 +103,18 @@ def test_a_record_of_version_1_still_loads() -> None:
     del entry["digest"], entry["slices"]
     for detail in entry["metrics"].values():
         del detail["best"], detail["noise"]
-    record = record_from_text(json.dumps(entry), "old.json")
+    record = Record.from_text(json.dumps(entry), "old.json")
     assert record.kept["RR"].best == 1.0
     assert np.isnan(record.noise(Metric.parse("RR")))
     entry["metrics"]["RR"]["mean"] = 0.9
     with pytest.raises(BaselineError, match="edited by hand"):
-        record_from_text(json.dumps(entry), "old.json")
+        Record.from_text(json.dumps(entry), "old.json")
 
 
 def test_white_space_and_line_ends_do_not_change_the_digest() -> None:
     text = record_text(record_of(evaluation_of({"a": ["x"], "b": ["y"]})))
-    assert record_text(record_from_text(json.dumps(json.loads(text), indent=4), "r.json")) == text
-    assert record_text(record_from_text(text.replace("\n", "\r\n"), "r.json")) == text
+    assert record_text(Record.from_text(json.dumps(json.loads(text), indent=4), "r.json")) == text
+    assert record_text(Record.from_text(text.replace("\n", "\r\n"), "r.json")) == text
 
 
 RR = Metric.parse("RR")
@@ -162,8 +160,9 @@ def test_a_metric_that_the_record_lacks_is_named() -> None:
         record.values(Metric.parse("AP"))
 
 
-def test_there_is_no_record_where_there_is_no_file(tmp_path: Path) -> None:
-    assert read_record(tmp_path / "none.json") is None
+def test_a_missing_file_is_an_error_that_says_how_to_record_one(tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match=r"none.json is missing; pytest --snapshot-update"):
+        Record.load(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +173,7 @@ def test_there_is_no_record_where_there_is_no_file(tmp_path: Path) -> None:
         ('"RR": {"mean"', '"XX": {"mean"', "unknown metric 'XX'"),
         ('"version": 2', '"version": true', "its version is True"),
         ('"version": 2', '"version": 99', "upgrade pytest-rankcheck"),
-        ('"id": "b"', '"id": "a"', "query 'a' stands twice"),
+        ('"id": "b"', '"id": "a"', "duplicate query 'a'"),
         ('"golden_set"', '"golden"', "it lacks 'golden_set'"),
         ('"approvals": [', '"approvals": [3, ', "this is not a baseline"),
         ('"RR": 1.0', '"RR": "1.0"', "not a number"),
@@ -189,7 +188,7 @@ def test_every_way_to_be_no_record_is_said(old: str, new: str, says: str) -> Non
     text = record_text(record_of(evaluation_of({"a": ["x"], "b": ["y"]})))
     assert old in text
     with pytest.raises(BaselineError) as error:
-        record_from_text(text.replace(old, new, 1), "folder/record.json")
+        Record.from_text(text.replace(old, new, 1), "folder/record.json")
     assert "folder/record.json" in str(error.value)
     assert says in str(error.value)
     assert "left as it is" in str(error.value)

@@ -66,7 +66,7 @@ class Estimator:
         return rows[:, 0]
 
 
-LETOR = GoldenSet.from_frames(
+LETOR = GoldenSet.from_frame(
     pd.DataFrame(
         {
             "query_id": ["q1", "q1", "q1", "q2", "q2"],

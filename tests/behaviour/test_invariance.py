@@ -180,7 +180,7 @@ def test_of_several_texts_the_worst_counts_and_is_shown() -> None:
 
 
 def test_queries_keep_their_ids_attributes_and_candidates() -> None:
-    golden = GoldenSet.from_frames(
+    golden = GoldenSet.from_frame(
         pd.DataFrame(
             {
                 "query_id": ["q1", "q1", "q2"],

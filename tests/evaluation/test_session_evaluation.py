@@ -31,7 +31,6 @@ from pytest_rankcheck import (
     compare,
     evaluate_sessions,
 )
-from pytest_rankcheck.baselines.record_reader import record_from_text
 from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -149,7 +148,7 @@ def test_a_new_group_is_not_gated() -> None:
 def test_a_record_of_sessions_comes_back_and_knows_their_groups() -> None:
     then, now = sessions(drawn(1, 80, GOOD), "old"), sessions(drawn(2, 70, WORSE), "new")
     record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
-    again = record_from_text(record_text(record), "record.json")
+    again = Record.from_text(record_text(record), "record.json")
     assert again == record
     schema = Path(record_module.__file__).with_suffix(".schema.json")
     jsonschema.validate(json.loads(record_text(record)), json.loads(schema.read_text("utf-8")))

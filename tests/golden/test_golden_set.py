@@ -98,10 +98,10 @@ def frame(**columns: list[object]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def test_a_golden_set_from_frames() -> None:
+def test_a_golden_set_from_a_frame() -> None:
     judgments = frame(query_id=[1, 1, 2], doc_id=[10, 11, 10], relevance=[2.0, 0.5, 1.0])
     queries = frame(query_id=[2, 1], query=["b", "a"], locale=["de", None], n=[np.nan, 3.0])
-    golden = GoldenSet.from_frames(judgments, queries, name="frames")
+    golden = GoldenSet.from_frame(judgments, queries, name="frames")
     assert golden.name == "frames"
     assert golden.query("1") == Query("1", "a", {"n": 3.0})
     assert golden.query("2") == Query("2", "b", {"locale": "de"})
@@ -111,7 +111,7 @@ def test_a_golden_set_from_frames() -> None:
 def test_a_missing_text_is_none_however_pandas_says_it() -> None:
     for missing in (None, np.nan, pd.NA, pd.NaT):
         queries = pd.DataFrame({"query_id": ["q"], "query": pd.Series([missing], dtype=object)})
-        golden = GoldenSet.from_frames(frame(query_id=["q"], doc_id=["d"], relevance=[1]), queries)
+        golden = GoldenSet.from_frame(frame(query_id=["q"], doc_id=["d"], relevance=[1]), queries)
         assert golden.query("q").text is None
 
 
@@ -138,20 +138,20 @@ def test_frames_that_are_no_golden_set_are_refused_with_the_row(
     judgments: pd.DataFrame, message: str
 ) -> None:
     with pytest.raises(GoldenSetError, match=message):
-        GoldenSet.from_frames(judgments)
+        GoldenSet.from_frame(judgments)
 
 
 def test_a_query_twice_in_the_frame_is_refused() -> None:
     judgments = frame(query_id=["q"], doc_id=["d"], relevance=[1])
     with pytest.raises(GoldenSetError, match="queries, row 1: query 'q' is given twice"):
-        GoldenSet.from_frames(judgments, frame(query_id=["q", "q"], query=["a", "b"]))
+        GoldenSet.from_frame(judgments, frame(query_id=["q", "q"], query=["a", "b"]))
     with pytest.raises(GoldenSetError, match="queries has no column query"):
-        GoldenSet.from_frames(judgments, frame(query_id=["q"]))
+        GoldenSet.from_frame(judgments, frame(query_id=["q"]))
 
 
 def test_the_same_judgment_twice_is_one() -> None:
     judgments = frame(query_id=["q", "q"], doc_id=["d", "d"], relevance=[1, 1])
-    assert GoldenSet.from_frames(judgments).judgment_count == 1
+    assert GoldenSet.from_frame(judgments).judgment_count == 1
 
 
 def test_frames_come_out_as_they_went_in() -> None:
@@ -160,7 +160,7 @@ def test_frames_come_out_as_they_went_in() -> None:
     assert golden.judgments.values.tolist() == [["q1", "d3", 2], ["q1", "d7", 0], ["q2", "d1", 1]]
     assert golden.queries.columns.tolist() == ["query_id", "query", "locale"]
     assert golden.queries["query"].tolist() == ["red shoes", "blue hat"]
-    again = GoldenSet.from_frames(golden.judgments, golden.queries)
+    again = GoldenSet.from_frame(golden.judgments, golden.queries)
     assert again.fingerprint == golden.fingerprint
     assert again.query("q2").attributes == {}
 
@@ -249,7 +249,7 @@ def test_the_fingerprint_is_the_same_on_every_machine() -> None:
 
 @given(st.permutations([("q1", "d3", 2), ("q1", "d7", 0), ("q2", "d1", 1), ("q2", "d2", 3)]))
 def test_no_order_of_rows_changes_the_fingerprint(rows: list[tuple[str, str, int]]) -> None:
-    golden = GoldenSet.from_frames(pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"]))
+    golden = GoldenSet.from_frame(pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"]))
     expected = GoldenSet.from_dict({"q1": {"d3": 2, "d7": 0}, "q2": {"d1": 1, "d2": 3}})
     assert golden.fingerprint == expected.fingerprint
 

@@ -190,7 +190,7 @@ def test_codes_become_grades(file: Path) -> None:
     ):
         GoldenSet.load(file, grades={"Exact": 1, "Substitute": 0})
     frame = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "label": [1, -1]})
-    golden = GoldenSet.from_frames(frame, grades={1: 4, "-1": 0})
+    golden = GoldenSet.from_frame(frame, grades={1: 4, "-1": 0})
     assert golden.grades("q") == {"a": 4, "b": 0}
     with pytest.raises(GoldenSetError, match="grades: 1 means 'high', not a finite number"):
         GoldenSet.load(file, grades={1: "high"})  # type: ignore[dict-item]

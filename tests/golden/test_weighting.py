@@ -21,7 +21,6 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.baselines.record_reader import record_from_text
 from pytest_rankcheck.baselines.record_writer import record_text
 
 SCHEMA = Path(record_module.__file__).with_suffix(".schema.json")
@@ -93,7 +92,7 @@ def test_sets_are_merged_if_they_are_weighted_alike() -> None:
 def test_a_record_keeps_the_weights() -> None:
     evaluation = evaluate(RUN, GOLDEN.weighted("asked"))
     record = Record.of(evaluation, [Metric.parse("RR")])
-    again = record_from_text(record_text(record), "record.json")
+    again = Record.from_text(record_text(record), "record.json")
     assert again == record
     jsonschema.validate(json.loads(record_text(record)), json.loads(SCHEMA.read_text("utf-8")))
     assert again.mean(Metric.parse("RR")) == pytest.approx(evaluation.mean("RR"), abs=1e-6)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from project import Project, text_of
 
-from pytest_rankcheck import read_record
+from pytest_rankcheck import Record
 from pytest_rankcheck.baselines.record_writer import record_text
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -91,8 +91,7 @@ def test_an_approval_of_something_else_is_none(branched: Project) -> None:
     branched.rank(WORSE)
     branched.update("--rankcheck-approve", "half the latency")
     path = branched.baseline_file()
-    record = read_record(path)
-    assert record is not None
+    record = Record.load(path)
     [approval] = record.approvals
     other = replace(approval, fall={"nDCG@10": {"from": 1.0, "to": 0.5}})
     path.write_text(record_text(replace(record, approvals=(other,))), "utf-8")
@@ -110,8 +109,7 @@ def test_approvals_of_the_target_branch_cannot_be_dropped(branched: Project) -> 
     branched.update()
     branched.rank({1: 2, **WORSE, 7: 2})
     branched.update("--rankcheck-approve", "the second")
-    record = read_record(branched.baseline_file())
-    assert record is not None
+    record = Record.load(branched.baseline_file())
     [second] = record.approvals
     invented = replace(record, approvals=(replace(second, reason="invented"), second))
     for text in (record_text(record), record_text(invented)):

@@ -96,6 +96,21 @@ def test_a_frame_that_is_no_run_is_refused(frame: dict[str, list[object]], messa
         Run.from_frame(pd.DataFrame(frame))
 
 
+def test_the_columns_of_a_frame_may_have_any_name() -> None:
+    rows = pd.DataFrame(
+        {"topic": ["q", "q"], "item": ["a", "b"], "bm25": [1.0, 2.0], "score": [9.0, 0.0]}
+    )
+    columns = {"query_id": "topic", "doc_id": "item", "score": "bm25"}
+    run = Run.from_frame(rows, columns=columns, name="named")
+    assert run["q"] == ("b", "a")
+    assert run.scores("q") == (2.0, 1.0)
+    assert run.name == "named"
+    with pytest.raises(RunError, match="the run has no column 'topics'; it has topic, item"):
+        Run.from_frame(rows, columns={"query_id": "topics"})
+    with pytest.raises(RunError, match=r"unknown meaning 'query'; .*query_id, doc_id, score, rank"):
+        Run.from_frame(rows, columns={"query": "topic"})
+
+
 def test_of_a_document_twice_in_a_frame_the_better_place_is_kept() -> None:
     rows = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]}
     assert Run.from_frame(pd.DataFrame(rows), duplicates="first")["q"] == ("a", "b")
@@ -140,6 +155,12 @@ def test_the_score_decides_and_ties_are_by_document_id(file: Path) -> None:
     assert Run.load(file, ties="input")["q"] == ("c", "a", "b", "d")
     with pytest.raises(RunError, match=r"bm25.run: query 'q': documents 'a' and 'b' have the same"):
         Run.load(file, ties="error")
+
+
+def test_a_loaded_run_may_be_named(file: Path) -> None:
+    file.write_text("q Q0 a 1 1.0 t\n")
+    assert Run.load(file, name="BM25").name == "BM25"
+    assert Run.scan(file, name="BM25").name == "BM25"
 
 
 def test_ids_that_are_numbers_are_ordered_as_text(file: Path) -> None:

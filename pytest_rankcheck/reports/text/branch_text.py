@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_reader import record_from_text
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -54,7 +53,7 @@ def _change_text(change: Change) -> str:
 
 
 def _read(text: str | None, path: Path) -> Record | None:
-    return None if text is None else record_from_text(text, path.name)
+    return None if text is None else Record.from_text(text, path.name)
 
 
 def _means(record: Record | None) -> str:

@@ -1,0 +1,150 @@
+"""What a baseline file says.
+
+The file is JSON made to be reviewed in a pull request: a header, then one line a query, sorted.
+The same results give the same bytes. ``record.schema.json`` beside this module describes it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+__all__ = [
+    "FORMAT_NAME",
+    "FORMAT_VERSION",
+    "TOP",
+    "Kept",
+    "QueryLine",
+    "RecordContents",
+    "as_decimal",
+    "digest_of",
+    "rounded",
+]
+
+FORMAT_NAME = "pytest-rankcheck baseline"
+FORMAT_VERSION = 2
+TOP = 10
+"""How many documents of each ranking a record keeps, to show what moved."""
+
+_DECIMALS = 6
+"""How exactly values are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLine:
+    """What a record keeps of one query."""
+
+    fingerprint: str
+    values: Mapping[str, float | None]
+    """By metric; None where the query did not count."""
+    top: tuple[str, ...]
+    weight: float | None = None
+    """How much the query counts; None where all count the same."""
+    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of a session: the slices that it belongs to, by gated attribute. The sessions of the next log
+    are others, and are compared slice by slice with these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a record keeps of one metric besides its values."""
+
+    gated: bool
+    """Whether the test gates it, or only records it."""
+    best: float
+    """The best mean that was ever approved; where the golden set changed, moved along with it."""
+    noise: float | None = None
+    """The standard deviation of the mean from run to run; None where it was not measured."""
+
+
+@dataclass(frozen=True)
+class RecordContents:
+    """What a baseline file says: a header, and one line a query."""
+
+    golden_name: str
+    golden_queries: int
+    golden_judgments: int
+    golden_fingerprint: str
+    depth: int | None
+    conventions: Conventions
+    kept: Mapping[str, Kept]
+    """The metrics by canonical name, the gated ones first."""
+    queries: Mapping[str, QueryLine]
+    approvals: tuple[Approval, ...] = ()
+    slices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many queries each slice has, by gated attribute and value."""
+    top: int = TOP
+    """How many documents of each ranking are kept."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of all metrics of the record."""
+        return tuple(self.kept)
+
+    @property
+    def recorded_metrics(self) -> Sequence[Metric]:
+        """All metrics of the record."""
+        return [Metric.parse(name) for name in self.kept]
+
+    def values(self, metric: Metric) -> FloatArray:
+        """Return the value of each query, ``[Q]``; NaN where it did not count.
+
+        Raises:
+            BaselineError: the record does not have this metric.
+        """
+        name = str(metric)
+        if name not in self.metrics:
+            raise BaselineError(
+                f"the baseline has no {quoted(name)}; it has {', '.join(self.metrics)}"
+            )
+        found = (line.values[name] for line in self.queries.values())
+        return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
+
+    def mean(self, metric: Metric) -> float:
+        """Return the mean over the queries that counted.
+
+        Raises:
+            BaselineError: the record does not have this metric.
+        """
+        return metric.mean(self.values(metric), self.weights)
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts, ``[Q]``; None where all count the same."""
+        found = [line.weight for line in self.queries.values()]
+        if None in found:
+            return None
+        return np.array(found, dtype=np.float64)
+
+
+def digest_of(entry: Mapping[str, object]) -> str:
+    """Return the digest of a record's content, 16 hexadecimal digits.
+
+    Of what the file says, not of how it is laid out: line ends may be converted.
+    """
+    import hashlib  # loads OpenSSL, for those who have baselines
+
+    content = {key: value for key, value in entry.items() if key != "digest"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+
+
+def rounded(value: float) -> float:
+    """Return a value as it comes back from a file."""
+    return math.nan if math.isnan(value) else round(value, _DECIMALS) + 0.0
+
+
+def as_decimal(value: float) -> float | None:
+    """Return a value as a file has it: six decimals, None for NaN."""
+    return None if math.isnan(value) else rounded(value)
