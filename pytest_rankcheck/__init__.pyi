@@ -36,12 +36,6 @@ from pytest_rankcheck.assertions.regression_assertion import (
     assert_not_regressed as assert_not_regressed,
 )
 from pytest_rankcheck.assertions.session_assertions import (
-    assert_abandonment_rate_at_most as assert_abandonment_rate_at_most,
-    assert_abandonment_rate_not_regressed as assert_abandonment_rate_not_regressed,
-    assert_mean_event_rank_at_most as assert_mean_event_rank_at_most,
-    assert_mean_event_rank_not_regressed as assert_mean_event_rank_not_regressed,
-    assert_session_duration_at_most as assert_session_duration_at_most,
-    assert_session_duration_not_regressed as assert_session_duration_not_regressed,
     assert_session_mrr_at_least as assert_session_mrr_at_least,
     assert_session_mrr_not_regressed as assert_session_mrr_not_regressed,
     assert_success_rate_at_least as assert_success_rate_at_least,

@@ -21,10 +21,8 @@ from pytest_rankcheck import (
     Record,
     SessionEvaluation,
     SessionLog,
-    assert_mean_event_rank_at_most,
-    assert_mean_event_rank_not_regressed,
+    assert_at_most,
     assert_not_regressed,
-    assert_session_duration_at_most,
     assert_session_mrr_at_least,
     assert_session_mrr_not_regressed,
     assert_success_rate_at_least,
@@ -168,18 +166,18 @@ def test_a_median_is_gated_by_a_tolerance_only() -> None:
 def test_the_named_assertions() -> None:
     good, worse = sessions([1, 1, 2, None]), sessions([1, 4, 4, None])
     assert_success_rate_at_least(good, 0.75)
-    assert_success_rate_at_least(good, 0.5, n=1)
+    assert_success_rate_at_least(good, 0.5, k=1)
     with pytest.raises(AssertionError, match=r"SuccessRate@1 is 0.2500 on session log .* \(4 sess"):
-        assert_success_rate_at_least(worse, 0.5, n=1)
+        assert_success_rate_at_least(worse, 0.5, k=1)
     assert_session_mrr_at_least(good, 0.8, abandoned="exclude")
     with pytest.raises(AssertionError, match=r"it must be at least 0\.8"):
         assert_session_mrr_at_least(good, 0.8, abandoned="zero")
-    assert_mean_event_rank_at_most(good, 1, abandoned="exclude")
+    assert_at_most(good, "MeanEventRank(abandoned=exclude)", 1)
     with pytest.raises(AssertionError, match=r"MeanEventRank\(abandoned=next\) is 1.2500"):
-        assert_mean_event_rank_at_most(good, 1, abandoned="next")
-    assert_mean_event_rank_not_regressed(worse, good, abandoned="exclude")
-    assert_session_duration_at_most(good, 0)
-    assert_session_duration_at_most(good, 0, median=True)
+        assert_at_most(good, "MeanEventRank(abandoned=next)", 1)
+    assert_not_regressed(worse, good, "MeanEventRank(abandoned=exclude)")
+    assert_at_most(good, "SessionDuration", 0)
+    assert_at_most(good, "MedianSessionDuration", 0)
     with pytest.raises(AssertionError) as caught:
         assert_session_mrr_not_regressed(worse, good, abandoned="zero", abs=0.1)
     told = str(caught.value)
@@ -218,7 +216,7 @@ def test_a_metric_without_a_value_passes_no_gate() -> None:
         )
     )
     with pytest.raises(MetricError, match="the log has no times, perhaps"):
-        assert_session_duration_at_most(untimed, 10)
+        assert_at_most(untimed, "SessionDuration", 10)
 
 
 def test_the_effect_of_two_samples_is_cohens_d() -> None:

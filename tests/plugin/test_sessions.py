@@ -17,7 +17,7 @@ from pytest_rankcheck import Gate, assert_not_regressed, assert_session_mrr_not_
 from pytest_rankcheck import assert_success_rate_at_least
 
 def test_success(session_evaluation):
-    assert_success_rate_at_least(session_evaluation, 0.5, n=3, by="group")
+    assert_success_rate_at_least(session_evaluation, 0.5, k=3, by="group")
 
 def test_mrr(session_evaluation, baseline):
     assert_session_mrr_not_regressed(

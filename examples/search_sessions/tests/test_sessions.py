@@ -2,10 +2,8 @@
 
 from pytest_rankcheck import (
     Gate,
-    assert_abandonment_rate_at_most,
-    assert_mean_event_rank_at_most,
+    assert_at_most,
     assert_not_regressed,
-    assert_session_duration_at_most,
     assert_session_mrr_not_regressed,
     assert_success_rate_at_least,
 )
@@ -13,13 +11,13 @@ from pytest_rankcheck import (
 
 def test_people_find_what_they_want(session_evaluation):
     assert_success_rate_at_least(session_evaluation, 0.75)
-    assert_success_rate_at_least(session_evaluation, 0.65, n=3, by="group")
-    assert_abandonment_rate_at_most(session_evaluation, 0.25)
+    assert_success_rate_at_least(session_evaluation, 0.65, k=3, by="group")
+    assert_at_most(session_evaluation, "AbandonmentRate", 0.25)
 
 
 def test_without_much_effort(session_evaluation):
-    assert_mean_event_rank_at_most(session_evaluation, 1.8, abandoned="exclude")
-    assert_session_duration_at_most(session_evaluation, 15, median=True)
+    assert_at_most(session_evaluation, "MeanEventRank(abandoned=exclude)", 1.8)
+    assert_at_most(session_evaluation, "MedianSessionDuration", 15)
 
 
 def test_as_good_as_the_approved_log(session_evaluation, baseline):
