@@ -7,9 +7,11 @@ from hypothesis import settings
 
 pytest_plugins = ["pytester"]
 
-# A test that passed on one machine passes on another, however slow, and tomorrow.
-settings.register_profile("deterministic", deadline=None, derandomize=True, database=None)
-settings.load_profile("deterministic")
+# The same examples on every machine, however slow it is. A campaign looks for new ones.
+everyday = settings(deadline=None, derandomize=True, database=None, max_examples=100)
+settings.register_profile("everyday", everyday)
+settings.register_profile("campaign", everyday, derandomize=False, max_examples=1000)
+settings.load_profile("everyday")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,9 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "compare.py"
 
 
+@pytest.mark.oracle
 def test_the_benchmark_makes_its_table() -> None:
     command = [sys.executable, str(SCRIPT), "--quick", "--peers", "pytrec_eval"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.evaluation.run_golden_join import join, judged_hits
+from tests.examples import examples
 
 METRICS = [
     "nDCG",
@@ -63,7 +64,7 @@ def values(run: Run, golden: GoldenSet, block: int) -> dict[str, bytes]:
     }
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.dictionaries(queries, judged, min_size=1),
     st.dictionaries(queries, rankings),
@@ -88,7 +89,7 @@ def test_long_rankings_beside_short_ones_change_no_bit() -> None:
     assert values(run, golden, 1) == values(run, golden, 7) == values(run, golden, 4096)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.dictionaries(queries, judged, min_size=1),
     st.dictionaries(queries, rankings.filter(bool), min_size=1),

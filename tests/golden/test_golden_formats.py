@@ -9,11 +9,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
 from pytest_rankcheck.golden.golden_set import GOLDEN_FORMATS
+from tests.examples import examples
 
 LINES = [
     '{"query_id": "q1", "query": "red shoes", "relevance": {"d3": 2, "d7": 0}, "locale": "en"}',
@@ -381,7 +382,7 @@ def golden_sets(
     return GoldenSet.from_dict(judged, words, attributes=given)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(golden_sets())
 def test_jsonl_gives_back_what_was_saved(golden: GoldenSet) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -401,7 +402,7 @@ trec_ids = encodable.filter(lambda text: not SPACE & set(text) and text[0] not i
 said = encodable  # an empty text and none are one thing in a table
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     golden_sets(trec_ids, said, said, encodable.filter(lambda n: n not in {"query_id", "query"}))
 )

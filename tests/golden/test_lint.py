@@ -6,12 +6,13 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import Finding, GoldenSet, GoldenSetError, Run, evaluate
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
+from tests.examples import examples
 
 NAMES = [rule.name for rule in ALL_RULES]
 
@@ -177,7 +178,7 @@ def test_queries_with_candidates_of_their_own_are_not_the_same(tmp_path: Path) -
 grades = st.dictionaries(st.sampled_from("uvwxyz"), st.integers(-1, 3), min_size=1, max_size=5)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(judgments=st.lists(grades, min_size=1, max_size=3), cutoff=st.integers(1, 6))
 def test_no_ranking_that_sees_the_text_alone_exceeds_the_ceiling(
     judgments: list, cutoff: int
@@ -307,6 +308,7 @@ def test_malformed_options_are_refused(line: str, message: str) -> None:
         LintOptions.parse([line], NAMES)
 
 
+@pytest.mark.slow
 def test_fifty_thousand_queries_are_linted_in_seconds() -> None:
     golden = GoldenSet.from_dict(
         {f"q{n}": {f"d{n * 7 + i}": i % 3 for i in range(5)} for n in range(50_000)},

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
+from tests.examples import examples
 
 SAME = {"q1": {"d3": 2, "d7": 0}, "q2": {"d1": 1}}
 TABLE = "query_id,doc_id,relevance\nq1,d3,2\nq1,d7,0\nq2,d1,1\n"
@@ -222,7 +223,7 @@ sets = st.dictionaries(
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "csv.gz"])
 @given(judgments=sets, texts=st.booleans(), attribute=_named, value=_text)
-@settings(max_examples=40)
+@examples(40)
 def test_a_table_gives_back_what_was_saved(
     tmp_path_factory: pytest.TempPathFactory,
     ending: str, judgments: dict, texts: bool, attribute: str, value: str,

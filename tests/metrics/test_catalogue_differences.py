@@ -10,10 +10,11 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
+from tests.examples import examples
 
 ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
@@ -51,7 +52,7 @@ PYTREC_EVAL = {
 """With recall levels at which trec_eval 9's rounding (see below) is that of the definition."""
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(qrels=qrels_of, run=run_of, level=st.sampled_from([1, 2]))
 def test_pytrec_eval_agrees_on_every_query_that_both_have(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], level: int
@@ -94,7 +95,7 @@ IR_MEASURES = [
 ]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(qrels=qrels_of, run=run_of)
 def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]

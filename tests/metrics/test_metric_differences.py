@@ -9,10 +9,11 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, evaluate
+from tests.examples import examples
 
 ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
 pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
@@ -51,7 +52,7 @@ TREC_EVAL = {
 }
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(qrels=qrels_of, run=run_of, level=st.sampled_from([1, 2]))
 def test_pytrec_eval_agrees_on_every_query_that_both_have(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]], level: int
@@ -92,7 +93,7 @@ IR_MEASURES = [
 ]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(qrels=qrels_of, run=run_of)
 def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
     qrels: dict[str, dict[str, int]], run: dict[str, dict[str, float]]
@@ -107,7 +108,7 @@ def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
 grades_of = st.lists(st.integers(0, 4), min_size=2, max_size=9)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(grades=grades_of, cutoff=st.integers(1, 12), order=st.randoms(use_true_random=False))
 def test_scikit_learn_agrees_where_all_documents_are_judged_retrieved_and_untied(
     grades: list[int], cutoff: int, order: object

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from law_names import names, plain_names
 
@@ -22,6 +22,7 @@ from pytest_rankcheck.metrics.laws.range_laws import in_range
 from pytest_rankcheck.metrics.laws.swap_laws import changes_by_rank, robust_1, sensitive
 from pytest_rankcheck.metrics.laws.trial_rankings import Rankings, all_rankings
 from pytest_rankcheck.metrics.metric_registry import judged_definitions
+from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
@@ -128,7 +129,7 @@ def longer(draw: st.DrawFn, metric: Metric, binary: bool) -> Rankings:
 
 
 @every_metric
-@settings(max_examples=20)
+@examples(6)
 @given(data=st.data())
 def test_the_laws_hold_on_longer_rankings(name: str, data: st.DataObject) -> None:
     metric = Metric.parse(name)
@@ -172,7 +173,7 @@ def values(name: str, judgments: dict, ranked: dict) -> dict[str, float]:
 
 
 @every_metric
-@settings(max_examples=40)
+@examples(10)
 @given(judgments=judged, ranked=rankings)
 def test_values_are_within_the_range_that_is_declared(
     name: str, judgments: dict, ranked: list[str]
@@ -183,7 +184,7 @@ def test_values_are_within_the_range_that_is_declared(
 
 
 @every_metric
-@settings(max_examples=40)
+@examples(10)
 @given(judgments=judged, ranked=rankings.filter(lambda ranked: len(ranked) > 1), data=st.data())
 def test_a_better_document_that_moves_up_never_makes_a_monotone_metric_worse(
     name: str, judgments: dict, ranked: list[str], data: st.DataObject
@@ -203,7 +204,7 @@ def test_a_better_document_that_moves_up_never_makes_a_monotone_metric_worse(
 
 
 @every_metric
-@settings(max_examples=15)
+@examples(4)
 @given(
     judgments=st.dictionaries(queries, judged, min_size=1),
     ranked=st.dictionaries(queries, rankings),
@@ -228,7 +229,7 @@ def test_the_order_of_queries_and_of_input_rows_changes_no_bit(
 
 
 @every_metric
-@settings(max_examples=10)
+@examples(5)
 @given(judgments=judged, ranked=rankings, one=docs, other=docs)
 def test_the_same_swap_in_the_ranking_and_the_judgments_changes_nothing(
     name: str, judgments: dict, ranked: list[str], one: str, other: str

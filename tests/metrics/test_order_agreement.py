@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 from worked import UNJUDGED, value
+
+from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
 ranked_of = st.lists(st.one_of(st.none(), st.integers(-1, 4)), min_size=2, max_size=40)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(ranked=ranked_of, cutoff=st.integers(2, 45))
 def test_scipy_agrees_on_the_agreement_of_two_orders(ranked: list[int | None], cutoff: int) -> None:
     top = [max(grade or 0, 0) for grade in ranked[:cutoff]]
@@ -29,7 +31,7 @@ def test_scipy_agrees_on_the_agreement_of_two_orders(ranked: list[int | None], c
         assert value(metric, tuple(ranked), (1,)) == pytest.approx(theirs, abs=1e-9), metric
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(ranked=ranked_of, judged_only=st.booleans())
 def test_agreement_and_gap_from_their_definitions_document_by_document(
     ranked: list[int | None], judged_only: bool

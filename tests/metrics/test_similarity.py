@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
@@ -23,6 +23,7 @@ from pytest_rankcheck import (
     top_k_kendall,
 )
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarities
+from tests.examples import examples
 
 docs = st.sampled_from([f"d{i}" for i in range(12)])
 rankings = st.lists(docs, unique=True, max_size=12)
@@ -53,7 +54,7 @@ def test_top_k_kendall_counts_what_the_lists_say_of_each_pair() -> None:
     assert top_k_kendall([], [], normalised=True) == 0
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(one=rankings, two=rankings, penalty=st.sampled_from([0, 0.5, 1]))
 def test_top_k_kendall_case_by_case_as_in_the_paper(
     one: list[str], two: list[str], penalty: float
@@ -87,7 +88,7 @@ def test_order_of_the_documents_that_both_have() -> None:
     assert math.isnan(tau_ap([], []))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(one=rankings, two=rankings)
 def test_scipy_agrees_on_the_order(one: list[str], two: list[str]) -> None:
     shared = [doc for doc in one if doc in two]
@@ -115,7 +116,7 @@ def test_rbo_by_hand() -> None:
 
 
 @pytest.mark.oracle
-@settings(max_examples=100)
+@examples(100)
 @given(one=rankings.filter(bool), two=rankings.filter(bool), p=st.sampled_from([0.5, 0.9, 0.98]))
 def test_the_rbo_package_agrees(one: list[str], two: list[str], p: float) -> None:
     package = pytest.importorskip("rbo", reason="rbo is not installed (it wants numpy < 2)")
@@ -157,7 +158,7 @@ def test_ties_b_and_w() -> None:
     assert rbo(same, same, ties="a") < 1
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(one=rankings, two=rankings)
 def test_similarities_are_symmetric_but_for_tau_ap(one: list[str], two: list[str]) -> None:
     for name, entry in similarities().items():

@@ -6,13 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, check_metric, evaluate
 from pytest_rankcheck.evaluation.run_golden_join import join, judged_hits
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.visible_swaps import SwapsSeen, swaps_seen
+from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
@@ -47,7 +48,7 @@ def by_trying(name: str, ranked: list[str], golden: GoldenSet, depth: int | None
 
 
 @pytest.mark.parametrize("name", METRICS)
-@settings(max_examples=40)
+@examples(40)
 @given(judgments=judged, ranked=rankings, depth=st.sampled_from([None, 1, 3]))
 def test_the_swaps_that_are_seen_are_those_that_change_the_value(
     name: str, judgments: dict, ranked: list[str], depth: int | None

@@ -50,6 +50,12 @@ def test_mrr(evaluation, baseline):
 """
 
 
+APART = frozenset({"-n", "--tx", "--assert=plain"})
+"""Options with which pytest inside pytest needs a process of its own."""
+
+WITHOUT_AND_WITH_WORKERS = [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)]
+
+
 class Project:
     """A repository with 80 queries, half of them English, half German."""
 
@@ -95,7 +101,9 @@ class Project:
         self.write(path, text)
 
     def run(self, *arguments: str) -> pytest.RunResult:
-        """Run pytest on the project, in this process."""
+        """Run pytest on the project: in this process, unless it is run with workers."""
+        if not APART.isdisjoint(arguments):
+            return self.run_apart(*arguments)
         return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
 
     def run_apart(self, *arguments: str) -> pytest.RunResult:

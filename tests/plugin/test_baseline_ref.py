@@ -178,11 +178,12 @@ def test_a_record_that_the_branch_broke_is_listed_as_such(branched: Project) -> 
     )
 
 
+@pytest.mark.slow
 def test_workers_compare_with_the_commit_too(branched: Project) -> None:
     pytest.importorskip("xdist")
     branched.rank(WORSE)
     recorded_anew(branched)
-    result = branched.run_apart(*MAIN, "-n", "2")
+    result = branched.run(*MAIN, "-n", "2")
     result.assert_outcomes(failed=1)
     assert HEADING in text_of(result)
 

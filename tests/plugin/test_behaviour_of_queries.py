@@ -80,10 +80,12 @@ FAILURE = [
 MISTAKES = {0: 4, 1: 2, 2: 5}
 
 
-@pytest.mark.parametrize("arguments", [(), ("--assert=plain",), ("-n", "2")])
+@pytest.mark.parametrize(
+    "arguments", [(), ("--assert=plain",), pytest.param(("-n", "2"), marks=pytest.mark.slow)]
+)
 def test_all_violations_are_told_also_by_workers(shop: Project, arguments: tuple[str, ...]) -> None:
     shop.rank(MISTAKES)
-    result = shop.run_apart(*arguments)
+    result = shop.run(*arguments)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([line.replace("E           ", "E         ") for line in FAILURE])
     result.stdout.fnmatch_lines(

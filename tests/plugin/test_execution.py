@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from textwrap import dedent
 from types import SimpleNamespace
 
 import pytest
-from project import Project, text_of
+from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 from pytest_rankcheck import Run, progress
 from pytest_rankcheck.plugin.ranking_progress import ranking_progress
@@ -53,7 +54,7 @@ def write_test(project: Project, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["trec", "parquet", "csv", "jsonl"])
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
 def test_runs_are_kept_and_taken_back(
     project: Project, name: str, workers: tuple[str, ...]
 ) -> None:
@@ -61,7 +62,7 @@ def test_runs_are_kept_and_taken_back(
         pytest.importorskip("polars", reason="polars is not installed")
     project.test(TEST)
     saving = ("--rankcheck-save-run", "runs/today", "--rankcheck-save-run-format", name)
-    first = project.run_apart(*workers, *saving)
+    first = project.run(*workers, *saving)
     assert first.ret == 0, text_of(first)
     (file,) = (project.path / "runs" / "today").iterdir()
     assert file.stem == "web"
@@ -69,7 +70,7 @@ def test_runs_are_kept_and_taken_back(
     assert len(run) == 40
     project.write("engine.py", "raise RuntimeError('the model is not here')")
     for given in ("runs/today", str(file)):
-        again = project.run_apart(*workers, "--rankcheck-run", given)
+        again = project.run(*workers, "--rankcheck-run", given)
         assert again.ret == 0, text_of(again)
     rows = [re.search(r"web +RR.*", text_of(result)) for result in (first, again)]
     assert rows[0]
@@ -86,11 +87,11 @@ def test_several_golden_sets_have_a_file_each(project: Project) -> None:
             '{"query_id": "a", "query": "query 0", "relevance": {"doc-0": 1}}\n'
         )
     arguments = [f"--rankcheck-golden=golden/{name}.jsonl" for name in ("one", "two words")]
-    result = project.run_apart(*arguments, "--rankcheck-save-run", "runs")
+    result = project.run(*arguments, "--rankcheck-save-run", "runs")
     files = sorted(file.name for file in (project.path / "runs").iterdir())
     assert files[0] == "one.run"
     assert re.fullmatch(r"two_words~\w{10}\.run", files[1])
-    back = project.run_apart(*arguments, "--rankcheck-run", "runs")
+    back = project.run(*arguments, "--rankcheck-run", "runs")
     assert text_of(result).count("FAILED") == text_of(back).count("FAILED")
     assert "ERROR" not in text_of(back)
 
@@ -112,11 +113,9 @@ def test_a_folder_without_the_run_is_told(project: Project) -> None:
 def test_ids_with_white_space_are_kept_in_json_lines(project: Project) -> None:
     project.write("engine.py", "def search(text): return ['doc-' + text.split()[1], 'a b']")
     project.test(TEST)
-    assert project.run_apart("--rankcheck-save-run", "runs").ret == 0
+    assert project.run("--rankcheck-save-run", "runs").ret == 0
     assert [file.name for file in (project.path / "runs").iterdir()] == ["web.jsonl"]
-    result = project.run_apart(
-        "--rankcheck-save-run", "runs", "--rankcheck-save-run-format", "trec"
-    )
+    result = project.run("--rankcheck-save-run", "runs", "--rankcheck-save-run-format", "trec")
     assert "'a b' cannot be an id in TREC files" in text_of(result)
 
 
@@ -134,7 +133,7 @@ def test_two_rankers_are_not_saved_over_one_another(project: Project) -> None:
         """,
     )
     project.test(TEST)
-    result = project.run_apart("--rankcheck-save-run", "runs")
+    result = project.run("--rankcheck-save-run", "runs")
     result.assert_outcomes(passed=2)
     assert sorted(file.name for file in (project.path / "runs").iterdir()) == [
         "web-1.run",
@@ -158,13 +157,13 @@ def search(text):
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
 def test_a_ranker_that_is_not_deterministic_is_told_so(
     project: Project, workers: tuple[str, ...]
 ) -> None:
     project.write("engine.py", CHANGING)
     project.test(TEST)
-    result = project.run_apart(*workers, "--rankcheck-repeat", "3")
+    result = project.run(*workers, "--rankcheck-repeat", "3")
     assert result.ret == 0, text_of(result)
     text = text_of(result)
     assert "3 runs of the same ranker:" in text
@@ -187,28 +186,44 @@ def test_a_ranker_that_is_deterministic_is_told_so_too(project: Project) -> None
 # --- time and conditions -------------------------------------------------------------------------
 
 
-def test_the_summary_says_how_long_a_query_took(project: Project) -> None:
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_the_summary_says_how_long_a_query_took(project: Project, workers: tuple[str, ...]) -> None:
     write(
         project,
         "engine.py",
         """
-        import time
+        class Clock:
+            now = 0.0
+
+            def perf_counter(self):
+                return self.now
+
+        clock = Clock()
 
         def search(text):
             number = int(text.rpartition(" ")[2])
-            time.sleep(0.05 if number == 7 else 0.002)
+            clock.now += 0.5 if number == 7 else 0.25
             return [f"doc-{number}"]
         """,
     )
+    write(
+        project,
+        "tests/conftest.py",
+        """
+        import engine
+        import pytest
+        from pytest_rankcheck.rankers import callable_adapters
+
+        @pytest.fixture(scope="session", autouse=True)
+        def clock():
+            with pytest.MonkeyPatch.context() as monkeypatch:
+                monkeypatch.setattr(callable_adapters, "time", engine.clock)
+                yield
+        """,
+    )
     project.test(TEST)
-    for workers in ((), ("-n", "2")):
-        text = text_of(project.run_apart(*workers))
-        found = re.search(
-            r"golden set 'web': p50 (.*) ms, p95 (.*) ms; slowest q007 (\d+) ms, q\d+ .* ms, q\d+",
-            text,
-        )
-        assert found, text
-        assert 2 <= float(found[1]) <= float(found[2]) < 50 <= float(found[3])
+    text = text_of(project.run(*workers))
+    assert "golden set 'web': p50 250 ms, p95 250 ms; slowest q007 500 ms, q" in text
 
 
 def test_conditions_of_async_rankers_are_configured(project: Project) -> None:
@@ -229,7 +244,8 @@ def test_conditions_of_async_rankers_are_configured(project: Project) -> None:
                 raise ConnectionResetError("try again")
             now += 1
             most = max(most, now)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
             now -= 1
             return [f"doc-{number}"]
         """,
@@ -253,7 +269,7 @@ def test_conditions_of_async_rankers_are_configured(project: Project) -> None:
         'rankcheck_timeout = "5"',
     )
     ini.write_text("\n".join((text, *lines)))
-    result = project.run_apart()
+    result = project.run()
     assert result.ret == 0, text_of(result)
     ini.write_text(text + 'rankcheck_timeout = "soon"\n')
     assert "rankcheck_timeout: 'soon' is not a number of seconds above 0" in text_of(project.run())
@@ -283,33 +299,28 @@ def test_adapters_and_retrievers_are_rankers_of_the_configuration(project: Proje
     )
     project.test(TEST)
     for ranker in ("engine:search", "engine:Retriever()"):
-        result = project.run_apart("--rankcheck-ranker", ranker)
+        result = project.run("--rankcheck-ranker", ranker)
         assert result.ret == 0, text_of(result)
 
 
 # --- progress ------------------------------------------------------------------------------------
 
-SLOW = """
-import time
-
-def search(text):
-    time.sleep(0.01)
-    return ["doc-" + text.rpartition(" ")[2]]
-"""
-
 
 def test_a_log_gets_a_line_now_and_then(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.write("engine.py", SLOW)
     project.test(TEST)
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 0.1)
-    text = text_of(project.run())
-    lines = re.findall(
-        r"^rankcheck: ranking 'web': (\d+) of 40 queries, .* a second, \d+ s to go$", text, re.M
-    )
-    assert 1 <= len(lines) <= 4
-    assert sorted(map(int, lines)) == list(map(int, lines))
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN", 30.0)
-    assert "of 40 queries," not in text_of(project.run())
+
+    def lines_with(seconds_a_query: float) -> list[str]:
+        ticks = count(step=seconds_a_query)
+        clock = SimpleNamespace(monotonic=lambda: next(ticks))
+        monkeypatch.setattr(progress, "time", clock)
+        return re.findall("^rankcheck: ranking .*", text_of(project.run()), re.M)
+
+    # A line every 30 s; 8 s a query: after 4 queries, 8, ...
+    assert lines_with(8) == [
+        f"rankcheck: ranking 'web': {done} of 40 queries, 0.1 a second, {320 - 8 * done} s to go"
+        for done in range(4, 40, 4)
+    ]
+    assert lines_with(0.7) == []
 
 
 def test_a_terminal_gets_a_bar_and_only_for_what_takes_long(

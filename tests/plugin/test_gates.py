@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from project import Project, text_of
+from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 from pytest_rankcheck import (
     ConfigurationError,
@@ -64,7 +64,7 @@ def test_a_gate_of_a_metric_on_a_set_counts_before_that_of_all(recorded: Project
     recorded.run().assert_outcomes(failed=1)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
 def test_an_inconclusive_verdict_warns_fails_or_passes(
     recorded: Project, workers: tuple[str, ...]
 ) -> None:
@@ -72,7 +72,7 @@ def test_an_inconclusive_verdict_warns_fails_or_passes(
     gate = 'rankcheck_gate = ["noninferior(margin=0.01)"]'
     before = recorded.baseline_file().read_bytes()
     configure(recorded, gate)
-    result = recorded.run_apart(*workers)
+    result = recorded.run(*workers)
     result.assert_outcomes(passed=1)
     text = text_of(result)
     assert "inconclusive: not enough evidence to say whether it got worse:" in text
@@ -82,12 +82,12 @@ def test_an_inconclusive_verdict_warns_fails_or_passes(
     assert "with 2 changed queries the smallest possible p is 0.25" in text
     configure(recorded, gate, 'rankcheck_inconclusive = "fail"')
     for arguments in ((), ("--snapshot-update",)):
-        result = recorded.run_apart(*workers, *arguments)
+        result = recorded.run(*workers, *arguments)
         result.assert_outcomes(failed=1)
         assert "to let it pass: judge more queries, widen the margin" in text_of(result)
         assert recorded.baseline_file().read_bytes() == before
     configure(recorded, gate, 'rankcheck_inconclusive = "pass"')
-    result = recorded.run_apart(*workers)
+    result = recorded.run(*workers)
     result.assert_outcomes(passed=1)
     assert "inconclusive on" not in text_of(result)
 

@@ -37,14 +37,20 @@ def test_floor(evaluation):
 """
 
 
-@pytest.mark.parametrize("distribution", ["load", "worksteal", "loadfile", "each"])
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        "load",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("worksteal", "loadfile", "each")),
+    ],
+)
 def test_the_ranker_runs_once_for_all_workers(project: Project, distribution: str) -> None:
     project.write("engine.py", COUNTING_ENGINE)
     project.test(MANY_TESTS)
     arguments = ["-n", "2", "--dist", distribution]
     if distribution == "each":
         arguments = ["--tx", "2*popen", "--dist", "each"]
-    result = project.run_apart(*arguments, "--snapshot-update")
+    result = project.run(*arguments, "--snapshot-update")
     assert result.ret == 0, text_of(result)
     assert len(list((project.path / "calls").iterdir())) == 80
     assert len(list(project.baseline_file().parent.glob("*.json"))) == 6
@@ -52,8 +58,8 @@ def test_the_ranker_runs_once_for_all_workers(project: Project, distribution: st
 
 def test_the_summary_of_all_workers_is_one_table(project: Project) -> None:
     project.test(MANY_TESTS)
-    assert project.run_apart("-n", "2", "--snapshot-update").ret == 0
-    result = project.run_apart("-n", "2")
+    assert project.run("-n", "2", "--snapshot-update").ret == 0
+    result = project.run("-n", "2")
     result.assert_outcomes(passed=7)
     text = text_of(result)
     assert text.count("web         RR") == 1
@@ -65,13 +71,13 @@ def test_a_regression_and_its_refusal_are_the_same_with_workers(project: Project
     before = project.update()
     project.rank({0: 4, 1: 4})
     for arguments in ((), ("--snapshot-update",)):
-        result = project.run_apart("-n", "2", *arguments)
+        result = project.run("-n", "2", *arguments)
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines(
             ["*RR regressed on golden set*", '*q000 "query 0"   1.000 -> 0.250']
         )
         assert project.baseline_file().read_bytes() == before
-    done = project.run_apart("-n", "2", "--snapshot-update", "--rankcheck-approve", "why")
+    done = project.run("-n", "2", "--snapshot-update", "--rankcheck-approve", "why")
     done.assert_outcomes(passed=1)
     assert project.record()["approvals"][0]["reason"] == "why"
 
@@ -92,20 +98,20 @@ def test_rank(evaluation, ranker):
     assert evaluation.mean("RR") == expected
 """
     )
-    project.run_apart("-n", "2").assert_outcomes(passed=2)
+    project.run("-n", "2").assert_outcomes(passed=2)
 
 
 def test_a_failing_ranker_fails_the_tests_of_every_worker(project: Project) -> None:
     project.write("engine.py", "def search(text):\n    raise ValueError('no index')\n")
     project.test(MANY_TESTS)
-    result = project.run_apart("-n", "2")
+    result = project.run("-n", "2")
     result.assert_outcomes(errors=7)
     result.stdout.fnmatch_lines(["*failed on 80 of 80 queries, first on 'q000' \"query 0\"*"])
 
 
 def test_a_wrong_configuration_is_told_with_workers_too(project: Project) -> None:
     project.test()
-    result = project.run_apart("-n", "2", "--rankcheck-ranker", "engine:serch")
+    result = project.run("-n", "2", "--rankcheck-ranker", "engine:serch")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*there is no 'serch' in engine; did you mean 'search'?"])
     assert "INTERNALERROR" not in text_of(result)

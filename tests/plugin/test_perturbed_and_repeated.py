@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from project import Project, text_of
+from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 TESTS = """
 import pytest
@@ -54,10 +54,10 @@ def project(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")])
+@pytest.mark.parametrize("arguments", WITHOUT_AND_WITH_WORKERS)
 def test_what_passed_is_said(project: Project, arguments: tuple[str, ...]) -> None:
     project.write("engine.py", GOOD)
-    result = project.run_apart(*arguments)
+    result = project.run(*arguments)
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(
         [
@@ -87,10 +87,13 @@ def test_what_passed_is_said(project: Project, arguments: tuple[str, ...]) -> No
     )
 
 
-@pytest.mark.parametrize("arguments", [(), ("--assert=plain",), ("-n", "2", "--dist=loadfile")])
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--assert=plain",), pytest.param(("-n", "2", "--dist=loadfile"), marks=pytest.mark.slow)],
+)
 def test_what_failed_is_told_whole(project: Project, arguments: tuple[str, ...]) -> None:
     project.write("engine.py", BAD)
-    result = project.run_apart(*arguments)
+    result = project.run(*arguments)
     result.assert_outcomes(failed=3, passed=1)
     result.stdout.fnmatch_lines(
         [

@@ -127,11 +127,13 @@ def test_mrr(evaluation, baseline):
     assert approval["fall"]["RR"]["from"] == 1.0
 
 
-@pytest.mark.parametrize("arguments", [("-n", "2"), ("--assert=plain",)])
+@pytest.mark.parametrize(
+    "arguments", [pytest.param(("-n", "2"), marks=pytest.mark.slow), ("--assert=plain",)]
+)
 def test_in_other_ways_to_run(unjudged: Project, arguments: tuple[str, ...]) -> None:
     unjudged.update()
     unjudged.rank({3: 9})
-    result = unjudged.run_apart(*arguments)
+    result = unjudged.run(*arguments)
     result.assert_outcomes(failed=1)
     assert "1 of 80 rankings changed" in text_of(result)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from project import CONFIGURATION, Project, text_of
+from project import CONFIGURATION, WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet
@@ -45,12 +45,12 @@ def regressed(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
 def test_all_reports_are_written(regressed: Project, workers: tuple[str, ...]) -> None:
     pytest.importorskip("altair")
     pytest.importorskip("vl_convert")
     pytest.importorskip("xdist")
-    result = regressed.run_apart(
+    result = regressed.run(
         "--rankcheck-html=out/r.html",
         "--rankcheck-markdown=out/r.md",
         "--rankcheck-json=out/r.json",

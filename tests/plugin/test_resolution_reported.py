@@ -40,13 +40,12 @@ def measured(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.slow)])
 def test_it_is_said_once_with_the_metrics_of_all_tests(
     measured: Project, workers: tuple[str, ...]
 ) -> None:
     pytest.importorskip("xdist")
-    run = measured.run_apart if workers else measured.run
-    result = run("--rankcheck-resolution", *REPORTS, *workers)
+    result = measured.run("--rankcheck-resolution", *REPORTS, *workers)
     result.assert_outcomes(passed=2)
     told = text_of(result)
     assert told.count("what golden set 'web' can see") == 1

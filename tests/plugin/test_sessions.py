@@ -215,7 +215,7 @@ def test_mrr(evaluation, baseline):
     sessions.run().assert_outcomes(passed=1)
     for workers in ((), ("-n", "2")):
         sessions.write("worse", "")
-        result = sessions.run(*workers) if not workers else sessions.run_apart(*workers)
+        result = sessions.run(*workers)
         result.assert_outcomes(failed=1)
         result.stdout.fnmatch_lines(
             [

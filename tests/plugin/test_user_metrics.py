@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from project import Project, text_of
+from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 CONFTEST = '''
 from pytest_rankcheck import JudgedHits, Parameter, metric
@@ -63,7 +63,7 @@ def shop(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS, ids=["alone", "xdist"])
 def test_it_gates_is_recorded_and_is_reported(shop: Project, workers: tuple[str, ...]) -> None:
     if workers:  # whose controller collects nothing, and imports no conftest below the first folder
         pytest.importorskip("xdist")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck import GoldenSet, Query, RankerError, rank
+from pytest_rankcheck.rankers import callable_adapters
 from pytest_rankcheck.rankers.adapter_protocol import Asking
 
 COUNT = 12
@@ -24,6 +25,12 @@ def number(text: str) -> int:
     return int(text.rpartition(" ")[2])
 
 
+async def turns(count: int) -> None:
+    """Let the other coroutines run this many times: an order that no clock decides."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
 class Engine:
     """Answers late, the first query last, and counts how many it works on at a time."""
 
@@ -33,7 +40,7 @@ class Engine:
     async def search(self, text: str) -> list[str]:
         self.now += 1
         self.most = max(self.most, self.now)
-        await asyncio.sleep(0.002 * (COUNT - number(text)))
+        await turns(10 * (COUNT - number(text)))
         self.now -= 1
         return [f"d{number(text)}"]
 
@@ -68,22 +75,30 @@ def test_an_event_loop_may_be_running_already() -> None:
     assert asyncio.run(main()) == ("d3",)
 
 
-def test_a_query_that_takes_too_long_fails_alone() -> None:
+def test_a_query_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept = 0.0
+    time_of_loop = asyncio.BaseEventLoop.time
+    monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda loop: time_of_loop(loop) + slept)
+
     async def search(text: str) -> list[str]:
-        await asyncio.sleep(30 if number(text) == 4 else 0)
+        nonlocal slept
+        if number(text) == 4:
+            await turns(100)  # when the others have answered,
+            slept += 300  # five minutes pass
+            await asyncio.Event().wait()
         return ["d"]
 
     with pytest.raises(
-        RankerError, match=r"failed on 1 of 12 queries, first on 'q4' .*no answer within 0.05 s$"
+        RankerError, match=r"failed on 1 of 12 queries, first on 'q4' .*no answer within 200 s$"
     ):
-        rank(search, GOLDEN, timeout=0.05)
-    with pytest.raises(RankerError, match=r"no answer within 0.01 s, 2 times"):
-        rank(search, GOLDEN.subset(["q4"]), timeout=0.01, retries=1, retry_on=[TimeoutError])
+        rank(search, GOLDEN, timeout=200)
+    with pytest.raises(RankerError, match=r"no answer within 200 s, 2 times"):
+        rank(search, GOLDEN.subset(["q4"]), timeout=200, retries=1, retry_on=[TimeoutError])
 
 
 def test_all_failing_queries_are_counted_and_the_first_of_the_set_is_the_cause() -> None:
     async def search(text: str) -> list[str]:
-        await asyncio.sleep(0.001 * (COUNT - number(text)))
+        await turns(10 * (COUNT - number(text)))
         if number(text) % 5 == 0:
             raise KeyError(text)
         return ["d"]
@@ -198,14 +213,18 @@ def test_an_async_generator_is_no_answer() -> None:
         rank(search, GOLDEN)
 
 
-def test_each_query_has_its_time() -> None:
+def test_each_query_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    clock = SimpleNamespace(perf_counter=lambda: now, sleep=time.sleep)
+    monkeypatch.setattr(callable_adapters, "time", clock)
+
     def search(text: str) -> list[str]:
-        time.sleep(0.02 if number(text) == 3 else 0)
+        nonlocal now
+        now += 0.5 if number(text) == 3 else 0.25
         return ["d"]
 
     seconds = rank(search, GOLDEN).seconds
-    assert max(seconds, key=lambda query_id: seconds[query_id]) == "q3"
-    assert seconds["q3"] >= 0.02
+    assert seconds == {f"q{n}": 0.5 if n == 3 else 0.25 for n in range(COUNT)}
 
 
 # --- retrievers --------------------------------------------------------------------------------

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
+from tests.examples import examples
 
 TABLE = "query_id,doc_id,score\nq1,a,1\nq1,b,2.5\nq2,c,1e-3\nq1,c,1\n"
 RANKED = {"q1": ["b", "c", "a"], "q2": ["c"]}  # tied: by document id, descending
@@ -104,7 +105,7 @@ _runs = st.dictionaries(
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "tsv.gz"])
 @given(scored=_runs, with_scores=st.booleans())
-@settings(max_examples=40)
+@examples(40)
 def test_a_table_gives_back_what_was_saved(
     tmp_path_factory: pytest.TempPathFactory, ending: str, scored: dict, with_scores: bool
 ) -> None:

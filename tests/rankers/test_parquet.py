@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from pytest_rankcheck.files import parquet_files
+from tests.examples import examples
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 
@@ -35,7 +36,7 @@ def write(path: Path, **columns: list) -> Path:
     return path
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(rows=rows_of, by_query=st.booleans(), batch=st.sampled_from([3, 20, 1000]))
 def test_the_values_are_those_of_the_same_rows_in_a_dict(
     rows: list, by_query: bool, batch: int, tmp_path_factory: pytest.TempPathFactory

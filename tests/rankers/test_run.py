@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, RankcheckError, Run, RunError, evaluate
+from tests.examples import examples
 
 # --- making ------------------------------------------------------------------------------------
 
@@ -337,7 +338,7 @@ def runs(ids: st.SearchStrategy[str]) -> st.SearchStrategy[Run]:
     return st.dictionaries(ids, rankings, min_size=1, max_size=3).map(Run.from_dict)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(runs(any_id))
 def test_jsonl_gives_back_the_run(run: Run) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -349,7 +350,7 @@ def test_jsonl_gives_back_the_run(run: Run) -> None:
             pd.testing.assert_frame_equal(again.to_frame(), run.to_frame())
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(runs(trec_id))
 def test_trec_gives_back_the_order(run: Run) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -366,7 +367,7 @@ close_scores = st.sampled_from([1.0, 1.0 + 1e-12, 1.0 + 1e-9, 2.0, 0.1 + 0.2, 0.
 
 
 @pytest.mark.oracle
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(st.tuples(plain, close_scores), min_size=1, unique_by=lambda pair: pair[0]),
     st.dictionaries(plain, st.integers(0, 3), min_size=1),

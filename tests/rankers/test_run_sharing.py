@@ -16,15 +16,19 @@ WORKER = """
     import os, sys, time
     from pathlib import Path
     from pytest_rankcheck import Run
+    from pytest_rankcheck.rankers import shared_run
     from pytest_rankcheck.rankers.shared_run import run_computed_once
 
-    folder, name = Path(sys.argv[1]), sys.argv[2]
+    folder, name, together = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    shared_run._POLL_SECONDS = 0.02
 
     def compute():
         (folder / f"computed-by-{name}").touch()
         if name == "dies":
             os._exit(9)
-        time.sleep(1.5)  # longer than one attempt to lock waits
+        while len(list(folder.glob("started-*"))) < together:
+            time.sleep(0.02)
+        time.sleep(0.1)  # longer than one attempt to lock waits
         return Run.from_dict({"q": [("b", 2.0), ("a", 0.1 + 0.2)]}, name="shared", depth=5)
 
     (folder / f"started-{name}").touch()
@@ -34,26 +38,26 @@ WORKER = """
 EXPECTED = "shared 5 ('b', 'a') [2.0, 0.30000000000000004]"
 
 
-def start(folder: Path, name: str) -> subprocess.Popen[str]:
+def start(folder: Path, name: str, together: int = 1) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(WORKER), str(folder), name],
+        [sys.executable, "-c", textwrap.dedent(WORKER), str(folder), name, str(together)],
         stdout=subprocess.PIPE,
         text=True,
     )
 
 
 def test_several_processes_compute_it_once(tmp_path: Path) -> None:
-    workers = [start(tmp_path, str(number)) for number in range(4)]
-    outputs = [worker.communicate(timeout=60)[0].strip() for worker in workers]
-    assert outputs == [EXPECTED] * 4
+    workers = [start(tmp_path, str(number), together=3) for number in range(3)]
+    outputs = [worker.communicate(timeout=300)[0].strip() for worker in workers]
+    assert outputs == [EXPECTED] * 3
     assert len(list(tmp_path.glob("computed-by-*"))) == 1
 
 
 def test_a_process_that_dies_does_not_block_the_others(tmp_path: Path) -> None:
     dying = start(tmp_path, "dies")
-    dying.communicate(timeout=60)
+    dying.communicate(timeout=300)
     assert dying.returncode == 9
-    output = start(tmp_path, "next").communicate(timeout=60)[0]
+    output = start(tmp_path, "next").communicate(timeout=300)[0]
     assert output.strip() == EXPECTED
     assert {found.name for found in tmp_path.glob("computed-by-*")} == {
         "computed-by-dies",

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, compare, evaluate
 from pytest_rankcheck.rankers.query_hits import TOP
 from pytest_rankcheck.rankers.scanning import query_blocks, text_scan
+from tests.examples import examples
 
 WAYS = ["lines", "columns"] if find_spec("polars") else ["lines"]
 
@@ -79,7 +80,7 @@ def everything(
     return values, tops, evaluation.missing, sorted(evaluation.extra)
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(
     rows=rows_of,
     judgments=golden_of,
@@ -112,7 +113,7 @@ def test_all_ways_of_reading_a_file_give_the_same_bits(
         assert found == expected, way
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(rows=rows_of, judgments=golden_of)
 def test_dicts_and_lists_as_they_were_given_are_as_those_that_were_read(
     rows: list, judgments: dict
@@ -306,7 +307,7 @@ def test_memory_does_not_grow_with_the_file(
 # --- blocks -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     lengths=st.lists(st.integers(1, 40), min_size=1, max_size=30),
     size=st.sampled_from([1, 30, 300, 3000]),

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, RankerError, rank
 from pytest_rankcheck.rankers import embedder
 from pytest_rankcheck.rankers.adapters import embedding_ranker as module
+from tests.examples import examples
 
 CORPUS = {"d1": "aab", "d2": "ab", "d3": "bbb", "d4": ""}
 GOLDEN = GoldenSet.from_dict({"q1": {"d1": 1}, "q2": {"d3": 1}}, {"q1": "a", "q2": "b"})
@@ -54,7 +55,7 @@ def test_the_corpus_is_embedded_once_in_batches() -> None:
     assert asked == [["aab", "ab", "bbb"], [""], ["a", "b"], ["a", "b"]]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     documents=st.lists(
         st.lists(st.integers(-3, 3), min_size=2, max_size=2), min_size=1, max_size=30
