@@ -315,13 +315,13 @@ def test_a_function_says_what_is_as_it_should_be(entered: list[Entry]) -> None:
     name = "test_a_function_says_what_is_as_it_should_be.<locals>.narrows"
     assert entered[0]["note"] == (
         "perturbation 'noisy', ranker 'lured' on golden set 'shop' (2 queries): "
-        f"{name} must hold of every query; nDCG@10 0.5000 -> 1.0000, +0.5000 over 1 judged query"
+        f"{name} must hold for every query; nDCG@10 0.5000 -> 1.0000, +0.5000 over 1 judged query"
     )
 
     def keeps_the_first(trial: PerturbedQuery) -> bool:
         return trial.after[0] == trial.before[0]
 
-    with pytest.raises(AssertionError, match="must hold of every query: 2 of 2 queries do not"):
+    with pytest.raises(AssertionError, match="must hold for every query: 2 of 2 queries do not"):
         assert_direction(lured, golden, noisy, keeps_the_first)
 
 
