@@ -1,7 +1,7 @@
 # The public names, each stated once: type checkers read this file, and so does __init__.py when
 # the first name is used. What is not listed here is private.
 
-from pytest_rankcheck import rankers as rankers
+from pytest_rankcheck import metrics as metrics, rankers as rankers
 from pytest_rankcheck.assertions.bound_assertions import (
     assert_at_least as assert_at_least,
     assert_at_most as assert_at_most,
@@ -44,13 +44,28 @@ from pytest_rankcheck.assertions.session_assertions import (
 from pytest_rankcheck.assertions.stability_assertion import (
     assert_ranking_stable as assert_ranking_stable,
 )
+from pytest_rankcheck.baselines.approval import Approval as Approval
 from pytest_rankcheck.baselines.baseline import Baseline as Baseline
 from pytest_rankcheck.baselines.record import Record as Record
-from pytest_rankcheck.behaviour.perturbations import perturbations as perturbations
+from pytest_rankcheck.baselines.record_contents import (
+    RecordedMetric as RecordedMetric,
+    RecordedQuery as RecordedQuery,
+)
+from pytest_rankcheck.behaviour.perturbations import (
+    Perturbation as Perturbation,
+    perturbations as perturbations,
+)
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery as PerturbedQuery
+from pytest_rankcheck.comparison.compared_values import (
+    ComparedValues as ComparedValues,
+    Paired as Paired,
+    Unpaired as Unpaired,
+)
 from pytest_rankcheck.comparison.comparison import Comparison as Comparison, compare as compare
 from pytest_rankcheck.comparison.document_moves import Move as Move
+from pytest_rankcheck.comparison.label_noise import LabelSensitivity as LabelSensitivity
 from pytest_rankcheck.comparison.query_planning import plan as plan
+from pytest_rankcheck.comparison.unjudged_documents import Unjudged as Unjudged
 from pytest_rankcheck.errors import (
     BaselineError as BaselineError,
     ConfigurationError as ConfigurationError,
@@ -74,7 +89,14 @@ from pytest_rankcheck.evaluation.session_evaluation import (
     evaluate_sessions as evaluate_sessions,
 )
 from pytest_rankcheck.gates.gate import Gate as Gate
-from pytest_rankcheck.gates.verdict import Outcome as Outcome, Verdict as Verdict
+from pytest_rankcheck.gates.verdict import (
+    Decision as Decision,
+    Gap as Gap,
+    Outcome as Outcome,
+    QueryDrop as QueryDrop,
+    TieEffect as TieEffect,
+    Verdict as Verdict,
+)
 from pytest_rankcheck.golden.expectation import Expectation as Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet as GoldenSet
 from pytest_rankcheck.golden.lint.lint_finding import Finding as Finding
@@ -101,6 +123,11 @@ from pytest_rankcheck.rankers.rank import rank as rank
 from pytest_rankcheck.rankers.run import Run as Run
 from pytest_rankcheck.resolution.metric_resolution import Resolution as Resolution
 from pytest_rankcheck.resolution.resolution_table import Resolutions as Resolutions
-from pytest_rankcheck.sessions.session_log import SessionLog as SessionLog
+from pytest_rankcheck.sessions.log_problems import SetAside as SetAside
+from pytest_rankcheck.sessions.session_log import (
+    SessionLog as SessionLog,
+    SessionState as SessionState,
+)
+from pytest_rankcheck.statistics.mean_differences import Differences as Differences
 
 __version__: str

@@ -12,9 +12,9 @@ from pathlib import Path
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record_contents import (
     TOP,
-    Kept,
-    QueryLine,
     RecordContents,
+    RecordedMetric,
+    RecordedQuery,
     as_decimal,
     rounded,
 )
@@ -96,7 +96,7 @@ class Record(RecordContents):
         members = _members(evaluation, gated_by) if evaluation.unit == "session" else {}
         weights = evaluation.weights
         queries = {
-            query_id: QueryLine(
+            query_id: RecordedQuery(
                 fingerprint=evaluation.query_fingerprints[query_id],
                 values={name: column[place] for name, column in zip(names, columns, strict=True)},
                 top=tuple(evaluation.ranking(query_id)[:top]),
@@ -187,22 +187,24 @@ class Record(RecordContents):
         return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
 
 
-def _kept(metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None) -> Kept:
+def _kept(
+    metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None
+) -> RecordedMetric:
     """Return what to keep of a metric: its noise, and the best mean, which no update forgets."""
     mean = rounded(metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights))
     noise = as_decimal(evaluation.noise(metric))
     if before is None or str(metric) not in before.metrics:
-        return Kept(gated, mean, noise)
+        return RecordedMetric(gated, mean, noise)
     if noise is None:
         noise = before.kept[str(metric)].noise
     comparison = compare(evaluation, before)
     if not comparison.query_ids:
-        return Kept(gated, mean, noise)  # another golden set: nothing to be below
+        return RecordedMetric(gated, mean, noise)  # another golden set: nothing to be below
     # What the golden set's own change did to the mean is no fall of the ranker.
     gain = comparison.values(metric).gain
     below = max(0.0, before.below_best(metric) - (0.0 if math.isnan(gain) else gain))
     best = mean + below if metric.higher_is_better else mean - below
-    return Kept(gated, rounded(best), noise)
+    return RecordedMetric(gated, rounded(best), noise)
 
 
 def _members(

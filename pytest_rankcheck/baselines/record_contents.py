@@ -24,9 +24,9 @@ __all__ = [
     "FORMAT_NAME",
     "FORMAT_VERSION",
     "TOP",
-    "Kept",
-    "QueryLine",
     "RecordContents",
+    "RecordedMetric",
+    "RecordedQuery",
     "as_decimal",
     "digest_of",
     "rounded",
@@ -42,8 +42,8 @@ _DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class QueryLine:
-    """What a record keeps of one query."""
+class RecordedQuery:
+    """One query in a record."""
 
     fingerprint: str
     values: Mapping[str, float | None]
@@ -57,8 +57,8 @@ class QueryLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What a record keeps of one metric besides its values."""
+class RecordedMetric:
+    """One metric in a record, besides its values."""
 
     gated: bool
     """Whether the test gates it, or only records it."""
@@ -78,9 +78,9 @@ class RecordContents:
     golden_fingerprint: str
     depth: int | None
     conventions: Conventions
-    kept: Mapping[str, Kept]
+    kept: Mapping[str, RecordedMetric]
     """The metrics by canonical name, the gated ones first."""
-    queries: Mapping[str, QueryLine]
+    queries: Mapping[str, RecordedQuery]
     approvals: tuple[Approval, ...] = ()
     slices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """How many queries each slice has, by gated attribute and value."""

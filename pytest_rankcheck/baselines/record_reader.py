@@ -12,9 +12,9 @@ from pytest_rankcheck.baselines.record_contents import (
     FORMAT_NAME,
     FORMAT_VERSION,
     TOP,
-    Kept,
-    QueryLine,
     RecordContents,
+    RecordedMetric,
+    RecordedQuery,
     digest_of,
 )
 from pytest_rankcheck.comparison.compared_values import SLACK
@@ -111,11 +111,11 @@ def _record(entry: Mapping[str, Any], path: str) -> RecordContents:
     )
 
 
-def _kept(detail: Mapping[str, Any]) -> Kept:
+def _kept(detail: Mapping[str, Any]) -> RecordedMetric:
     """Return what is kept of a metric; version 1 had neither its best mean nor its noise."""
     best = detail.get("best", detail["mean"])
     noise = detail.get("noise")
-    return Kept(
+    return RecordedMetric(
         bool(detail["gated"]),
         math.nan if best is None else float(best),
         None if noise is None else float(noise),
@@ -141,7 +141,7 @@ def _refuse_edited(entry: Mapping[str, Any], record: RecordContents, path: str) 
         )
 
 
-def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> QueryLine:
+def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> RecordedQuery:
     values = {str(Metric.parse(name)): value for name, value in line["values"].items()}
     for name in metrics:
         value = values[name]
@@ -158,7 +158,9 @@ def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> Query
         str(attribute): tuple(map(str, found))
         for attribute, found in line.get("slices", {}).items()
     }
-    return QueryLine(str(line["fingerprint"]), values, tuple(map(str, line["top"])), weight, slices)
+    return RecordedQuery(
+        str(line["fingerprint"]), values, tuple(map(str, line["top"])), weight, slices
+    )
 
 
 def _metric(name: str, path: str) -> Metric:

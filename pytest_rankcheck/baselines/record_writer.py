@@ -12,8 +12,8 @@ from pytest_rankcheck.baselines.record_contents import (
     FORMAT_NAME,
     FORMAT_VERSION,
     TOP,
-    QueryLine,
     RecordContents,
+    RecordedQuery,
     as_decimal,
     digest_of,
 )
@@ -70,7 +70,7 @@ def _metric_line(record: RecordContents, name: str) -> str:
     return f"{readable_json(name)}: {readable_json(entry)}"
 
 
-def _query_line(query_id: str, line: QueryLine) -> str:
+def _query_line(query_id: str, line: RecordedQuery) -> str:
     entry: dict[str, object] = {
         "id": query_id,
         "fingerprint": line.fingerprint,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_contents import FORMAT_NAME, Kept, QueryLine
+from pytest_rankcheck.baselines.record_contents import FORMAT_NAME, RecordedMetric, RecordedQuery
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -125,7 +125,7 @@ def _record_of_report(report: Mapping[str, Any], path: str, golden_name: str | N
         raise BaselineError(f"{path}: the report has no measurement")
     one = named[0]
     queries = {
-        line["id"]: QueryLine(
+        line["id"]: RecordedQuery(
             line["fingerprint"],
             {name: pair[1] for name, pair in line["values"].items()},
             tuple(line["now"]),
@@ -151,7 +151,8 @@ def _record_of_report(report: Mapping[str, Any], path: str, golden_name: str | N
         depth=one["run"]["depth"],
         conventions=Conventions.from_dict(one["conventions"]),
         kept={
-            name: Kept(True, best.get(name, metrics[name].mean(columns[name]))) for name in metrics
+            name: RecordedMetric(True, best.get(name, metrics[name].mean(columns[name])))
+            for name in metrics
         },
         queries=dict(sorted(queries.items())),
     )

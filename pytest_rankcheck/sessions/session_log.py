@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
-__all__ = ["SessionLog", "State"]
+__all__ = ["SessionLog", "SessionState"]
 
 _MUCH = 0.05
 """A larger share of sessions set aside is worth a warning."""
@@ -35,7 +35,7 @@ LOG_FORMATS: Formats[Iterator[NumberedRow]] = Formats(formats, "session logs", S
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SessionState:
     """An event of a session, as it is a query of a replay."""
 
     id: str
@@ -208,13 +208,13 @@ class SessionLog:
 
         return events_frame(self._contents)
 
-    def states(self) -> Iterator[State]:
+    def states(self) -> Iterator[SessionState]:
         """Yield the events one after the other, with the ids that they have as queries."""
         contents = self._contents
         places = event_places(contents.events, len(self)).tolist()
         for number, state_id in enumerate(state_ids(contents)):
             session = int(contents.events.session[number])
-            yield State(
+            yield SessionState(
                 state_id,
                 session,
                 self.session_ids[session],
