@@ -1,37 +1,78 @@
-"""The matrix: the oldest and the newest of all that is supported, and what lies between."""
+"""What is run beyond `pytest`: every supported Python, the slow tests, the peers, a browser.
+
+`.ci/run` runs all sessions but those tagged `night`.
+"""
 
 from __future__ import annotations
 
 import nox
 
 nox.options.default_venv_backend = "venv"
+nox.options.sessions = ["tests", "coverage", "oracles", "browser", "adapters", "lint"]
 
 OLDEST = ["pytest==8.4.0", "syrupy==5.3.0", "numpy==1.26.0", "pandas==2.2.0", "polars==1.30.0"]
 """The lower bounds of pyproject.toml, all at once."""
 
-OLDEST += ["rbo==0.1.3"]  # a peer that wants numpy < 2
-
 BETWEEN = ["pytest~=9.0.0", "syrupy~=6.0", "numpy~=2.2.0", "pandas~=2.3.0"]
 NEWEST = ["pytest>=9.1", "syrupy>=7,<8", "numpy>=2.3", "pandas>=3"]
 
-EXAMPLES = ["symbol_search", "learning_to_rank", "search_endpoint", "search_sessions"]
-
-MATRIX = [("3.11", OLDEST), ("3.12", BETWEEN), ("3.13", NEWEST), ("3.14", NEWEST)]
+MATRIX = {"3.11": OLDEST, "3.12": BETWEEN, "3.13": NEWEST, "3.14": NEWEST}
 
 
-@nox.session(tags=["matrix"], python=[python for python, _ in MATRIX])
+@nox.session(python=list(MATRIX))
 def tests(session: nox.Session) -> None:
-    """Run the tests of the plugin and the baselines, and the example, on one row of the matrix."""
-    pins = dict(MATRIX)[str(session.python)]
-    session.install("-e", ".[test]", *pins)
+    """Run the tests of every day on one Python, with the versions of one row of the matrix."""
+    session.install("-e", ".[test,fast]", *MATRIX[str(session.python)])
     session.run("python", "-m", "pip", "list")
-    session.run("pytest", "-q", "-n", "2", *session.posargs)
-    for example in EXAMPLES:
-        session.run("pytest", "-q", f"examples/{example}")
+    session.run("pytest", "-q", *session.posargs)
 
 
-@nox.session(tags=["matrix"], python="3.12")
+@nox.session(python="3.12")
+def coverage(session: nox.Session) -> None:
+    """Run the tests of every day and the slow ones, and measure which lines they reach."""
+    session.install("-e", ".[test,fast]")
+    session.run("coverage", "erase")
+    chosen = session.posargs or ["-m", "not (oracle or browser)"]
+    session.run("coverage", "run", "-m", "pytest", "-q", *chosen)
+    session.run("coverage", "combine", "--quiet")
+    session.run("coverage", "report")
+
+
+@nox.session(python="3.11")
+def oracles(session: nox.Session) -> None:
+    """Compare with the peers: a peer that is missing is a failure here."""
+    # rbo, the oracle of rank-biased overlap, needs numpy < 2.
+    session.install("-e", ".[oracles]", "numpy<2", "rbo==0.1.3")
+    session.run("pytest", "-q", "-m", "oracle", "--all-installed", *session.posargs)
+    session.run("pytest", "-q", "examples/learning_to_rank")
+
+
+@nox.session(python="3.12")
+def browser(session: nox.Session) -> None:
+    """Open the HTML report in the Chromium of the system."""
+    session.install("-e", ".[browser]")
+    session.run("pytest", "-q", "-m", "browser", "--all-installed", *session.posargs)
+
+
+@nox.session(python="3.12")
 def adapters(session: nox.Session) -> None:
     """Ask the rankers of all the libraries that the adapters are for; some are large."""
-    session.install("-e", ".[test,adapters]")
-    session.run("pytest", "-q", "-n", "2", "tests/rankers", *session.posargs)
+    session.install("-e", ".[test,fast,adapters]", "lightgbm", "scikit-learn")
+    session.run("pytest", "-q", "-n", "2", "-m", "", "tests/rankers", *session.posargs)
+
+
+@nox.session(python="3.11")
+def lint(session: nox.Session) -> None:
+    """Check the format, the rules and the types."""
+    session.install("-e", ".[lint]")
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+    session.run("mypy")
+
+
+@nox.session(python="3.12", tags=["night"])
+def campaign(session: nox.Session) -> None:
+    """Try ten times as many examples, other ones each night, and calibrate the gates in full."""
+    session.install("-e", ".[test,fast]")
+    session.run("pytest", "-q", "--hypothesis-profile=campaign", *session.posargs)
+    session.run("python", "benchmarks/calibration.py")

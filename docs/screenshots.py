@@ -1,6 +1,6 @@
 """Take the pictures of the README and the manual, in Chromium.
 
-    pip install -e '.[test]'    # and a Chromium
+    pip install -e '.[browser]'    # and a Chromium
     python docs/screenshots.py
 
 They show the symbol-search example: in the terminal, with a ranker that no longer corrects typing

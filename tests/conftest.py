@@ -25,3 +25,25 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     ):
         config.option.numprocesses = "auto"
         config.option.dist = "worksteal"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of the sessions that install everything."""
+    parser.addoption(
+        "--all-installed",
+        action="store_true",
+        help="fail if a test is skipped because something is not installed",
+    )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run with ``--all-installed`` that skipped what was not installed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or not session.config.getoption("--all-installed"):
+        return
+    missing = [
+        skip for skip in reporter.stats.get("skipped", []) if "installed" in str(skip.longrepr)
+    ]
+    if missing:
+        reporter.write_line(f"\n--all-installed: {len(missing)} skipped for want of a library")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
