@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.finding_detail import bound_detail, measurement_detail
-from pytest_rankcheck.reports.ledger import Entry, enter, measured, wants_detail
+from pytest_rankcheck.reports.finding_detail import bound_detail, measurement_finding
+from pytest_rankcheck.reports.findings import GateFinding
+from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
 
 __all__ = ["By", "assert_at_least", "assert_at_most"]
@@ -86,24 +88,24 @@ def _hold(
             f"confidence={quoted(bound.confidence)} is not possible; it is at least 0.5 and below 1"
         )
     evaluation.refuse_no_value(parsed)
-    found = list(_bounded(evaluation, parsed, bound, by, min_queries))
-    failed = any(bounded.gated and not bounded.holds for bounded in found)
-    text = bound_text(evaluation, parsed, bound, found) if failed else None
-    entry = Entry(
-        golden=evaluation.golden.name,
-        queries=len(evaluation.query_ids),
-        metric=str(parsed),
-        baseline=None,
-        now=found[0].mean,
-        verdict=f"not {bound.words}" if failed else bound.words,
-        failed=failed,
-    )
+    parts = list(_bounded(evaluation, parsed, bound, by, min_queries))
+    failed = any(part.gated and not part.holds for part in parts)
+    text = bound_text(evaluation, parsed, bound, parts) if failed else None
+    detail = None
     if wants_detail():
-        measurement = measurement_detail(evaluation, None, [parsed])
-        measured(measurement)
-        detail = bound_detail(parsed, bound, found)
-        entry["detail"] = {**detail, "measurement": measurement["key"], "text": text}
-    enter(entry)
+        measurement = measurement_finding(evaluation, None, [parsed])
+        enter_measurement(measurement)
+        detail = replace(bound_detail(parsed, bound, parts), text=text, measurement=measurement.key)
+    enter(
+        GateFinding(
+            golden_set=evaluation.golden.name,
+            metric=str(parsed),
+            now=parts[0].mean,
+            verdict=f"not {bound.words}" if failed else bound.words,
+            failed=failed,
+            detail=detail,
+        )
+    )
     if text is not None:
         raise AssertionError(text)
 

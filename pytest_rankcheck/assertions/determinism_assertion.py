@@ -14,7 +14,8 @@ from pytest_rankcheck.behaviour.determinism_check import (
 )
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import RankOptions
-from pytest_rankcheck.reports.ledger import enter, finding
+from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.text.determinism_text import determinism_note, determinism_text
 
 __all__ = ["assert_deterministic"]
@@ -62,6 +63,6 @@ def assert_deterministic(
     ways = DeterminismOptions(repeats, insensitive_to, threads, batch_sizes)
     found = check_determinism(RepeatedRanker.of(ranker, golden_set, options), golden_set, ways)
     text = determinism_text(golden_set, found) if found.broken else None
-    enter(finding("determinism", determinism_note(golden_set, found), text))
+    enter(Note(Topic.DETERMINISM, determinism_note(golden_set, found), failure=text))
     if text is not None:
         raise AssertionError(text)

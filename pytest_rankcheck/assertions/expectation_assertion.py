@@ -10,7 +10,7 @@ from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.ledger import enter
-from pytest_rankcheck.reports.text.expectation_text import expectation_entries, expectations_text
+from pytest_rankcheck.reports.text.expectation_text import expectation_notes, expectations_text
 
 __all__ = ["assert_expectations"]
 
@@ -53,8 +53,8 @@ def assert_expectations(
     found = check_expectations(ranking_run, golden_set, given)
     failed = any(one.fails for one in found)
     text = expectations_text(golden_set, ranking_run, found) if failed else None
-    for entry in expectation_entries(golden_set, found, text):
-        enter(entry)
+    for note in expectation_notes(golden_set, found, text):
+        enter(note)
     if text is not None:
         raise AssertionError(text)
 

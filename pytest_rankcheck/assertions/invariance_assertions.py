@@ -22,7 +22,8 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.rank import RankOptions
-from pytest_rankcheck.reports.ledger import enter, finding
+from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.text.invariance_text import (
     direction_note,
     direction_text,
@@ -96,7 +97,7 @@ def assert_invariant(
     if limits.on_metric:
         _require_judgments(golden_set, found)
     text = invariance_text(golden_set, found, limits) if limits.fails(found) else None
-    enter(finding("invariance", invariance_note(golden_set, found), text))
+    enter(Note(Topic.INVARIANCE, invariance_note(golden_set, found), failure=text))
     if text is not None:
         raise AssertionError(text)
 
@@ -154,7 +155,7 @@ def assert_direction(
     beyond = directed.beyond(found)
     failed = directed.fails(found, beyond)
     text = direction_text(golden_set, found, directed, beyond) if failed else None
-    enter(finding("direction", direction_note(golden_set, found, directed), text))
+    enter(Note(Topic.DIRECTION, direction_note(golden_set, found, directed), failure=text))
     if text is not None:
         raise AssertionError(text)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytest_rankcheck.assertions.bound_assertions import By
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_policy import Block
-from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, quoted
@@ -15,13 +16,9 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.finding_detail import (
-    Detail,
-    measurement_detail,
-    new_detail,
-    verdict_detail,
-)
-from pytest_rankcheck.reports.ledger import Entry, enter, measured, wants_detail
+from pytest_rankcheck.reports.finding_detail import measurement_finding, new_detail, verdict_detail
+from pytest_rankcheck.reports.findings import GateFinding
+from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.text.blocked_text import blocked_text, regression_text
 
 __all__ = ["assert_not_regressed"]
@@ -115,59 +112,76 @@ def _refuse_others(baseline: object, gate: object) -> None:
 def _enter_check(
     evaluation: Evaluation, check: Check, block: Block | None, text: str | None, baseline: Baseline
 ) -> None:
-    """Enter a check against a baseline file into the ledger."""
-    if block is not None:
-        verdict = str(block)
-    elif check.is_granted:
-        verdict = "passed, as recorded on this branch"
-    elif check.state is State.COMPARABLE or check.state is State.STALE:
-        verdict = _passed_word(check.verdict)
-    else:
-        verdict = "new" if check.state in (State.NO_RECORD, State.METRIC_ADDED) else "recorded anew"
+    """Enter the finding of a check against a baseline file."""
     pairs = check.verdict.overall.pairs if check.verdict else None
-    entry = _entry(evaluation, check.metric, pairs, verdict, failed=block is not None)
-    entry["best"] = check.best
+    detail = None
     if wants_detail():
-        entry["detail"] = _check_detail(check, evaluation)
-        entry["detail"] |= {"test": baseline.test_id, "baseline_file": baseline.shown_path}
-        _enter_detailed(entry, evaluation, check.record, text)
-    enter(entry)
-
-
-def _check_detail(check: Check, evaluation: Evaluation) -> Detail:
-    if check.verdict is None or check.comparison is None:
-        return new_detail(check.metric, evaluation)
-    return verdict_detail(
-        check.verdict,
-        check.comparison,
-        approvals=check.record.approvals if check.record else (),
-        suspicions=check.suspicions,
-        best=check.best,
+        if check.verdict is None or check.comparison is None:
+            detail = new_detail(check.metric, evaluation)
+        else:
+            detail = verdict_detail(
+                check.verdict,
+                check.comparison,
+                approvals=check.record.approvals if check.record else (),
+                suspicions=check.suspicions,
+            )
+        detail = replace(
+            detail,
+            text=text,
+            baseline_file=baseline.shown_path,
+            measurement=_enter_queries(evaluation, check.record, check.metric),
+        )
+    enter(
+        GateFinding(
+            golden_set=evaluation.golden.name,
+            metric=str(check.metric),
+            now=pairs.mean_after if pairs else evaluation.mean(check.metric),
+            baseline=pairs.mean_before if pairs else None,
+            best=check.best,
+            verdict=_check_word(check) if block is None else str(block),
+            failed=block is not None,
+            test=baseline.test_id,
+            detail=detail,
+        )
     )
 
 
 def _enter_verdict(
     evaluation: Evaluation, verdict: Verdict, comparison: Comparison, text: str | None
 ) -> None:
-    """Enter a verdict on two evaluations into the ledger."""
-    word = str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict)
-    entry = _entry(
-        evaluation, verdict.metric, verdict.overall.pairs, word, failed=verdict.regressed
-    )
+    """Enter the finding of a verdict on two evaluations."""
+    pairs = verdict.overall.pairs
+    detail = None
     if wants_detail():
-        entry["detail"] = verdict_detail(verdict, comparison)
-        _enter_detailed(entry, evaluation, comparison.other, text)
-    enter(entry)
+        measurement = _enter_queries(evaluation, comparison.other, verdict.metric)
+        detail = replace(verdict_detail(verdict, comparison), text=text, measurement=measurement)
+    enter(
+        GateFinding(
+            golden_set=evaluation.golden.name,
+            metric=str(verdict.metric),
+            now=pairs.mean_after,
+            baseline=pairs.mean_before,
+            verdict=str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict),
+            failed=verdict.regressed,
+            detail=detail,
+        )
+    )
 
 
-def _enter_detailed(
-    entry: Entry, evaluation: Evaluation, other: Measured | None, text: str | None
-) -> None:
-    """Add to the detail of an entry what all have, and enter the queries that it is about."""
-    metric = Metric.parse(entry["metric"])
-    measurement = measurement_detail(evaluation, other, [metric])
-    measured(measurement)
-    entry["detail"] |= {"measurement": measurement["key"], "text": text}
+def _enter_queries(evaluation: Evaluation, other: Measured | None, metric: Metric) -> str:
+    """Enter the queries that a gate is about; return the key of the measurement."""
+    measurement = measurement_finding(evaluation, other, [metric])
+    enter_measurement(measurement)
+    return measurement.key
+
+
+def _check_word(check: Check) -> str:
+    """Return what a check that passed decided, in a word or two."""
+    if check.is_granted:
+        return "passed, as recorded on this branch"
+    if check.state in (State.COMPARABLE, State.STALE):
+        return _passed_word(check.verdict)
+    return "new" if check.state in (State.NO_RECORD, State.METRIC_ADDED) else "recorded anew"
 
 
 def _passed_word(verdict: Verdict | None) -> str:
@@ -178,22 +192,3 @@ def _passed_word(verdict: Verdict | None) -> str:
         Outcome.INCONCLUSIVE: "inconclusive",
         Outcome.REGRESSED: "approved",
     }.get(outcome, "passed")
-
-
-def _entry(
-    evaluation: Evaluation,
-    metric: Metric,
-    pairs: ComparedValues | None,
-    verdict: str,
-    *,
-    failed: bool,
-) -> Entry:
-    return Entry(
-        golden=evaluation.golden.name,
-        queries=len(evaluation.query_ids),
-        metric=str(metric),
-        baseline=pairs.mean_before if pairs else None,
-        now=pairs.mean_after if pairs else evaluation.mean(metric),
-        verdict=verdict,
-        failed=failed,
-    )

@@ -9,12 +9,11 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_evaluation import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.ledger import enter, finding
+from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.text.stability_text import stability_note, stability_text
 
 __all__ = ["assert_ranking_stable"]
-
-_HEADING = "rankings compared with their baseline"
 
 
 def assert_ranking_stable(
@@ -65,10 +64,10 @@ def assert_ranking_stable(
     check, block = baseline.check_rankings(evaluation, limits)
     note = stability_note(check, evaluation)
     if block is None:
-        enter(finding(_HEADING, note))
+        enter(Note(Topic.STABILITY, note))
         return
     text = stability_text(check, block, evaluation, baseline.command, baseline.shown_path)
-    enter(finding(_HEADING, note, text))
+    enter(Note(Topic.STABILITY, note, failure=text))
     raise AssertionError(text)
 
 

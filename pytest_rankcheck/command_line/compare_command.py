@@ -23,9 +23,12 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.ledger import Ledger, collecting
+from pytest_rankcheck.reports.findings import Finding, GateFinding, with_test
+from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.report_data import Report, report_of
 
 __all__ = ["add_compare_command"]
 
@@ -63,13 +66,17 @@ def _compare(chosen: argparse.Namespace) -> int:
     with collecting(detail=True) as ledger:
         for metric in metrics:
             _hold(new, old, metric, gate, chosen.by)
-    for entry in ledger:
-        entry.get("detail", {})["test"] = f"{chosen.old.name} -> {chosen.new.name}"
-    print_summary(ledger)
-    _write(chosen, ledger)
-    untold = any(entry.get("verdict") == "inconclusive" for entry in ledger)
-    failed = any(entry.get("failed") for entry in ledger)
-    return BLOCKED if failed or (untold and chosen.inconclusive == "fail") else PASSED
+    findings = [with_test(item, f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
+    print_summary(findings)
+    _write(chosen, findings)
+    is_inconclusive = any(
+        isinstance(finding, GateFinding)
+        and finding.detail is not None
+        and finding.detail.outcome == Outcome.INCONCLUSIVE
+        for finding in findings
+    )
+    failed = any(finding.failed for finding in findings)
+    return BLOCKED if failed or (is_inconclusive and chosen.inconclusive == "fail") else PASSED
 
 
 def _differences(old: Evaluation, new: Evaluation) -> Iterator[str]:
@@ -91,17 +98,16 @@ def _hold(new: Evaluation, old: Evaluation, metric: Metric, gate: Gate, by: Sequ
         print(f"{failure}\n")
 
 
-def _write(chosen: argparse.Namespace, ledger: Ledger) -> None:
+def _write(chosen: argparse.Namespace, findings: Sequence[Finding]) -> None:
     """Write the reports that were asked for."""
     from pytest_rankcheck.reports.json_report import json_of
     from pytest_rankcheck.reports.markdown_report import markdown_of
-    from pytest_rankcheck.reports.report_data import report_of
 
     paths = {name: getattr(chosen, name) for name in ("html", "markdown", "json")}
     if not any(paths.values()):
         return
     command = f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}"
-    report = report_of(ledger, command)
+    report = report_of(findings, command)
     for name, path in paths.items():
         if path is None:
             continue
@@ -120,7 +126,7 @@ def _write(chosen: argparse.Namespace, ledger: Ledger) -> None:
         print(f"report written to {quoted(path, 300)}")
 
 
-def _html(report: dict[str, object]) -> str:
+def _html(report: Report) -> str:
     try:
         from pytest_rankcheck.reports.html.html_report import html_of
 

@@ -14,7 +14,7 @@ from pytest_rankcheck.command_line.measurement_options import (
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
 from pytest_rankcheck.reports.text.lint_text import lint_text
-from pytest_rankcheck.reports.text.resolution_text import ideal_resolution_entries
+from pytest_rankcheck.reports.text.resolution_text import ideal_resolution_findings
 
 __all__ = ["add_lint_command"]
 
@@ -33,7 +33,7 @@ def _lint(chosen: argparse.Namespace) -> int:
         golden = GoldenSet.load(path, contradictions="first")
         findings = golden.lint()
         print(lint_text(golden.name, len(golden), findings))
-        print_summary(list(ideal_resolution_entries(golden, USUAL_METRICS)))
+        print_summary(list(ideal_resolution_findings(golden, USUAL_METRICS)))
         if any(finding.level == "error" for finding in findings):
             worst = BLOCKED
     return worst

@@ -18,8 +18,8 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.ledger import Entry, collecting, enter
-from pytest_rankcheck.reports.text.resolution_text import resolution_entries
+from pytest_rankcheck.reports.findings import Finding, MetricFinding, Note, Topic
+from pytest_rankcheck.reports.text.resolution_text import resolution_findings
 from pytest_rankcheck.reports.text.wording import number
 
 __all__ = ["add_show_command"]
@@ -41,12 +41,8 @@ def _show(chosen: argparse.Namespace) -> int:
         golden = GoldenSet.load(chosen.golden)
         evaluation = measured_from(chosen.file, golden)
         metrics = chosen_metrics(chosen, chosen.file, golden.name)
-        with collecting() as ledger:
-            for entry in _entries(evaluation, metrics, chosen.by):
-                enter(entry)
-            for entry in resolution_entries(evaluation, metrics):
-                enter(entry)
-        print_summary(ledger)
+        means = _means(evaluation, metrics, chosen.by)
+        print_summary([*means, *resolution_findings(evaluation, metrics)])
         return PASSED
     if kind is None:
         raise ConfigurationError(f"{quoted(chosen.file)}: to measure a run, give its --golden set")
@@ -64,24 +60,19 @@ def _show(chosen: argparse.Namespace) -> int:
     return PASSED
 
 
-def _entries(
+def _means(
     evaluation: Evaluation, metrics: Sequence[Metric], by: Sequence[str]
-) -> Iterator[Entry]:
-    """Yield a line a metric, and a note a slice."""
+) -> Iterator[Finding]:
+    """Yield the mean of each metric, and a note for each slice."""
     for metric in metrics:
-        yield Entry(
-            golden=evaluation.golden.name,
-            queries=len(evaluation.query_ids),
-            metric=str(metric),
-            baseline=None,
-            now=evaluation.mean(metric),
-            verdict="",
-            failed=False,
+        yield MetricFinding(
+            golden_set=evaluation.golden.name, metric=str(metric), now=evaluation.mean(metric)
         )
         for attribute in by:
             for value, query_ids in evaluation.slices(attribute).items():
                 mean = number(evaluation.mean_at(metric, evaluation.places(query_ids)))
-                yield Entry(
-                    heading=f"{metric} by {quoted(attribute)}",
-                    note=f"{quoted(value)}  {mean} ({len(query_ids):,})",
+                yield Note(
+                    Topic.SLICE_MEANS,
+                    f"{quoted(value)}  {mean} ({len(query_ids):,})",
+                    f"{metric} by {quoted(attribute)}",
                 )

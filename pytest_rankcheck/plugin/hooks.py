@@ -23,7 +23,7 @@ from pytest_rankcheck.plugin.configuration import (
 from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, settle
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings, properties_of
+from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.reports.ledger import collecting
 
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
@@ -170,13 +170,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             result = yield
             if BASELINE in item.stash:
                 settle(item.stash[BASELINE], ledger)
-            # A failure that the test itself caught, with pytest.raises, is none.
-            ledger[:] = [entry for entry in ledger if not entry.get("failed")]
+            # The test passed: it caught these failures itself, with pytest.raises.
+            ledger[:] = [finding for finding in ledger if not finding.failed]
             return result
         finally:
             ledger.extend(findings_beside(item, ledger))
             item.stash[LEDGER] = ledger
-            item.user_properties.extend(properties_of(ledger))
+            if ledger:
+                from pytest_rankcheck.reports.junit_properties import properties_of
+
+                item.user_properties.extend(properties_of(ledger))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -193,7 +196,9 @@ def pytest_runtest_makereport(
                 vars(module).setdefault("__tracebackhide__", _is_ours)
     report = yield
     if call.when == "call" and item.stash.get(LEDGER, None):
-        setattr(report, CARRIED, item.stash[LEDGER])
+        from pytest_rankcheck.reports.finding_codec import encoded
+
+        setattr(report, CARRIED, [encoded(finding) for finding in item.stash[LEDGER]])
     return report
 
 

@@ -1,4 +1,4 @@
-"""What is found at the end of a test, beside what its assertions found; and its baseline settled.
+"""Findings at the end of a test, besides those of its assertions, and what its baseline becomes.
 
 pytest imports this at every start: what is heavy is imported where it is used.
 """
@@ -12,11 +12,12 @@ import pytest
 
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.fixtures import BASELINE
-from pytest_rankcheck.reports.ledger import Entry
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.reports.findings import Finding
+    from pytest_rankcheck.reports.ledger import Ledger
 
 __all__ = ["SHOWN", "findings_beside", "settle"]
 
@@ -27,7 +28,7 @@ _LOOKED_AT = pytest.StashKey[dict[int, set[str]]]()
 """The metrics whose resolution is in a ledger already, by the id of the evaluation."""
 
 
-def settle(baseline: Baseline, ledger: list[Entry]) -> None:
+def settle(baseline: Baseline, ledger: Ledger) -> None:
     """Write or keep the baseline of a test that has passed so far.
 
     Raises:
@@ -46,8 +47,8 @@ def settle(baseline: Baseline, ledger: list[Entry]) -> None:
         raise AssertionError(refused_text(settlement, baseline.command, baseline.shown_path))
 
 
-def findings_beside(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield what the summary and the reports say beside what assertions found.
+def findings_beside(item: pytest.Item, ledger: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield what the summary and the reports show besides the findings of assertions.
 
     Args:
         item: the test, which has ended.
@@ -66,84 +67,84 @@ def findings_beside(item: pytest.Item, ledger: Sequence[Entry]) -> Iterator[Entr
             yield from _for_reports(item, evaluation, ledger)
 
 
-def _of_baseline(item: pytest.Item) -> Iterator[Entry]:
-    """Yield the recorded metrics that are not gated, and the plan where it is asked for."""
+def _of_baseline(item: pytest.Item) -> Iterator[Finding]:
+    """Yield the recorded metrics that are not gated, and the plan if it is requested."""
     if BASELINE not in item.stash:
         return
-    from pytest_rankcheck.reports.text.summary_notes import watched_entries
+    from pytest_rankcheck.reports.text.summary_notes import watched_findings
 
-    yield from watched_entries(item.stash[BASELINE])
+    yield from watched_findings(item.stash[BASELINE])
     if item.config.stash[CONFIG].plan:
-        from pytest_rankcheck.reports.text.plan_text import plan_entries
+        from pytest_rankcheck.reports.text.plan_text import plan_notes
 
-        yield from plan_entries(item.stash[BASELINE])
+        yield from plan_notes(item.stash[BASELINE])
 
 
 def _of_evaluation(
-    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Entry]
-) -> Iterator[Entry]:
-    """Yield, once an evaluation, the configured metrics and what a reader must know of it.
+    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Finding]
+) -> Iterator[Finding]:
+    """Yield the configured metrics and what a reader must know, once for each evaluation.
 
-    How much a metric varies from run to run is said of every metric that a test has measured.
+    How much a metric varies from run to run is yielded for every metric that a test measured.
     """
     shown = item.config.stash[SHOWN]
     if evaluation.repeats:
+        from pytest_rankcheck.reports.findings import MetricFinding
         from pytest_rankcheck.reports.text.summary_notes import noise_notes
 
-        measured = dict.fromkeys(entry["metric"] for entry in ledger if "metric" in entry)
+        measured = dict.fromkeys(
+            finding.metric for finding in ledger if isinstance(finding, MetricFinding)
+        )
         yield from noise_notes(evaluation, [*measured, *item.config.stash[CONFIG].metrics])
     if id(evaluation) in shown:
         return
     shown[id(evaluation)] = evaluation
     from pytest_rankcheck.metrics.metric_names import Metric
+    from pytest_rankcheck.reports.findings import MetricFinding
     from pytest_rankcheck.reports.text.summary_notes import evaluation_notes, timing_notes
 
     for metric in map(Metric.parse, item.config.stash[CONFIG].metrics):
-        if not evaluation.fits(metric):
-            continue
-        yield Entry(
-            golden=evaluation.golden.name,
-            queries=len(evaluation.query_ids),
-            metric=str(metric),
-            baseline=None,
-            now=evaluation.mean(metric),
-            verdict="",
-            failed=False,
-        )
+        if evaluation.fits(metric):
+            mean = evaluation.mean(metric)
+            yield MetricFinding(golden_set=evaluation.golden.name, metric=str(metric), now=mean)
     yield from evaluation_notes(evaluation)
     yield from timing_notes(evaluation)
 
 
-def _resolution(item: pytest.Item, evaluation: Evaluation) -> Iterator[Entry]:
-    """Yield what the metrics see that this and earlier tests have asked for, if there are new ones.
+def _resolution(item: pytest.Item, evaluation: Evaluation) -> Iterator[Finding]:
+    """Yield what the metrics of this and earlier tests can see, if there are new metrics.
 
-    The reports and the summary take the last, which has them all.
+    The reports and the summary use the last one, which has all metrics.
     """
-    from pytest_rankcheck.reports.text.resolution_text import resolution_entries
+    from pytest_rankcheck.reports.text.resolution_text import resolution_findings
 
     metrics = (*item.config.stash[CONFIG].metrics, *evaluation.computed)
     looked_at = item.config.stash.setdefault(_LOOKED_AT, {})
     before, now = looked_at.get(id(evaluation), set()), {str(metric) for metric in metrics}
     if not now <= before:
         looked_at[id(evaluation)] = before | now
-        yield from resolution_entries(evaluation, metrics)
+        yield from resolution_findings(evaluation, metrics)
 
 
 def _for_reports(
-    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Entry]
-) -> Iterator[Entry]:
-    """Yield what reports show beside the gates of a test: configured metrics, what to judge."""
+    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Finding]
+) -> Iterator[Finding]:
+    """Yield what reports show besides the gates of a test: configured metrics, what to judge."""
     from pytest_rankcheck.metrics.metric_names import Metric
-    from pytest_rankcheck.reports.finding_detail import measurement_detail, unjudged_detail
+    from pytest_rankcheck.reports.finding_detail import measurement_finding
+    from pytest_rankcheck.reports.findings import GateFinding, JudgingFinding
+    from pytest_rankcheck.reports.judging_list import to_judge
 
     chosen = item.config.stash[CONFIG]
-    metrics = [one for one in map(Metric.parse, chosen.metrics) if evaluation.fits(one)]
+    metrics = [metric for metric in map(Metric.parse, chosen.metrics) if evaluation.fits(metric)]
     baseline = item.stash.get(BASELINE, None)
     other = baseline.comparable_record if baseline else None
     if metrics:
-        yield Entry(measurement=measurement_detail(evaluation, other, metrics))
+        yield measurement_finding(evaluation, other, metrics)
     if chosen.reports.unjudged and evaluation.unit == "query":
-        named = dict.fromkeys(entry["metric"] for entry in ledger if "detail" in entry)
-        told = [*map(Metric.parse, named), *metrics]
-        of_queries = [one for one in told if one.unit == "query"]
-        yield Entry(unjudged=unjudged_detail(evaluation, of_queries))
+        gated = [
+            Metric.parse(finding.metric) for finding in ledger if isinstance(finding, GateFinding)
+        ]
+        ranked = [metric for metric in (*gated, *metrics) if metric.unit == "query"]
+        of_queries = list(dict.fromkeys(ranked)) or [Metric.parse("nDCG@10")]
+        yield JudgingFinding(tuple(to_judge(evaluation, of_queries)))

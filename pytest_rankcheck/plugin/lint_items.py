@@ -13,11 +13,12 @@ from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, Rankchec
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.fixtures import check_metrics, configured_run, evaluated, loaded_golden
-from pytest_rankcheck.reports.ledger import Entry, enter
+from pytest_rankcheck.reports.ledger import enter
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
+    from pytest_rankcheck.reports.findings import Finding
 
 __all__ = ["check_lint", "lint_items"]
 
@@ -52,27 +53,29 @@ def _options(config: pytest.Config) -> LintOptions:
     return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
 
 
-def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[Entry]:
+def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[Finding]:
     """Yield what the configured metrics can see: of the run that is given, or of ideal rankings."""
+    from pytest_rankcheck.reports.findings import Note, Topic
     from pytest_rankcheck.reports.text.resolution_text import (
-        ideal_resolution_entries,
-        resolution_entries,
+        ideal_resolution_findings,
+        resolution_findings,
     )
 
     chosen = config.stash[CONFIG]
     check_metrics(chosen)
     metrics = chosen.metrics or USUAL_METRICS
     if chosen.run is None:
-        yield from ideal_resolution_entries(golden, metrics)
+        yield from ideal_resolution_findings(golden, metrics)
         return
     try:
         evaluation = evaluated(chosen, configured_run(chosen, golden), golden)
     except RankcheckError as error:
         # The linter is about the golden set: what is wrong with the run is for other tests.
         heading = f"what golden set '{quoted(golden.name)}' can see"
-        yield Entry(heading=heading, note=f"not known, since the run cannot be measured: {error}")
+        text = f"unknown, because the run cannot be measured: {error}"
+        yield Note(Topic.RESOLUTION, text, heading)
     else:
-        yield from resolution_entries(evaluation, metrics)
+        yield from resolution_findings(evaluation, metrics)
 
 
 class _LintFailure(Exception):  # noqa: N818 - says what the linter found; nothing went wrong
@@ -92,16 +95,16 @@ class _LintItem(pytest.Item):
 
     def runtest(self) -> None:
         """Load the set, contradictions and all, and lint it."""
-        from pytest_rankcheck.reports.text.lint_text import lint_entries, lint_text
+        from pytest_rankcheck.reports.text.lint_text import lint_notes, lint_text
 
         golden = loaded_golden(self.config.stash[CONFIG], self.path, contradictions="first")
         findings = golden.lint_with(_options(self.config))
-        for entry in _resolution(self.config, golden):
-            enter(entry)
+        for finding in _resolution(self.config, golden):
+            enter(finding)
         if any(finding.level == "error" for finding in findings):
             raise _LintFailure(lint_text(golden.name, len(golden), findings))
-        for entry in lint_entries(golden.name, findings):
-            enter(entry)
+        for note in lint_notes(golden.name, findings):
+            enter(note)
 
     def repr_failure(  # type: ignore[override]
         self, excinfo: pytest.ExceptionInfo[BaseException]

@@ -15,9 +15,9 @@ from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.option_table import ReportPaths
-from pytest_rankcheck.reports.ledger import Entry
 
 if TYPE_CHECKING:
+    from pytest_rankcheck.reports.findings import Finding
     from pytest_rankcheck.reports.report_data import Report
 
 __all__ = ["write_reports"]
@@ -26,21 +26,21 @@ _STEP_SUMMARY_LIMIT = 900_000
 """Characters; GitHub takes a megabyte for a step."""
 
 
-def write_reports(config: pytest.Config, entries: Sequence[Entry]) -> Iterator[str]:
+def write_reports(config: pytest.Config, findings: Sequence[Finding]) -> Iterator[str]:
     """Write the reports that were asked for; yield a line for each, where it is or why it is not.
 
     Args:
         config: the session.
-        entries: what all tests found, in detail.
+        findings: of all tests, in detail.
     """
     from pytest_rankcheck.reports.report_data import report_of
 
     paths = config.stash[CONFIG].reports
-    if not paths.wanted or not entries:
+    if not paths.wanted or not findings:
         return
     command = shlex.join(["pytest", *config.invocation_params.args])
-    report = report_of(entries, command)
-    for kind, path, write in _writers(paths, report, entries):
+    report = report_of(findings, command)
+    for kind, path, write in _writers(paths, report):
         shown = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def write_reports(config: pytest.Config, entries: Sequence[Entry]) -> Iterator[s
 
 
 def _writers(
-    paths: ReportPaths, report: Report, entries: Sequence[Entry]
+    paths: ReportPaths, report: Report
 ) -> Iterator[tuple[str, Path, Callable[[Path], None]]]:
     from pytest_rankcheck.reports.json_report import json_of
     from pytest_rankcheck.reports.judging_list import csv_of, quepid_of
@@ -76,21 +76,9 @@ def _writers(
     if paths.json:
         yield "JSON report", paths.json, lambda path: write_whole(path, json_of(report))
     if paths.unjudged:
-        rows = _to_judge(entries)
         form = quepid_of if paths.unjudged.name.endswith(".quepid.csv") else csv_of
         yield (
-            f"{len(rows):,} documents to judge",
+            f"{len(report.documents):,} documents to judge",
             paths.unjudged,
-            lambda path: write_whole(path, form(rows)),
+            lambda path: write_whole(path, form(report.documents)),
         )
-
-
-def _to_judge(entries: Sequence[Entry]) -> list[dict[str, object]]:
-    """Return what to judge, each document of a query once, the most influential first."""
-    found: dict[tuple[object, ...], dict[str, object]] = {}
-    for entry in entries:
-        for row in entry.get("unjudged", ()):
-            key = (row["golden_set"], row["query_id"], row["doc_id"])
-            if key not in found or row["influence"] > found[key]["influence"]:
-                found[key] = row
-    return sorted(found.values(), key=lambda row: -float(str(row["influence"])))

@@ -1,94 +1,116 @@
-"""What a session found: collected from all tests, also from workers, and said at its end.
+"""The findings of a test session: collected from all tests, also from workers; shown at its end.
 
 pytest imports this at every start: what is heavy is imported where it is used.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from _pytest._code.code import ExceptionRepr
 
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.plugin import fixtures
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.reports.ledger import Entry
 
-__all__ = ["CARRIED", "LEDGER", "SessionFindings", "properties_of"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.reports.findings import Finding
 
-LEDGER = pytest.StashKey[list[Entry]]()
-"""What a test found."""
+__all__ = ["CARRIED", "LEDGER", "SessionFindings"]
+
+LEDGER = pytest.StashKey["list[Finding]"]()
+"""The findings of a test."""
 CARRIED = "rankcheck"
-"""The attribute of a test's report that carries its ledger, from workers to the controller."""
+"""The attribute of a test's report that carries its findings, in built-in types.
+
+With pytest-xdist it carries them from a worker to the controller.
+"""
+_OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 
 
 class SessionFindings:
-    """Collects the ledgers of all tests, also from workers, and prints them at the end."""
+    """Collects the findings of all tests, also from workers, and prints them at the end."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.findings: list[Finding] = []
         self.failures: list[pytest.TestReport] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Add the means to the suite of a JUnit XML file, before that is written."""
-        plugins = session.config.pluginmanager.get_plugins()
-        for plugin in plugins:
-            if hasattr(plugin, "add_global_property") and self.entries:
-                for name, value in dict(properties_of(self.entries)).items():
+        if not self.findings:
+            return
+        from pytest_rankcheck.reports.junit_properties import properties_of
+
+        for plugin in session.config.pluginmanager.get_plugins():
+            if hasattr(plugin, "add_global_property"):
+                for name, value in dict(properties_of(self.findings)).items():
                     plugin.add_global_property(name, value)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the ledger out of a test's report."""
-        if report.failed and getattr(report, CARRIED, None):
+        """Take the findings out of a test's report."""
+        carried = vars(report).get(CARRIED)
+        if not carried:
+            return
+        from pytest_rankcheck.reports.finding_codec import decoded
+        from pytest_rankcheck.reports.findings import with_test
+
+        if report.failed:
             self.failures.append(report)
-        ledger: list[Entry] = getattr(report, CARRIED, [])
-        for entry in ledger:
-            if "detail" in entry:
-                entry["detail"].setdefault("test", report.nodeid)
-        self.entries.extend(ledger)
+        self.findings += [with_test(decoded(finding), report.nodeid) for finding in carried]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table and the notes; nothing where nothing was measured."""
-        if not self.entries:
+        if not self.findings:
             return
-        from pytest_rankcheck.plugin.github_annotations import annotation_lines
         from pytest_rankcheck.plugin.report_files import write_reports
         from pytest_rankcheck.reports.text.summary_table import summary_lines
 
         terminalreporter.section("rankcheck")
-        branch = list(_branch_entries(terminalreporter.config))
+        findings = [*self.findings, *_branch_notes(terminalreporter.config)]
         width = terminalreporter.config.get_terminal_writer().fullwidth
-        for line in summary_lines([*self.entries, *branch], width):
+        for line in summary_lines(findings, width):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
-        for text in write_reports(terminalreporter.config, [*self.entries, *branch]):
+        for text in write_reports(terminalreporter.config, findings):
             terminalreporter.write_line(text)
-        for text in annotation_lines(self.failures, terminalreporter.config):
+        for text in _annotations(self.failures, terminalreporter.config):
             terminalreporter.write_line(text)
 
 
-def properties_of(ledger: Sequence[Entry]) -> Iterator[tuple[str, object]]:
-    """Yield what JUnit XML has of a test: each metric, its baseline and its verdict."""
-    for entry in ledger:
-        if "metric" in entry:
-            name = f"rankcheck.{entry['golden']}.{entry['metric']}"
-            yield name, f"{entry['now']:.6f}"
-            baseline = entry.get("baseline")
-            if baseline is not None:
-                yield f"{name}.baseline", f"{baseline:.6f}"
-            if entry.get("verdict"):
-                yield f"{name}.verdict", entry["verdict"]
+def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -> Iterator[str]:
+    """Yield an annotation for each failed gate if GitHub Actions runs the test session.
+
+    Nothing is yielded if the plugin is active that annotates every failure.
+    """
+    if os.environ.get("GITHUB_ACTIONS") != "true" or config.pluginmanager.hasplugin(_OTHER_PLUGIN):
+        return
+    from pytest_rankcheck.reports.github_annotations import annotation
+
+    top = os.environ.get("GITHUB_WORKSPACE") or str(config.rootpath)
+    for report in failures:
+        if not isinstance(report.longrepr, ExceptionRepr) or report.longrepr.reprcrash is None:
+            continue
+        crash = report.longrepr.reprcrash
+        path = Path(config.rootpath, crash.path)
+        shown = path.relative_to(top) if path.is_relative_to(top) else path
+        yield annotation(
+            shown.as_posix(), crash.lineno, crash.message.removeprefix("AssertionError: ")
+        )
 
 
-def _branch_entries(config: pytest.Config) -> Iterator[Entry]:
-    """Yield the baselines that this branch changes, where they are compared with a commit."""
+def _branch_notes(config: pytest.Config) -> Iterator[Finding]:
+    """Yield the baselines that this branch changes, if they are compared with a commit."""
     if config.stash[CONFIG].baseline_ref is None:
         return
-    from pytest_rankcheck.reports.text.branch_text import branch_entries
+    from pytest_rankcheck.reports.text.branch_text import branch_notes
 
     try:
         reference = fixtures.configured_reference(config)
     except ConfigurationError:
         return  # it has failed the tests that needed it
     if reference is not None:
-        yield from branch_entries(reference, config.rootpath)
+        yield from branch_notes(reference, config.rootpath)

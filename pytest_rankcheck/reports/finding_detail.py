@@ -1,8 +1,4 @@
-"""What a report shows of a gate and of a measurement, in built-in types.
-
-It travels from the test to the report, with pytest-xdist from the worker to the controller, and is
-what the JSON report has; ``report.schema.json`` beside this module describes it.
-"""
+"""The details of gates and measurements that reports show, made from what was measured."""
 
 from __future__ import annotations
 
@@ -10,12 +6,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
@@ -23,23 +18,30 @@ from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.judging_list import to_judge
+from pytest_rankcheck.reports.findings import (
+    DecisionDetail,
+    GapDetail,
+    GateDetail,
+    GoldenSetDetail,
+    MeasurementFinding,
+    MetricDetail,
+    QueryDetail,
+    RunDetail,
+    TieDetail,
+    UnjudgedDetail,
+)
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded
 from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 
 __all__ = [
-    "Detail",
     "bound_detail",
-    "measurement_detail",
+    "measurement_finding",
     "new_detail",
-    "plain_number",
     "rankings_key",
-    "unjudged_detail",
+    "rounded",
     "verdict_detail",
 ]
-
-Detail = dict[str, Any]
 
 _TOP = 10
 """How many documents of each ranking a report shows."""
@@ -51,8 +53,7 @@ def verdict_detail(
     *,
     approvals: Sequence[Approval] = (),
     suspicions: Sequence[str] = (),
-    best: float | None = None,
-) -> Detail:
+) -> GateDetail:
     """Return what a report shows of a verdict.
 
     Args:
@@ -60,116 +61,109 @@ def verdict_detail(
         comparison: what it decided from.
         approvals: why the baseline was allowed to fall, so far.
         suspicions: what makes an improvement look like a leak.
-        best: the best mean that was ever approved.
     """
-    overall = verdict.overall
-    unjudged = unjudged_between(comparison.evaluation, comparison.other, overall.pairs)
-    foreign = bool(verdict.metric.definition.foreign)
-    return {
-        **_metric(verdict.metric),
-        "gate": verdict.gate,
-        "outcome": str(verdict.outcome),
-        "margin": verdict.margin,
-        "best": plain_number(best),
-        "noise": plain_number(overall.pairs.noise),
-        "overall": _decision(overall, verdict),
-        "slices": [_decision(decision, verdict) for decision in verdict.slices],
-        "gaps": [
-            {
-                "lowest": gap.lowest.label,
-                "highest": gap.highest.label,
-                "before": plain_number(gap.before),
-                "now": plain_number(gap.now),
-                "is_too_wide": gap in verdict.wide_gaps,
-            }
+    ties = verdict.ties
+    return GateDetail(
+        higher_is_better=verdict.metric.higher_is_better,
+        gate=verdict.gate,
+        outcome=str(verdict.outcome),
+        overall=_decision(verdict.overall, verdict),
+        slices=tuple(_decision(decision, verdict) for decision in verdict.slices),
+        margin=verdict.margin,
+        noise=rounded(verdict.overall.pairs.noise),
+        gaps=tuple(
+            GapDetail(
+                gap.lowest.label,
+                gap.highest.label,
+                rounded(gap.before),
+                rounded(gap.now),
+                gap in verdict.wide_gaps,
+            )
             for gap in verdict.gaps
-        ],
-        "query_drops": [drop.query_id for drop in verdict.query_drops],
-        "ties": None
-        if verdict.ties is None
-        else {
-            "queries": verdict.ties.queries,
-            "least": verdict.ties.least,
-            "greatest": verdict.ties.greatest,
-            "decides": verdict.ties.decides,
-        },
-        "unjudged": {
-            "k": unjudged.k,
-            "documents": unjudged.documents,
-            "judged_before": unjudged.judged_before,
-            "judged_now": unjudged.judged_after,
-            "if_irrelevant": None if foreign else plain_number(unjudged.if_irrelevant),
-            "if_relevant": None if foreign else plain_number(unjudged.if_relevant),
-        },
-        "suspicions": list(suspicions),
-        "approvals": [approval.to_dict() for approval in approvals],
-    }
+        ),
+        query_drops=tuple(drop.query_id for drop in verdict.query_drops),
+        ties=TieDetail(ties.queries, ties.least, ties.greatest, ties.decides) if ties else None,
+        unjudged=_unjudged(verdict, comparison),
+        suspicions=tuple(suspicions),
+        approvals=tuple(approvals),
+    )
 
 
-def bound_detail(metric: Metric, bound: Bound, found: Sequence[Bounded]) -> Detail:
-    """Return what a report shows of a metric held to a fixed bound."""
-    return {
-        **_metric(metric),
-        "gate": bound.words,
-        "limit": bound.limit,
-        "outcome": "passed" if all(one.holds or not one.gated for one in found) else "failed",
-        "overall": _bounded(found[0]),
-        "slices": [_bounded(one) for one in found[1:]],
-    }
+def _unjudged(verdict: Verdict, comparison: Comparison) -> UnjudgedDetail:
+    unjudged = unjudged_between(comparison.evaluation, comparison.other, verdict.overall.pairs)
+    foreign = bool(verdict.metric.definition.foreign)
+    return UnjudgedDetail(
+        unjudged.k,
+        unjudged.documents,
+        unjudged.judged_before,
+        unjudged.judged_after,
+        None if foreign else rounded(unjudged.if_irrelevant),
+        None if foreign else rounded(unjudged.if_relevant),
+    )
 
 
-def new_detail(metric: Metric, evaluation: Evaluation) -> Detail:
+def bound_detail(metric: Metric, bound: Bound, parts: Sequence[Bounded]) -> GateDetail:
+    """Return what a report shows of a metric with a fixed bound: all queries first, then slices."""
+    return GateDetail(
+        higher_is_better=metric.higher_is_better,
+        gate=bound.words,
+        limit=bound.limit,
+        outcome="passed" if all(part.holds or not part.gated for part in parts) else "failed",
+        overall=_bounded(parts[0]),
+        slices=tuple(_bounded(part) for part in parts[1:]),
+    )
+
+
+def new_detail(metric: Metric, evaluation: Evaluation) -> GateDetail:
     """Return what a report shows of a metric that cannot be compared with a baseline."""
-    return {
-        **_metric(metric),
-        "gate": "",
-        "outcome": "",
-        "overall": {
-            "label": "",
-            "queries": len(evaluation.query_ids),
-            "now": plain_number(evaluation.mean(metric)),
-        },
-        "slices": [],
-    }
+    mean = rounded(evaluation.mean(metric))
+    return GateDetail(
+        higher_is_better=metric.higher_is_better,
+        gate="",
+        outcome="",
+        overall=DecisionDetail(label="", queries=len(evaluation.query_ids), now=mean),
+    )
 
 
-def measurement_detail(
+def measurement_finding(
     evaluation: Evaluation, other: Measured | None, metrics: Iterable[MetricLike]
-) -> Detail:
-    """Return the queries of an evaluation, with what they were before where that is known.
+) -> MeasurementFinding:
+    """Return the queries of an evaluation, with what they were before if that is known.
 
     Two measurements with the same ``key`` are of the same rankings.
     """
     golden = evaluation.golden
     now = {query_id: _top(evaluation, query_id) for query_id in evaluation.query_ids}
-    known = other.query_fingerprints if other else {}
-    before = {query_id: _top(other, query_id) for query_id in now if query_id in known and other}
+    before = {
+        query_id: _top(other, query_id)
+        for query_id in now
+        if other is not None and query_id in other.query_fingerprints
+    }
     chosen = list(dict.fromkeys(map(Metric.parse, metrics)))
     lines = _Lines(evaluation, other, chosen)
-    queries = [lines.of(query_id, now[query_id], before.get(query_id)) for query_id in now]
     shown = {doc for tops in (now, before) for top in tops.values() for doc in top}
-    of_ranker = rankings_key(evaluation)
-    return {
-        "key": _key(of_ranker, before),
-        "rankings": of_ranker,
-        "unit": "sessions" if evaluation.unit == "session" else "queries",
-        "golden_set": {
-            "name": golden.name,
-            "queries": len(golden),
-            "judgments": golden.judgment_count,
-            "fingerprint": golden.fingerprint,
-            "max_grade": golden.max_grade,
-            "attributes": list(golden.attributes),
-        },
-        "run": {"name": evaluation.name, "depth": evaluation.depth},
-        "conventions": evaluation.conventions.to_dict(),
-        "metrics": {str(metric): _definition(metric) for metric in chosen},
-        "means": {str(metric): lines.means(metric) for metric in chosen},
-        "missing": list(evaluation.missing),
-        "extra": list(evaluation.extra),
-        "queries": queries,
-        "titles": {doc: title for doc in sorted(shown) if (title := golden.title(doc))},
-    }
+    rankings = rankings_key(evaluation)
+    return MeasurementFinding(
+        key=_key(rankings, before),
+        rankings=rankings,
+        unit="sessions" if evaluation.unit == "session" else "queries",
+        golden_set=GoldenSetDetail(
+            name=golden.name,
+            queries=len(golden),
+            judgments=golden.judgment_count,
+            fingerprint=golden.fingerprint,
+            max_grade=golden.max_grade,
+            attributes=tuple(golden.attributes),
+        ),
+        run=RunDetail(evaluation.name, evaluation.depth),
+        conventions=dict(evaluation.conventions.to_dict()),
+        metrics={str(metric): _definition(metric) for metric in chosen},
+        means={str(metric): lines.means(metric) for metric in chosen},
+        missing=tuple(evaluation.missing),
+        extra=tuple(evaluation.extra),
+        queries=tuple(lines.of(query_id, now[query_id], before.get(query_id)) for query_id in now),
+        titles={doc: title for doc in sorted(shown) if (title := golden.title(doc))},
+    )
 
 
 def rankings_key(evaluation: Evaluation) -> str:
@@ -180,7 +174,7 @@ def rankings_key(evaluation: Evaluation) -> str:
 
 
 class _Lines:
-    """The lines of a measurement's queries."""
+    """The queries of a measurement, one line each."""
 
     def __init__(
         self, evaluation: Evaluation, other: Measured | None, metrics: Sequence[Metric]
@@ -191,7 +185,7 @@ class _Lines:
         self.after = {str(metric): _by_query(evaluation, metric) for metric in metrics}
         self.before = {str(metric): _by_query(other, metric) if other else {} for metric in metrics}
 
-    def means(self, metric: Metric) -> list[float | None]:
+    def means(self, metric: Metric) -> tuple[float | None, float | None]:
         """Return the mean before, of the unchanged queries, and the mean now, of all."""
         same = [
             query_id
@@ -201,102 +195,92 @@ class _Lines:
         now = self.evaluation.mean(metric)
         if self.evaluation.unit == "session":  # of another log: all of its sessions count
             before = metric.mean(_array(self.before[str(metric)].values()))
-            return [plain_number(before), plain_number(now)]
+            return rounded(before), rounded(now)
         comparable = _array([self.before[str(metric)].get(query_id) for query_id in same])
         weights = self.evaluation.weights
         if weights is not None:
             place = {query_id: at for at, query_id in enumerate(self.evaluation.query_ids)}
             weights = weights[[place[query_id] for query_id in same]]
-        return [plain_number(metric.mean(comparable, weights)), plain_number(now)]
+        return rounded(metric.mean(comparable, weights)), rounded(now)
 
-    def of(self, query_id: str, now: Sequence[str], before: Sequence[str] | None) -> Detail:
-        """Return the line of a query, given the top of its ranking now and before."""
+    def of(
+        self, query_id: str, now: tuple[str, ...], before: tuple[str, ...] | None
+    ) -> QueryDetail:
+        """Return a query, given the top of its ranking now and before."""
         query, grades = self.golden.query(query_id), self.golden.grades(query_id)
         fingerprint = self.golden.query_fingerprints[query_id]
         is_same = self.known.get(query_id) == fingerprint
         shown = {*now, *(before or ())}
-        return {
-            "id": query_id,
-            "text": query.text or "",
-            "attributes": {name: _plain(value) for name, value in query.attributes.items()},
-            "fingerprint": fingerprint,
-            "state": "unchanged" if is_same else "changed" if query_id in self.known else "new",
-            "values": {
-                name: [self.before[name].get(query_id) if is_same else None, values[query_id]]
+        return QueryDetail(
+            id=query_id,
+            text=query.text or "",
+            attributes={name: _plain(value) for name, value in query.attributes.items()},
+            fingerprint=fingerprint,
+            state="unchanged" if is_same else "changed" if query_id in self.known else "new",
+            values={
+                name: (self.before[name].get(query_id) if is_same else None, values[query_id])
                 for name, values in self.after.items()
             },
-            "judged": round(sum(doc in grades for doc in now) / len(now), 6) if now else None,
-            "now": list(now),
-            "before": None if before is None else list(before),
-            "grades": {doc: grade for doc, grade in grades.items() if grade > 0 or doc in shown},
-        }
+            judged=round(sum(doc in grades for doc in now) / len(now), 6) if now else None,
+            now=now,
+            before=before,
+            grades={doc: grade for doc, grade in grades.items() if grade > 0 or doc in shown},
+        )
 
 
-def unjudged_detail(evaluation: Evaluation, metrics: Iterable[MetricLike]) -> list[Detail]:
-    """Return the unjudged documents at the top, most influential first."""
-    chosen = list(dict.fromkeys(map(Metric.parse, metrics))) or [Metric.parse("nDCG@10")]
-    return [
-        {**asdict(one), "golden_set": evaluation.golden.name}
-        for one in to_judge(evaluation, chosen)
-    ]
+def _definition(metric: Metric) -> MetricDetail:
+    definition = metric.definition
+    low, high = (None if math.isinf(end) else end for end in definition.range)
+    return MetricDetail(
+        summary=definition.summary,
+        reference=definition.reference,
+        higher_is_better=definition.higher_is_better,
+        range=(low, high),
+        parameters={name: _plain(value) for name, value in metric.parameters},
+        unjudged=definition.unjudged,
+    )
 
 
-def _metric(metric: Metric) -> Detail:
-    return {"metric": str(metric), "higher_is_better": metric.higher_is_better}
-
-
-def _definition(metric: Metric) -> Detail:
-    found = metric.definition
-    return {
-        "summary": found.summary,
-        "reference": found.reference,
-        "higher_is_better": found.higher_is_better,
-        "range": [None if math.isinf(end) else end for end in found.range],
-        "parameters": {name: _plain(value) for name, value in metric.parameters},
-        "unjudged": found.unjudged,
-    }
-
-
-def _decision(decision: Decision, verdict: Verdict) -> Detail:
+def _decision(decision: Decision, verdict: Verdict) -> DecisionDetail:
     pairs = decision.pairs
-    found = pairs.differences
-    return {
-        "label": decision.label,
-        "queries": len(pairs.query_ids),
-        "paired": pairs.is_paired,
-        "before": plain_number(pairs.mean_before),
-        "now": plain_number(pairs.mean_after),
-        "difference": plain_number(pairs.difference),
-        "interval": _interval(pairs, found),
-        "p": plain_number(decision.p),
-        "effect": plain_number(found.effect),
-        "detectable": plain_number(found.smallest_detectable(verdict.alpha)),
-        "wins": pairs.wins,
-        "ties": pairs.ties,
-        "losses": pairs.losses,
-        "allowed": plain_number(decision.allowed),
-        "outcome": str(decision.outcome),
-    }
+    differences = pairs.differences
+    return DecisionDetail(
+        label=decision.label,
+        queries=len(pairs.query_ids),
+        paired=pairs.is_paired,
+        before=rounded(pairs.mean_before),
+        now=rounded(pairs.mean_after),
+        difference=rounded(pairs.difference),
+        interval=_interval(pairs, differences),
+        p=rounded(decision.p),
+        effect=rounded(differences.effect),
+        detectable=rounded(differences.smallest_detectable(verdict.alpha)),
+        wins=pairs.wins,
+        ties=pairs.ties,
+        losses=pairs.losses,
+        allowed=rounded(decision.allowed),
+        outcome=str(decision.outcome),
+    )
 
 
-def _interval(pairs: ComparedValues, found: Differences) -> list[float] | None:
-    """Return the 95% interval of the difference, after minus before; None where there is none."""
+def _interval(pairs: ComparedValues, differences: Differences) -> tuple[float, float] | None:
+    """Return the 95% interval of the difference, after minus before; None if there is none."""
     if not pairs.metric.definition.is_mean_of_values:
         return None
-    low, high = found.interval()
+    low, high = differences.interval()
     if math.isnan(low):
         return None
-    return [low, high] if pairs.metric.higher_is_better else [-high, -low]
+    return (low, high) if pairs.metric.higher_is_better else (-high, -low)
 
 
-def _bounded(bounded: Bounded) -> Detail:
-    return {
-        "label": bounded.label,
-        "queries": len(bounded.places),
-        "now": plain_number(bounded.mean),
-        "tested": plain_number(bounded.tested),
-        "outcome": "not gated" if not bounded.gated else "passed" if bounded.holds else "failed",
-    }
+def _bounded(part: Bounded) -> DecisionDetail:
+    return DecisionDetail(
+        label=part.label,
+        queries=len(part.places),
+        now=rounded(part.mean),
+        tested=rounded(part.tested),
+        outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
+    )
 
 
 def _array(values: Iterable[float | None]) -> FloatArray:
@@ -304,11 +288,10 @@ def _array(values: Iterable[float | None]) -> FloatArray:
 
 
 def _by_query(side: Measured, metric: Metric) -> dict[str, float | None]:
-    """Return the values of a metric by query; none of a record that does not have it."""
-    names = getattr(side, "metrics", None)
-    if names is not None and str(metric) not in names:
+    """Return the values of a metric by query; nothing if a record does not have the metric."""
+    if isinstance(side, Record) and str(metric) not in side.metrics:
         return {}
-    return dict(zip(side.query_ids, map(plain_number, side.values(metric).tolist()), strict=True))
+    return dict(zip(side.query_ids, map(rounded, side.values(metric).tolist()), strict=True))
 
 
 def _top(side: Measured, query_id: str) -> tuple[str, ...]:
@@ -319,8 +302,8 @@ def _key(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()[:16]
 
 
-def plain_number(value: float | None) -> float | None:
-    """Return a number as a file has it: six decimals, None for NaN."""
+def rounded(value: float | None) -> float | None:
+    """Return a number with six decimals, as reports show it; None for NaN and infinity."""
     if value is None or math.isnan(value) or math.isinf(value):
         return None
     return round(float(value), 6) + 0.0
@@ -335,4 +318,4 @@ def _plain(value: object) -> object:
     is_plain = value is None or isinstance(value, (str, bool, int))
     if is_plain:
         return value
-    return plain_number(value) if isinstance(value, float) else str(value)
+    return rounded(value) if isinstance(value, float) else str(value)

@@ -1,23 +1,63 @@
-"""The report as JSON, for machines: a line a gate and a line a query."""
+"""The report as JSON, for machines: one line for each gate and for each query."""
 
 from __future__ import annotations
 
-from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.reports.report_data import Report
+import math
+from typing import Any
 
-__all__ = ["json_of"]
+from pytest_rankcheck.files.whole_files import readable_json
+from pytest_rankcheck.reports.finding_codec import to_builtin
+from pytest_rankcheck.reports.findings import Note
+from pytest_rankcheck.reports.report_data import Report, ReportedGate
+
+__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "json_of", "report_json"]
+
+FORMAT_NAME = "pytest-rankcheck report"
+FORMAT_VERSION = 2
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """Return the report in built-in types, as ``report.schema.json`` describes it."""
+    return {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "created": report.created,
+        "command": report.command,
+        "versions": report.versions,
+        "outcome": "failed" if report.failed else "passed",
+        "gates": [_gate(gate) for gate in report.gates],
+        "notes": [_note(note) for note in report.notes],
+        "resolutions": to_builtin(report.resolutions),
+        "measurements": to_builtin(report.measurements),
+    }
+
+
+def _gate(gate: ReportedGate) -> dict[str, Any]:
+    data = {**to_builtin(gate.finding), **to_builtin(gate.detail)}
+    now = None if math.isnan(gate.finding.now) else gate.finding.now
+    return {name: value for name, value in data.items() if name != "detail"} | {"now": now}
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {
+        "topic": note.topic.value,
+        "heading": note.heading,
+        "text": note.text,
+        "failure": note.failure,
+    }
 
 
 def json_of(report: Report) -> str:
     """Return the report as JSON text."""
+    data = report_json(report)
     parts = [
         f"{readable_json(key)}: {readable_json(value)}"
-        for key, value in report.items()
+        for key, value in data.items()
         if key not in ("gates", "measurements")
     ]
-    parts.append(f'"gates": {_lines([readable_json(gate) for gate in report["gates"]], 4)}')
+    parts.append(f'"gates": {_lines([readable_json(gate) for gate in data["gates"]], 4)}')
     measurements = []
-    for measurement in report["measurements"]:
+    for measurement in data["measurements"]:
         inner = [
             f"{readable_json(key)}: {readable_json(value)}"
             for key, value in measurement.items()

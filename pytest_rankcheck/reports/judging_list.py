@@ -1,60 +1,48 @@
-"""What to judge next: unjudged documents at the top, those first that could move a verdict most."""
+"""What to judge next: the unjudged documents at the top, most influential first."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.comparison.rejudged_values import can_rejudge, values_under
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.formats.to_judge_csv import COLUMNS, guarded
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.findings import DocumentToJudge
 
-__all__ = ["ToJudge", "csv_of", "quepid_of", "to_judge"]
+__all__ = ["csv_of", "quepid_of", "to_judge"]
 
 _TOP = 10
 
 
-@dataclass(frozen=True, slots=True)
-class ToJudge:
-    """An unjudged document at the top of a query's ranking."""
-
-    query_id: str
-    query: str
-    doc_id: str
-    title: str
-    rank: int
-    metric: str
-    influence: float
-    """How far the metric's mean would move if the document had the highest grade."""
-
-
-def to_judge(evaluation: Evaluation, metrics: Sequence[Metric]) -> Iterator[ToJudge]:
+def to_judge(evaluation: Evaluation, metrics: Sequence[Metric]) -> Iterator[DocumentToJudge]:
     """Yield the unjudged documents in the top of each ranking, most influential first.
 
-    The top is that of the metric's cutoff, else ten. A document stands once, with the metric that
-    it could move most.
+    The top is the metric's cutoff, or else ten. Each document appears once, with the metric that it
+    could move most.
 
     Args:
         evaluation: what was measured.
         metrics: those that are gated; metrics of ir_measures, and those that need more of a
             ranking than is known, are left out.
     """
-    found: dict[tuple[str, str], ToJudge] = {}
+    documents: dict[tuple[str, str], DocumentToJudge] = {}
     for metric in metrics:
         if can_rejudge(evaluation, metric):
-            for one in _of_metric(evaluation, metric):
-                key = (one.query_id, one.doc_id)
-                if key not in found or one.influence > found[key].influence:
-                    found[key] = one
-    yield from sorted(found.values(), key=lambda one: (-one.influence, one.query_id, one.rank))
+            for document in _of_metric(evaluation, metric):
+                key = (document.query_id, document.doc_id)
+                if key not in documents or document.influence > documents[key].influence:
+                    documents[key] = document
+    yield from sorted(
+        documents.values(),
+        key=lambda document: (-document.influence, document.query_id, document.rank),
+    )
 
 
-def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[ToJudge]:
+def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[DocumentToJudge]:
     golden = evaluation.golden
     rows = [
         (query_id, doc_id, rank)
@@ -77,18 +65,19 @@ def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[ToJudge]:
     before = dict(zip(evaluation.query_ids, evaluation.values(metric).tolist(), strict=True))
     for (query_id, doc_id, rank), value in zip(rows, after.tolist(), strict=True):
         moved = abs(value - before[query_id]) / len(before)
-        yield ToJudge(
-            query_id,
-            golden.query(query_id).text or "",
-            doc_id,
-            golden.title(doc_id) or "",
-            rank,
-            str(metric),
-            0.0 if math.isnan(moved) else moved,  # NaN where the query does not count
+        yield DocumentToJudge(
+            golden_set=golden.name,
+            query_id=query_id,
+            query=golden.query(query_id).text or "",
+            doc_id=doc_id,
+            title=golden.title(doc_id) or "",
+            rank=rank,
+            metric=str(metric),
+            influence=0.0 if math.isnan(moved) else moved,  # NaN if the query does not count
         )
 
 
-def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
+def csv_of(documents: Iterable[DocumentToJudge]) -> str:
     """Return what to judge as a table whose column ``relevance`` is to be filled in.
 
     `GoldenSet.load` reads it back, and ``merge`` adds it to the golden set.
@@ -97,25 +86,25 @@ def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
         COLUMNS,
         (
             (
-                row["query_id"],
-                row["query"],
-                row["doc_id"],
-                row["title"],
+                document.query_id,
+                document.query,
+                document.doc_id,
+                document.title,
                 "",
-                row["rank"],
-                row["metric"],
-                f"{row['influence']:.6f}",
+                document.rank,
+                document.metric,
+                f"{document.influence:.6f}",
             )
-            for row in rows
+            for document in documents
         ),
     )
 
 
-def quepid_of(rows: Iterable[Mapping[str, Any]]) -> str:
+def quepid_of(documents: Iterable[DocumentToJudge]) -> str:
     """Return what to judge in Quepid's form, ``query,docid,rating``; the text is the query's id."""
     return _table(
         ("query", "docid", "rating"),
-        ((row["query"] or row["query_id"], row["doc_id"], "") for row in rows),
+        ((document.query or document.query_id, document.doc_id, "") for document in documents),
         guard=" ",  # as Quepid guards its own exports
     )
 

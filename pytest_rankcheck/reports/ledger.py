@@ -1,8 +1,6 @@
-"""The ledger: what the assertions of a test found, in built-in types.
+"""The ledger: the findings of a test, collected while its assertions run.
 
-It is how results get from an assertion to the terminal's summary, through the test's report and,
-with pytest-xdist, from the worker to the controller. It imports nothing, so that a session that
-does not use the plugin pays nothing for it.
+It imports nothing, so that a test session that does not use the plugin pays nothing for it.
 """
 
 from __future__ import annotations
@@ -10,41 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING
 
-__all__ = ["Entry", "Ledger", "collecting", "enter", "finding", "measured", "wants_detail"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.reports.findings import Finding, MeasurementFinding
 
+__all__ = ["Ledger", "collecting", "enter", "enter_measurement", "wants_detail"]
 
-class Entry(TypedDict, total=False):
-    """One finding: a metric that was measured, or something that the summary must say."""
-
-    golden: str
-    queries: int
-    metric: str
-    baseline: float | None
-    now: float
-    best: float | None
-    """The best mean that was ever approved."""
-    verdict: str
-    """What the assertion decided, in a word or two; empty for a metric that is only shown."""
-    failed: bool
-    note: str
-    """A sentence for the summary; an entry has a metric or a note."""
-    heading: str
-    """What the note stands under."""
-    failure: str
-    """All that a note with ``failed`` has to say, where a test failed that is about no metric."""
-    detail: dict[str, Any]
-    """What a report shows of the gate; only where one is written."""
-    unjudged: list[dict[str, Any]]
-    """Documents to be judged, for a report; an entry of its own."""
-    resolution: dict[str, Any]
-    """What the golden set can see of a run; an entry of its own."""
-    measurement: dict[str, Any]
-    """The queries that were measured, for a report; an entry of its own."""
-
-
-Ledger = list[Entry]
+Ledger = list["Finding"]
 
 _current: ContextVar[Ledger | None] = ContextVar("rankcheck_ledger", default=None)
 _detailed: ContextVar[bool] = ContextVar("rankcheck_detailed", default=False)
@@ -52,7 +23,7 @@ _detailed: ContextVar[bool] = ContextVar("rankcheck_detailed", default=False)
 
 @contextmanager
 def collecting(*, detail: bool = False) -> Iterator[Ledger]:
-    """Collect what is entered until the block ends; for a report, in all detail."""
+    """Collect the findings that are entered until the block ends; for a report, in all detail."""
     ledger: Ledger = []
     tokens = _current.set(ledger), _detailed.set(detail)
     try:
@@ -62,31 +33,25 @@ def collecting(*, detail: bool = False) -> Iterator[Ledger]:
         _detailed.reset(tokens[1])
 
 
-def finding(heading: str, note: str, failure: str | None = None) -> Entry:
-    """Return what an assertion that is about no metric found; with its text where it fails."""
-    if failure is None:
-        return Entry(heading=heading, note=note)
-    return Entry(heading=heading, note=note, failed=True, failure=failure)
-
-
 def wants_detail() -> bool:
     """Return whether a report is written, so that details are wanted."""
     return _current.get() is not None and _detailed.get()
 
 
-def measured(measurement: dict[str, Any]) -> None:
-    """Enter the queries of a measurement, once for the same rankings and metrics."""
-    for entry in _current.get() or ():
-        before = entry.get("measurement")
-        if before and before["key"] == measurement["key"]:
-            missing = measurement["metrics"].keys() - before["metrics"].keys()
-            if not missing:
-                return
-    enter(Entry(measurement=measurement))
-
-
-def enter(entry: Entry) -> None:
-    """Enter a finding; outside a test nobody collects, and nothing happens."""
+def enter(finding: Finding) -> None:
+    """Enter a finding; outside a test nothing is collected."""
     ledger = _current.get()
     if ledger is not None:
-        ledger.append(entry)
+        ledger.append(finding)
+
+
+def enter_measurement(measurement: MeasurementFinding) -> None:
+    """Enter the queries of a measurement, once for the same rankings and metrics."""
+    for earlier in _current.get() or ():
+        if (
+            isinstance(earlier, type(measurement))
+            and earlier.key == measurement.key
+            and not measurement.metrics.keys() - earlier.metrics.keys()
+        ):
+            return
+    enter(measurement)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.reports.report_data import Report
-from pytest_rankcheck.reports.text.branch_text import CHANGES
+from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.reports.findings import (
+    DecisionDetail,
+    MeasurementFinding,
+    Note,
+    QueryDetail,
+    ResolutionFinding,
+    Topic,
+    by_heading,
+)
+from pytest_rankcheck.reports.report_data import Report, ReportedGate
 from pytest_rankcheck.reports.text.resolution_text import (
     COLUMNS,
     resolution_cells,
@@ -43,17 +51,17 @@ def escaped(text: object, limit: int = 120) -> str:
 def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
     """Return the report as Markdown of at most ``limit`` characters.
 
-    What does not fit is left out from the end, whole sections first, and counted.
+    What does not fit is omitted from the end, whole sections first, and counted.
     """
-    sections = [_head(report), _verdicts(report["gates"]), _changes(report["notes"])]
-    sections += [_failure(note) for note in report["notes"] if "failure" in note]
+    sections = [_head(report), _verdicts(report.gates), _changes(report.notes)]
+    sections += [_failure(note, note.failure) for note in report.notes if note.failure is not None]
     sections += [
         _gate(gate, report)
-        for gate in report["gates"]
-        if gate["failed"] or gate["outcome"] == "inconclusive"
+        for gate in report.gates
+        if gate.finding.failed or gate.detail.outcome == Outcome.INCONCLUSIVE
     ]
-    sections += [_resolution(one) for one in report["resolutions"]]
-    sections += [_notes(report["notes"]), _how(report)]
+    sections += [_resolution(resolution) for resolution in report.resolutions]
+    sections += [_notes(report.notes), _how(report)]
     text, hidden = "", 0
     for section in filter(None, sections):
         if len(text) + len(section) + 200 > limit:
@@ -67,28 +75,27 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
 
 
 def _head(report: Report) -> str:
-    failed = sum(gate["failed"] for gate in report["gates"])
-    checks = sum("failure" in note for note in report["notes"])
-    gates = plural(len(report["gates"]), "gate")
+    gates = plural(len(report.gates), "gate")
+    checks = len(report.failed_checks)
     if checks:
-        parts = f"{failed:,} of {gates} and {plural(checks, 'behaviour check')}"
+        parts = f"{report.failed_gates:,} of {gates} and {plural(checks, 'behaviour check')}"
         return f"## ❌ Ranking quality: {parts} failed\n"
-    if failed:
-        return f"## ❌ Ranking quality: {failed:,} of {gates} failed\n"
+    if report.failed_gates:
+        return f"## ❌ Ranking quality: {report.failed_gates:,} of {gates} failed\n"
     return f"## ✅ Ranking quality: {gates} passed\n"
 
 
-def _verdicts(gates: Sequence[Mapping[str, Any]]) -> str:
+def _verdicts(gates: Sequence[ReportedGate]) -> str:
     rows = [
         (
             _sign(gate),
-            escaped(gate["golden_set"], 40),
-            escaped(gate["metric"]),
-            number(gate["baseline"]),
-            number(gate["now"]),
-            _change(gate["overall"]),
-            _interval(gate["overall"]),
-            escaped(gate["verdict"]),
+            escaped(gate.finding.golden_set, 40),
+            escaped(gate.finding.metric),
+            number(gate.finding.baseline),
+            number(gate.finding.now),
+            _change(gate.detail.overall),
+            _interval(gate.detail.overall),
+            escaped(gate.finding.verdict),
         )
         for gate in gates[:_MOST_GATES]
     ]
@@ -99,40 +106,38 @@ def _verdicts(gates: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _gate(gate: Mapping[str, Any], report: Report) -> str:
+def _gate(gate: ReportedGate, report: Report) -> str:
     """Return the section of a gate that failed or is inconclusive."""
-    lines = [f"### {escaped(gate['metric'])} on {escaped(gate['golden_set'], 60)}", ""]
-    overall = gate["overall"]
-    if overall.get("paired") is False:
-        sessions = plural(overall["queries"], "session")
-        lines.append(f"{sessions}, different from those in the baseline; {escaped(gate['gate'])}")
-    elif "losses" in overall:
-        queries = plural(overall["queries"], "query", "queries")
+    finding, detail = gate.finding, gate.detail
+    lines = [f"### {escaped(finding.metric)} on {escaped(finding.golden_set, 60)}", ""]
+    overall = detail.overall
+    if not overall.paired:
+        sessions = plural(overall.queries, "session")
+        lines.append(f"{sessions}, different from those in the baseline; {escaped(detail.gate)}")
+    elif overall.losses is not None:
+        queries = plural(overall.queries, "query", "queries")
         lines.append(
-            f"{queries}: {overall['losses']:,} worse, {overall['wins']:,} better, "
-            f"{overall['ties']:,} equal; {escaped(gate['gate'])}"
+            f"{queries}: {overall.losses:,} worse, {overall.wins:,} better, "
+            f"{overall.ties:,} equal; {escaped(detail.gate)}"
         )
-    unjudged = gate.get("unjudged")
-    if unjudged and unjudged["documents"] and unjudged["if_relevant"] is not None:
-        documents = plural(unjudged["documents"], "document")
-        bound = change(unjudged["if_relevant"])
-        if_relevant = f"without a judgment: if relevant, the change would be {bound}."
-        lines += ["", f"{documents} new in the top {unjudged['k']} {if_relevant}"]
-    lines += _slices(gate["slices"], gate["higher_is_better"])
-    measurement = next(
-        (one for one in report["measurements"] if one["key"] == gate["measurement"]), None
-    )
-    if measurement:
-        lines += _queries(gate, measurement)
-    if gate["text"]:
-        lines += ["", *_full_text(gate["text"])]
+    unjudged = detail.unjudged
+    if unjudged and unjudged.documents and unjudged.if_relevant is not None:
+        documents = plural(unjudged.documents, "document")
+        if_relevant = f"if relevant, the change would be {change(unjudged.if_relevant)}."
+        lines += ["", f"{documents} new in the top {unjudged.k} without a judgment: {if_relevant}"]
+    lines += _slices(detail.slices, detail.higher_is_better)
+    for measurement in report.measurements:
+        if measurement.key == detail.measurement:
+            lines += _queries(finding.metric, detail.higher_is_better, measurement)
+    if detail.text:
+        lines += ["", *_full_text(detail.text)]
     return "\n".join(lines) + "\n"
 
 
-def _failure(note: Mapping[str, str]) -> str:
+def _failure(note: Note, failure: str) -> str:
     """Return the section of a failing assertion that is not about a metric."""
-    head = [f"### {escaped(note['heading'])}", "", escaped(note["text"], 400), ""]
-    return "\n".join([*head, *_full_text(note["failure"])]) + "\n"
+    head = [f"### {escaped(note.heading)}", "", escaped(note.text, 400), ""]
+    return "\n".join([*head, *_full_text(failure)]) + "\n"
 
 
 def _full_text(text: str) -> list[str]:
@@ -143,29 +148,31 @@ def _full_text(text: str) -> list[str]:
     return [*start, "", "</details>"]
 
 
-def _slices(slices: Sequence[Mapping[str, Any]], higher_is_better: bool) -> Iterator[str]:
+def _slices(slices: Sequence[DecisionDetail], higher_is_better: bool) -> Iterator[str]:
     """Yield the slices that matter: those that failed, then those that changed most."""
-    compared = [one for one in slices if one.get("difference") is not None]
-    if not compared:
-        return
     sign = 1 if higher_is_better else -1
-    order = sorted(
-        compared,
-        key=lambda one: (
-            one["outcome"] not in ("regressed", "inconclusive"),
-            sign * one["difference"],
-        ),
-    )
+    changes = [
+        (
+            part.outcome not in (Outcome.REGRESSED, Outcome.INCONCLUSIVE),
+            sign * part.difference,
+            part,
+        )
+        for part in slices
+        if part.difference is not None
+    ]
+    if not changes:
+        return
+    order = [part for _, _, part in sorted(changes, key=lambda change: change[:2])]
     rows = [
         (
-            escaped(one["label"], 60),
-            f"{one['queries']:,}",
-            number(one["before"]),
-            number(one["now"]),
-            _change(one),
-            escaped(one["outcome"]),
+            escaped(part.label, 60),
+            f"{part.queries:,}",
+            number(part.before),
+            number(part.now),
+            _change(part),
+            escaped(part.outcome),
         )
-        for one in order[:_SLICES]
+        for part in order[:_SLICES]
     ]
     yield ""
     yield from _table(("slice", "queries", "baseline", "now", "change", ""), rows)
@@ -174,13 +181,13 @@ def _slices(slices: Sequence[Mapping[str, Any]], higher_is_better: bool) -> Iter
         yield f"_and {plural(len(order) - _SLICES, 'more slice')}_"
 
 
-def _queries(gate: Mapping[str, Any], measurement: Mapping[str, Any]) -> Iterator[str]:
+def _queries(metric: str, higher_is_better: bool, measurement: MeasurementFinding) -> Iterator[str]:
     """Yield the queries that lost most, with the top of their rankings before and now."""
-    name, sign = gate["metric"], 1 if gate["higher_is_better"] else -1
+    sign = 1 if higher_is_better else -1
     changed = [
         (sign * (now - before), query)
-        for query in measurement["queries"]
-        for before, now in [query["values"].get(name, (None, None))]
+        for query in measurement.queries
+        for before, now in [query.values.get(metric, (None, None))]
         if before is not None and now is not None and sign * (now - before) < 0
     ]
     changed.sort(key=lambda pair: pair[0])
@@ -188,12 +195,12 @@ def _queries(gate: Mapping[str, Any], measurement: Mapping[str, Any]) -> Iterato
         return
     rows = [
         (
-            escaped(query["id"], 40),
-            escaped(query["text"], 80),
-            number(query["values"][name][0], 3),
-            number(query["values"][name][1], 3),
-            _documents(query["before"] or (), query),
-            _documents(query["now"], query),
+            escaped(query.id, 40),
+            escaped(query.text, 80),
+            number(query.values[metric][0], 3),
+            number(query.values[metric][1], 3),
+            _documents(query.before or (), query),
+            _documents(query.now, query),
         )
         for _, query in changed[:_WORST]
     ]
@@ -205,57 +212,53 @@ def _queries(gate: Mapping[str, Any], measurement: Mapping[str, Any]) -> Iterato
         yield f"_and {plural(len(changed) - _WORST, 'more query', 'more queries')} that are worse_"
 
 
-def _documents(doc_ids: Sequence[str], query: Mapping[str, Any]) -> str:
-    grades = query["grades"]
+def _documents(doc_ids: Sequence[str], query: QueryDetail) -> str:
+    grades = query.grades
     return ", ".join(
         f"{escaped(doc_id, 30)} ({grades[doc_id]:g})" if doc_id in grades else escaped(doc_id, 30)
         for doc_id in doc_ids[:_DOCUMENTS]
     )
 
 
-def _changes(notes: Sequence[Mapping[str, str]]) -> str:
+def _changes(notes: Sequence[Note]) -> str:
     """Return the baselines that the branch changes, which its reviewers must not overlook."""
-    found = [note for note in notes if note["heading"].startswith(CHANGES)]
-    if not found:
-        return ""
-    lines = [f"### {escaped(found[0]['heading'])}", ""]
-    lines += [f"- {escaped(note['text'], 400)}" for note in found]
-    return "\n".join(lines) + "\n"
+    groups = by_heading(note for note in notes if note.topic is Topic.BRANCH)
+    lines = []
+    for heading, group in groups.items():
+        lines += [f"### {escaped(heading)}", ""]
+        lines += [f"- {escaped(note.text, 400)}" for note in group]
+    return "\n".join(lines) + "\n" if lines else ""
 
 
-def _notes(notes: Sequence[Mapping[str, str]]) -> str:
-    notes = [
-        note for note in notes if not note["heading"].startswith(CHANGES) and "failure" not in note
-    ]
-    if not notes:
+def _notes(notes: Sequence[Note]) -> str:
+    groups = by_heading(
+        note for note in notes if note.topic is not Topic.BRANCH and not note.failed
+    )
+    if not groups:
         return ""
     lines = ["<details><summary>Notes</summary>", ""]
-    for heading in dict.fromkeys(note["heading"] for note in notes):
+    for heading, group in groups.items():
         lines.append(f"- {escaped(heading)}")
-        lines += [
-            f"  - {escaped(note['text'].strip(), 400)}"
-            for note in notes
-            if note["heading"] == heading
-        ]
+        lines += [f"  - {escaped(note.text.strip(), 400)}" for note in group]
     return "\n".join([*lines, "", "</details>"]) + "\n"
 
 
-def _resolution(one: Mapping[str, Any]) -> str:
+def _resolution(finding: ResolutionFinding) -> str:
     """Return what a golden set can see, folded away, with the recommendation."""
-    title = escaped(resolution_title(one), 400)
+    title = escaped(resolution_title(finding), 400)
     lines = [f"<details><summary>{title}</summary>", ""]
     rows = [
         tuple(escaped(cell) for cell in resolution_cells(*metric))
-        for metric in one["metrics"].items()
+        for metric in finding.metrics.items()
     ]
     lines += [*_table(COLUMNS, rows), ""]
-    lines += [f"- {escaped(sentence, 2000)}" for sentence in one["recommendation"]]
+    lines += [f"- {escaped(sentence, 2000)}" for sentence in finding.recommendation]
     return "\n".join([*lines, "", "</details>"]) + "\n"
 
 
 def _how(report: Report) -> str:
-    versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
-    return f"<sub>{escaped(report['command'], 400)} · {escaped(versions, 400)}</sub>\n"
+    versions = ", ".join(f"{name} {value}" for name, value in report.versions.items())
+    return f"<sub>{escaped(report.command, 400)} · {escaped(versions, 400)}</sub>\n"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -264,18 +267,21 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
-def _sign(gate: Mapping[str, Any]) -> str:
-    return "❌" if gate["failed"] else "❔" if gate["outcome"] == "inconclusive" else "✅"
+def _sign(gate: ReportedGate) -> str:
+    if gate.finding.failed:
+        return "❌"
+    return "❔" if gate.detail.outcome == Outcome.INCONCLUSIVE else "✅"
 
 
-def _change(decision: Mapping[str, Any]) -> str:
-    difference = decision.get("difference")
-    return "" if difference is None else change(difference)
+def _change(decision: DecisionDetail) -> str:
+    return "" if decision.difference is None else change(decision.difference)
 
 
-def _interval(decision: Mapping[str, Any]) -> str:
-    interval = decision.get("interval")
-    return "" if not interval else f"{change(interval[0])} to {change(interval[1])}"
+def _interval(decision: DecisionDetail) -> str:
+    if decision.interval is None:
+        return ""
+    low, high = decision.interval
+    return f"{change(low)} to {change(high)}"
 
 
 def _longest_run(text: str) -> int:

@@ -1,126 +1,174 @@
-"""The report of a session as data: what the HTML, Markdown and JSON reports are made of.
-
-``report.schema.json`` beside this module describes it.
-"""
+"""The report of a test session: what the HTML, Markdown and JSON reports are made of."""
 
 from __future__ import annotations
 
-import math
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.finding_detail import rounded
+from pytest_rankcheck.reports.findings import (
+    DocumentToJudge,
+    Finding,
+    GateDetail,
+    GateFinding,
+    JudgingFinding,
+    MeasurementFinding,
+    Note,
+    ResolutionFinding,
+)
 
-__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "Report", "report_of"]
-
-FORMAT_NAME = "pytest-rankcheck report"
-FORMAT_VERSION = 1
-
-Report = dict[str, Any]
+__all__ = ["Report", "ReportedGate", "merged_resolutions", "report_of"]
 
 _PACKAGES = ("pytest-rankcheck", "pytest", "syrupy", "numpy", "pandas", "scipy", "polars")
 
 
-def report_of(entries: Sequence[Entry], command: str) -> Report:
+@dataclass(frozen=True, slots=True)
+class ReportedGate:
+    """A gate with its detail: one line of a report."""
+
+    finding: GateFinding
+    detail: GateDetail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What the tests of a session found, merged."""
+
+    created: str
+    """The time, as ``2024-05-01T12:00:00Z``."""
+    command: str
+    """How the session can be run again."""
+    versions: dict[str, str]
+    failed: bool
+    gates: tuple[ReportedGate, ...]
+    """Those that failed first, then those with a baseline."""
+    notes: tuple[Note, ...]
+    resolutions: tuple[ResolutionFinding, ...]
+    measurements: tuple[MeasurementFinding, ...]
+    documents: tuple[DocumentToJudge, ...]
+    """What to judge next, most influential first."""
+
+    @property
+    def failed_gates(self) -> int:
+        """How many gates failed."""
+        return sum(gate.finding.failed for gate in self.gates)
+
+    @property
+    def failed_checks(self) -> tuple[Note, ...]:
+        """The failed checks that are not about a metric."""
+        return tuple(note for note in self.notes if note.failed)
+
+
+def report_of(findings: Sequence[Finding], command: str) -> Report:
     """Return the report of what the tests of a session found.
 
     Args:
-        entries: their ledgers, in detail.
+        findings: what they found, in detail.
         command: how the session can be run again.
     """
     measurements, moved = _merged(
-        [entry["measurement"] for entry in entries if "measurement" in entry]
+        [finding for finding in findings if isinstance(finding, MeasurementFinding)]
     )
-    gates = [_gate(entry, moved) for entry in entries if "detail" in entry]
-    return {
-        "format": FORMAT_NAME,
-        "version": FORMAT_VERSION,
-        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "command": command,
-        "versions": dict(_versions()),
-        "outcome": "failed" if any(entry.get("failed") for entry in entries) else "passed",
-        # What failed comes first, then what has a baseline.
-        "gates": sorted(gates, key=lambda gate: (not gate["failed"], gate["baseline"] is None)),
-        "notes": list(_notes(entries)),
-        "resolutions": _resolutions(entries),
-        "measurements": measurements,
-    }
+    gates = [
+        _gate(finding, finding.detail, moved)
+        for finding in findings
+        if isinstance(finding, GateFinding) and finding.detail is not None
+    ]
+    return Report(
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        command=command,
+        versions=dict(_versions()),
+        failed=any(finding.failed for finding in findings),
+        gates=tuple(
+            sorted(gates, key=lambda gate: (not gate.finding.failed, gate.finding.baseline is None))
+        ),
+        notes=tuple(dict.fromkeys(note for note in findings if isinstance(note, Note))),
+        resolutions=tuple(merged_resolutions(findings)),
+        measurements=tuple(measurements),
+        documents=tuple(_documents(findings)),
+    )
 
 
-def _resolutions(entries: Sequence[Entry]) -> list[Report]:
-    from pytest_rankcheck.reports.text.resolution_text import merged_resolutions
-
-    return merged_resolutions(entries)
-
-
-def _notes(entries: Iterable[Entry]) -> Iterator[Report]:
-    """Yield each note once; with what failed, where it is of an assertion about no metric."""
-    for heading, text, failure in dict.fromkeys(
-        (entry["heading"], entry["note"], entry.get("failure"))
-        for entry in entries
-        if "note" in entry
-    ):
-        yield {"heading": heading, "text": text} | ({"failure": failure} if failure else {})
+def merged_resolutions(findings: Iterable[Finding]) -> list[ResolutionFinding]:
+    """Return one finding for each golden set and run: the one with the most metrics."""
+    largest: dict[tuple[str, str], ResolutionFinding] = {}
+    for finding in findings:
+        if isinstance(finding, ResolutionFinding):
+            key = (finding.golden_set, finding.rankings)
+            if key not in largest or len(finding.metrics) >= len(largest[key].metrics):
+                largest[key] = finding
+    return list(largest.values())
 
 
-def _gate(entry: Entry, moved: Mapping[str, str]) -> Report:
-    detail = dict(entry["detail"])
-    detail["measurement"] = moved[detail["measurement"]]
-    return {
-        "golden_set": entry["golden"],
-        "verdict": entry["verdict"],
-        "failed": entry["failed"],
-        "baseline": _rounded(entry["baseline"]),
-        "now": _rounded(entry["now"]),
-        "baseline_file": None,
-        **detail,
-    }
+def _documents(findings: Iterable[Finding]) -> list[DocumentToJudge]:
+    """Return what to judge, each document of a query once, the most influential first."""
+    documents: dict[tuple[str, str, str], DocumentToJudge] = {}
+    for finding in findings:
+        if isinstance(finding, JudgingFinding):
+            for document in finding.documents:
+                key = (document.golden_set, document.query_id, document.doc_id)
+                if key not in documents or document.influence > documents[key].influence:
+                    documents[key] = document
+    return sorted(documents.values(), key=lambda document: -document.influence)
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else round(value, 6) + 0.0
+def _gate(finding: GateFinding, detail: GateDetail, moved: Mapping[str, str]) -> ReportedGate:
+    now = rounded(finding.now)
+    return ReportedGate(
+        replace(
+            finding,
+            baseline=rounded(finding.baseline),
+            now=float("nan") if now is None else now,
+            best=rounded(finding.best),
+            detail=None,
+        ),
+        replace(detail, measurement=moved[detail.measurement]),
+    )
 
 
-def _merged(found: Sequence[Mapping[str, Any]]) -> tuple[list[Report], dict[str, str]]:
-    """Return the measurements, each once with all its metrics, and what became of each key.
+def _merged(
+    measurements: Sequence[MeasurementFinding],
+) -> tuple[list[MeasurementFinding], dict[str, str]]:
+    """Return each measurement once with all its metrics, and the new key of each old one.
 
-    One without a baseline is part of one with, where the rankings are the same.
+    A measurement without a baseline is merged into the one with a baseline of the same rankings.
     """
-    with_baseline = {one["rankings"]: one["key"] for one in found if _has_baseline(one["queries"])}
+    with_baseline = {one.rankings: one.key for one in measurements if one.has_baseline}
     moved = {
-        one["key"]: one["key"]
-        if _has_baseline(one["queries"])
-        else with_baseline.get(one["rankings"], one["key"])
-        for one in found
+        one.key: one.key if one.has_baseline else with_baseline.get(one.rankings, one.key)
+        for one in measurements
     }
-    whole: dict[str, Report] = {}
+    groups: dict[str, list[MeasurementFinding]] = {}
     # Those with a baseline come first: they know the values before.
-    for one in sorted(found, key=lambda one: not _has_baseline(one["queries"])):
-        key = moved[one["key"]]
-        if key not in whole:
-            whole[key] = {
-                **one,
-                "metrics": {},
-                "means": {},
-                "queries": [{**query, "values": {}} for query in one["queries"]],
-            }
-        into = whole[key]
-        into["titles"] = {**one["titles"], **into["titles"]}
-        for name, definition in one["metrics"].items():
-            if name in into["metrics"]:
-                continue
-            into["metrics"][name] = definition
-            into["means"][name] = one["means"][name]
-            for target, source in zip(into["queries"], one["queries"], strict=True):
-                target["values"][name] = source["values"][name]
-    return list(whole.values()), moved
+    for one in sorted(measurements, key=lambda one: not one.has_baseline):
+        groups.setdefault(moved[one.key], []).append(one)
+    return [_joined(group) for group in groups.values()], moved
 
 
-def _has_baseline(queries: Iterable[Mapping[str, Any]]) -> bool:
-    return any(query["before"] is not None for query in queries)
+def _joined(parts: Sequence[MeasurementFinding]) -> MeasurementFinding:
+    """Return the first measurement with the metrics of all; the first part with a metric counts."""
+    source: dict[str, MeasurementFinding] = {}
+    titles: dict[str, str] = {}
+    for part in parts:
+        titles = {**part.titles, **titles}
+        for name in part.metrics:
+            source.setdefault(name, part)
+    return replace(
+        parts[0],
+        metrics={name: part.metrics[name] for name, part in source.items()},
+        means={name: part.means[name] for name, part in source.items()},
+        queries=tuple(
+            replace(
+                query,
+                values={name: part.queries[place].values[name] for name, part in source.items()},
+            )
+            for place, query in enumerate(parts[0].queries)
+        ),
+        titles=titles,
+    )
 
 
 def _versions() -> Iterable[tuple[str, str]]:

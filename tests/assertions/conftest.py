@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture(autouse=True)
 def no_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("bound_assertions", "regression_assertion"):
-        monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", lambda entry: None)
+        monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", lambda finding: None)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import Note
 
 
 @pytest.fixture(autouse=True)
-def entered(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
+def entered(monkeypatch: pytest.MonkeyPatch) -> list[Note]:
     """Return the entries that the assertions of a test make in the ledger."""
-    entries: list[Entry] = []
+    entries: list[Note] = []
     for module in ("determinism_assertion", "expectation_assertion", "invariance_assertions"):
         monkeypatch.setattr(f"pytest_rankcheck.assertions.{module}.enter", entries.append)
     return entries

@@ -28,7 +28,7 @@ from pytest_rankcheck.behaviour.determinism_check import (
     check_determinism,
 )
 from pytest_rankcheck.rankers import batch, embedder, model, scorer, transformer
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import Note, Topic
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{n}": {f"d{n}": 1, "e": 0, "f": 0} for n in range(9)},
@@ -276,7 +276,7 @@ def test_an_error_of_everything_is_a_difference_too() -> None:
 # --- the assertion -----------------------------------------------------------------------------
 
 
-def test_the_text_names_conditions_queries_and_both_rankings(entered: list[Entry]) -> None:
+def test_the_text_names_conditions_queries_and_both_rankings(entered: list[Note]) -> None:
     def padded(texts: list[str]) -> list[list[str]]:
         docs = [f"d{place}" for place in range(8)]
         swapped = [docs[0], docs[2], docs[1], *docs[3:]]
@@ -302,20 +302,20 @@ def test_the_text_names_conditions_queries_and_both_rankings(entered: list[Entry
         "      first  1 d0   2 d1   3 d2   4 d3   5 d4   ... 8 documents\n"
         "      then   1 d0   2 d2   3 d1   4 d3   5 d4   ... 8 documents"
     )
-    (entry,) = entered
-    assert entry["failure"] == str(failure.value)
-    assert entry["note"] == str(failure.value).partition("\n")[0]
+    (note,) = entered
+    assert note.failure == str(failure.value)
+    assert note.text == str(failure.value).partition("\n")[0]
 
 
-def test_what_passed_is_said_in_a_line(entered: list[Entry]) -> None:
+def test_what_passed_is_said_in_a_line(entered: list[Note]) -> None:
     assert_deterministic(constant, GOLDEN.subset(["q1"]), 2, depth=2)
     assert entered == [
-        {
-            "heading": "determinism",
-            "note": "ranker 'constant' on golden set 'web' (1 query) is deterministic (asked "
+        Note(
+            Topic.DETERMINISM,
+            "ranker 'constant' on golden set 'web' (1 query) is deterministic (asked "
             "again, several at once); not checked: batch size, order of queries, order of "
             "candidates",
-        }
+        )
     ]
 
 

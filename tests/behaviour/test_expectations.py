@@ -20,7 +20,7 @@ from pytest_rankcheck import (
     rank,
 )
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import Note, Topic
 
 GOLDEN = GoldenSet.from_dict({"q": {"a": 1}}, {"q": "refund"}, name="shop")
 
@@ -164,16 +164,16 @@ def test_all_violations_are_told_at_once_with_query_ranking_and_what_was_expecte
     )
 
 
-def test_what_holds_passes_and_is_counted(entered: list[Entry]) -> None:
+def test_what_holds_passes_and_is_counted(entered: list[Note]) -> None:
     assert_expectations(RUN, SHOP, [Expectation.in_top(1, "contact", query="q3")])
     note = "golden set 'shop' (4 queries): 1 of 1 expectation holds"
-    assert entered == [{"heading": "expectations", "note": note}]
+    assert entered == [Note(Topic.EXPECTATIONS, note)]
 
 
-def test_a_known_failure_passes_while_it_fails_and_is_listed(entered: list[Entry]) -> None:
+def test_a_known_failure_passes_while_it_fails_and_is_listed(entered: list[Note]) -> None:
     known = Expectation.in_top(1, "policy", query="q1", known_failure="no stemming yet")
     assert_expectations(RUN, SHOP, [known])
-    assert [entry["note"] for entry in entered] == [
+    assert [note.text for note in entered] == [
         "golden set 'shop' (4 queries): 0 of 1 expectation holds, 1 known failure",
         'q1 "refund": expected policy in the top 1 (known failure: "no stemming yet"); policy is at 5',
     ]
@@ -197,21 +197,21 @@ def test_a_known_failure_that_holds_fails_and_says_to_remove_the_mark() -> None:
     )
 
 
-def test_to_warn_is_shown_and_passes(entered: list[Entry]) -> None:
+def test_to_warn_is_shown_and_passes(entered: list[Note]) -> None:
     warned = Expectation.in_top(1, "policy", query="q1", severity="warn")
     fixed = Expectation.in_top(1, "faq", query="q2", known_failure="x", severity="warn")
     assert_expectations(RUN, SHOP, [warned, fixed])
-    assert [(entry["heading"], entry["note"]) for entry in entered] == [
+    assert [(note.topic, note.text) for note in entered] == [
         (
-            "expectations",
+            Topic.EXPECTATIONS,
             "golden set 'shop' (4 queries): 0 of 2 expectations hold, 1 violated (1 with severity warn), 1 known failure that now holds",
         ),
         (
-            "expectations that only warn (severity warn)",
+            Topic.WARNED_EXPECTATIONS,
             'q1 "refund": expected policy in the top 1; policy is at 5',
         ),
         (
-            "expectations that only warn (severity warn)",
+            Topic.WARNED_EXPECTATIONS,
             'q2 "xyzzy": expected faq in the top 1 (known failure: "x", but it now holds: remove the mark); faq is at 1',
         ),
     ]

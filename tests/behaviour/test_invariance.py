@@ -21,7 +21,7 @@ from pytest_rankcheck import (
     rbo,
 )
 from pytest_rankcheck.rankers import batch, model, scorer
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import Note, Topic
 
 # q4 has no judgment, q5 no text, and "42" of q6 has no case.
 SHOP = GoldenSet.from_dict(
@@ -63,16 +63,16 @@ def upper(text: str) -> str:
 # --- rankings ----------------------------------------------------------------------------------
 
 
-def test_a_ranker_that_does_not_care_passes(entered: list[Entry]) -> None:
+def test_a_ranker_that_does_not_care_passes(entered: list[Note]) -> None:
     assert_invariant(alike, SHOP, "case")
     assert_invariant(alike, SHOP, upper, min_rbo=1, max_drop=0, min_mean_rbo=1, max_mean_drop=0)
     # nDCG@10 of q1 is 1, of q2 1, of q3 (c of grade 2 at rank 3) 1 / log2(4) = 0.5: mean 0.8333.
-    assert entered[0] == {
-        "heading": "invariance",
-        "note": "perturbation 'case', ranker 'alike' on golden set 'shop' (6 queries): 0 of 4 "
+    assert entered[0] == Note(
+        Topic.INVARIANCE,
+        "perturbation 'case', ranker 'alike' on golden set 'shop' (6 queries): 0 of 4 "
         "perturbed queries ranked differently, mean RBO 1.0000; nDCG@10 0.8333 -> 0.8333, +0.0000 "
         "over 3 judged queries; not perturbed: 1 is unchanged by it, 1 has no text",
-    }
+    )
 
 
 def test_without_a_limit_nothing_may_change() -> None:
@@ -297,7 +297,7 @@ def test_the_other_way_and_a_metric_where_lower_is_better() -> None:
     assert_direction(lured, golden, noisy, "not_worse", metric="FirstRank")
 
 
-def test_a_function_says_what_is_as_it_should_be(entered: list[Entry]) -> None:
+def test_a_function_says_what_is_as_it_should_be(entered: list[Note]) -> None:
     seen: list[PerturbedQuery] = []
 
     def narrows(trial: PerturbedQuery) -> bool:
@@ -313,7 +313,7 @@ def test_a_function_says_what_is_as_it_should_be(entered: list[Entry]) -> None:
     assert (seen[0].value_before, seen[0].value_after, seen[0].gain) == (0.5, 1.0, 0.5)
     assert math.isnan(seen[1].gain)
     name = "test_a_function_says_what_is_as_it_should_be.<locals>.narrows"
-    assert entered[0]["note"] == (
+    assert entered[0].text == (
         "perturbation 'noisy', ranker 'lured' on golden set 'shop' (2 queries): "
         f"{name} must hold for every query; nDCG@10 0.5000 -> 1.0000, +0.5000 over 1 judged query"
     )
@@ -425,10 +425,10 @@ def test_a_direction_that_is_none_is_refused(
         assert_direction(alike, SHOP, upper, direction, **options)  # type: ignore[arg-type]
 
 
-def test_nothing_perturbed_may_pass_where_that_is_said(entered: list[Entry]) -> None:
+def test_nothing_perturbed_may_pass_where_that_is_said(entered: list[Note]) -> None:
     assert_invariant(alike, SHOP, "accents", min_queries=0, max_drop=0.1, min_mean_rbo=0.9)
     assert_direction(alike, SHOP, "accents", "not_better", min_queries=0)
-    assert entered[0]["note"].endswith(
+    assert entered[0].text.endswith(
         "0 of 0 perturbed queries ranked differently, mean RBO -; not perturbed: 5 are "
         "unchanged by it, 1 has no text"
     )

@@ -114,7 +114,7 @@ def test_reports_know_that_they_failed(shop: Project, monkeypatch: pytest.Monkey
     result.stdout.fnmatch_lines(["::error file=tests/test_ranking.py,line=5,title=golden set*"])
     report = json.loads((shop.path / "report.json").read_text("utf-8"))
     assert report["outcome"] == "failed"
-    (failing,) = (note for note in report["notes"] if "failure" in note)
+    (failing,) = (note for note in report["notes"] if note["failure"] is not None)
     assert failing["failure"].startswith("golden set 'web' (80 queries): 1 of 5 expectations")
     markdown = (shop.path / "report.markdown").read_text("utf-8")
     assert "## ❌ Ranking quality: 0 of 0 gates and 1 behaviour check failed" in markdown

@@ -143,5 +143,5 @@ def test_a_run_of_another_set_does_not_fail_the_linter(measured: Project) -> Non
     result = measured.run("--rankcheck-lint", f"--rankcheck-run={run}", "golden")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
-        ["what golden set 'web' can see:", "  not known, since the run cannot be measured: *"]
+        ["what golden set 'web' can see:", "  unknown, because the run cannot be measured: *"]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from pytest_rankcheck import (
     assert_not_regressed,
     evaluate,
 )
-from pytest_rankcheck.reports.ledger import collecting, finding
+from pytest_rankcheck.reports.findings import Finding, Note, Topic, with_test
+from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import Report, report_of
 
 
@@ -31,7 +33,7 @@ def made_report(
     """Return the report of two gates and a bound on two runs."""
     now = evaluate(Run.from_dict(rankings), golden)
     then = evaluate(Run.from_dict(before), golden)
-    entries: list[Any] = []
+    findings: list[Finding] = []
     for check in (
         lambda: assert_not_regressed(now, then, "nDCG@10", abs=0.01, by="locale"),
         lambda: assert_not_regressed(now, then, "RR", gate=Gate.noninferior(0.001)),
@@ -39,11 +41,9 @@ def made_report(
     ):
         with collecting(detail=True) as ledger, suppress(AssertionError):
             check()
-        for entry in ledger:
-            entry.get("detail", {}).setdefault("test", "tests/test_it.py::test_it")
-        entries += ledger
-    entries.append({"heading": "notes", "note": "said"})
-    return report_of(entries, "pytest -q")
+        findings += [with_test(finding, "tests/test_it.py::test_it") for finding in ledger]
+    findings.append(Note(Topic.MEASURED, "said"))
+    return report_of(findings, "pytest -q")
 
 
 @pytest.fixture
@@ -82,9 +82,8 @@ def hostile() -> Report:
     with collecting() as ledger, suppress(AssertionError):
         assert_expectations(Run.from_dict(now), golden, expected)
     # Not by way of the text, in which foreign text is harmless already.
-    ledger += [finding(query, query, f"{query}\n{query}") for query in HOSTILE]
-    report["notes"] += report_of(ledger, "pytest -q")["notes"]
-    return report
+    ledger += [Note(Topic.SLICE_MEANS, query, query, f"{query}\n{query}") for query in HOSTILE]
+    return replace(report, notes=report.notes + report_of(ledger, "pytest -q").notes)
 
 
 @pytest.fixture(scope="session")

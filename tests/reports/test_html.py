@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hostile import HOSTILE
 
 from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.reports.findings import DecisionDetail
 from pytest_rankcheck.reports.report_data import Report
 
 pytest.importorskip("altair", reason="the HTML report needs pytest-rankcheck[report]")
@@ -121,32 +123,42 @@ def test_foreign_text_is_shown_and_runs_nothing(opened: Opened, hostile: Report)
 
 @pytest.mark.browser
 def test_without_a_baseline_there_is_still_something_to_see(opened: Opened, report: Report) -> None:
-    for gate in report["gates"]:
-        gate["overall"] = {"label": "", "queries": 60, "now": 0.5}
-        gate["slices"] = []
-    for query in report["measurements"][0]["queries"]:
-        query["before"], query["state"] = None, "new"
-        query["values"] = {name: [None, now] for name, (_, now) in query["values"].items()}
+    overall = DecisionDetail(label="", queries=60, now=0.5)
+    gates = tuple(
+        replace(gate, detail=replace(gate.detail, overall=overall, slices=()))
+        for gate in report.gates
+    )
+    queries = tuple(
+        replace(
+            query,
+            before=None,
+            state="new",
+            values={name: (None, now) for name, (_, now) in query.values.items()},
+        )
+        for query in report.measurements[0].queries
+    )
+    measurement = replace(report.measurements[0], queries=queries)
     from pytest_rankcheck.reports.html.html_report import html_of
 
-    assert "No gate looks at slices" in html_of(report)
+    page = html_of(replace(report, gates=gates, measurements=(measurement,)))
+    assert "No gate uses slices" in page
 
 
 def test_its_size_is_bounded(report: Report) -> None:
     """A thousand queries with ten documents of 40 characters on both sides: at most 5 MB."""
     from pytest_rankcheck.reports.html.html_report import html_of
 
-    measurement = report["measurements"][0]
-    line = measurement["queries"][0]
-    docs = [f"a document with an id of some length {i:04}" for i in range(20)]
-    measurement["queries"] = [
-        {
-            **line,
-            "id": f"q{i}",
-            "before": docs[:10],
-            "now": docs[10:],
-            "grades": dict.fromkeys(docs, 1.0),
-        }
+    docs = tuple(f"a document with an id of some length {i:04}" for i in range(20))
+    queries = tuple(
+        replace(
+            report.measurements[0].queries[0],
+            id=f"q{i}",
+            before=docs[:10],
+            now=docs[10:],
+            grades=dict.fromkeys(docs, 1.0),
+        )
         for i in range(1000)
-    ]
-    assert len(html_of(report).encode()) < 5_000_000
+    )
+    measurement = replace(report.measurements[0], queries=queries)
+    large = replace(report, measurements=(measurement,))
+    assert len(html_of(large).encode()) < 5_000_000

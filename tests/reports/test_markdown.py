@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import re
+from dataclasses import replace
 
 import pytest
 from hostile import HOSTILE
 from markdown_it import MarkdownIt
 
+from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, escaped, markdown_of
 from pytest_rankcheck.reports.report_data import Report
 
@@ -26,25 +27,23 @@ def test_verdicts_slices_and_worst_queries(report: Report) -> None:
 
 
 def test_what_passed_is_short(report: Report) -> None:
-    report["gates"] = [gate for gate in report["gates"] if not gate["failed"]][-1:]
-    text = markdown_of(report)
+    passed = [gate for gate in report.gates if not gate.finding.failed][-1:]
+    text = markdown_of(replace(report, gates=tuple(passed)))
     assert text.startswith("## ✅ Ranking quality: 1 gate passed")
     assert "###" not in text
 
 
 def test_it_never_is_longer_than_a_comment(report: Report) -> None:
-    gate = report["gates"][0]
-    report["gates"] = [copy.deepcopy(gate) for _ in range(300)]
-    text = markdown_of(report)
+    text = markdown_of(replace(report, gates=report.gates[:1] * 300))
     assert len(text) < LONGEST_COMMENT
     assert "sections omitted to keep this short; the HTML and JSON reports are complete" in text
     assert "_and 200 more gates_" in text
 
 
 def test_what_failed_beside_the_gates_is_told_whole(report: Report) -> None:
-    report["gates"] = [gate for gate in report["gates"] if not gate["failed"]]
-    report["notes"].append({"heading": "expectations", "text": "one", "failure": "one\n  ```two"})
-    text = markdown_of(report)
+    passed = tuple(gate for gate in report.gates if not gate.finding.failed)
+    note = Note(Topic.EXPECTATIONS, "one", failure="one\n  ```two")
+    text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
     assert text.startswith("## ❌ Ranking quality: 0 of 1 gate and 1 behaviour check failed\n")
     assert "### expectations\n\none\n" in text
     assert "\n``````text\none\n  ```two\n``````\n" in text

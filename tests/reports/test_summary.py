@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from contextvars import Context
+from dataclasses import replace
 
-from pytest_rankcheck.reports.ledger import Entry, collecting, enter, finding
+from pytest_rankcheck.reports.findings import Finding, GateFinding, MetricFinding, Note, Topic
+from pytest_rankcheck.reports.ledger import collecting, enter
 from pytest_rankcheck.reports.text.summary_table import summary_lines
 
 
 def row(
     metric: str, now: float, baseline: float | None, verdict: str, failed: bool = False
-) -> Entry:
-    return Entry(
-        golden="web", metric=metric, now=now, baseline=baseline, verdict=verdict, failed=failed
+) -> GateFinding:
+    return GateFinding(
+        golden_set="web", metric=metric, now=now, baseline=baseline, verdict=verdict, failed=failed
     )
 
 
-def texts(*entries: Entry) -> list[str]:
-    return [line.text for line in summary_lines(entries)]
+def texts(*findings: Finding) -> list[str]:
+    return [line.text for line in summary_lines(findings)]
 
 
 def test_a_bound_and_a_baseline_of_one_metric_share_a_row() -> None:
@@ -42,23 +44,26 @@ def test_failures_and_passes_have_colours() -> None:
     entries = [
         row("RR", 0.5, 0.6, "regressed", failed=True),
         row("AP", 0.5, 0.5, "passed"),
-        row("P@5", 0.5, 0.5, ""),
+        MetricFinding(golden_set="web", metric="P@5", now=0.5, baseline=0.5),
     ]
     assert [line.colour for line in summary_lines(entries)] == ["", "red", "green", ""]
 
 
 def test_notes_are_grouped_and_said_once_what_is_to_be_done_last() -> None:
-    note = Entry(heading="baselines written", note="a")
-    assert texts(note, Entry(heading="measured", note="b"), note) == [
+    note = Note(Topic.WRITTEN, "a")
+    assert texts(note, Note(Topic.MEASURED, "b"), note) == [
         "measured:",
         "  b",
-        "baselines written:",
+        "baselines written; commit them:",
         "  a",
     ]
 
 
 def test_a_note_of_a_failing_assertion_is_red() -> None:
-    notes = [finding("expectations", "2 of 3 hold", "why"), finding("expectations", "4 hold")]
+    notes = [
+        Note(Topic.EXPECTATIONS, "2 of 3 hold", failure="why"),
+        Note(Topic.EXPECTATIONS, "4 hold"),
+    ]
     assert [(line.text, line.colour) for line in summary_lines(notes)] == [
         ("expectations:", ""),
         ("  FAILED: 2 of 3 hold", "red"),
@@ -72,8 +77,8 @@ def test_nothing_is_collected_outside_a_test() -> None:
         with collecting() as inner:
             enter(row("RR", 0.5, None, "passed"))
         enter(row("AP", 0.5, None, "passed"))
-    assert [entry["metric"] for entry in inner] == ["RR"]
-    assert [entry["metric"] for entry in outer] == ["AP"]
+    assert inner == [row("RR", 0.5, None, "passed")]
+    assert outer == [row("AP", 0.5, None, "passed")]
 
 
 def test_the_table_keeps_to_the_width_it_has() -> None:
@@ -99,6 +104,5 @@ def test_a_terminal_too_narrow_for_numbers_still_shows_them() -> None:
 
 
 def test_the_rounding_of_records_is_no_distance_from_the_best() -> None:
-    entry = row("RR", 2 / 3, 0.666667, "passed")
-    entry["best"] = 0.666667
-    assert texts(entry)[1].endswith("    +0.0000  passed")
+    finding = replace(row("RR", 2 / 3, 0.666667, "passed"), best=0.666667)
+    assert texts(finding)[1].endswith("    +0.0000  passed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -36,8 +35,7 @@ def test_a_document_stands_once_with_the_metric_it_moves_most() -> None:
 
 
 def test_it_is_read_back_once_grades_are_filled_in(tmp_path: Path) -> None:
-    rows = [asdict(one) for one in to_judge(EVALUATION, [Metric.parse("RR")])]
-    text = csv_of(rows)
+    text = csv_of(to_judge(EVALUATION, [Metric.parse("RR")]))
     assert "'=HYPERLINK(1)" in text
     assert "'-new" in text
     cells = list(csv.DictReader(io.StringIO(text)))
@@ -58,8 +56,7 @@ def test_it_is_read_back_once_grades_are_filled_in(tmp_path: Path) -> None:
 
 
 def test_quepids_form_is_read_back_too(tmp_path: Path) -> None:
-    rows = [asdict(one) for one in to_judge(EVALUATION, [Metric.parse("RR")])]
-    lines = quepid_of(rows).splitlines()
+    lines = quepid_of(to_judge(EVALUATION, [Metric.parse("RR")])).splitlines()
     assert lines[0] == "query,docid,rating"
     assert lines[1].startswith(" =HYPERLINK(1),")
     file = tmp_path / "case.csv"

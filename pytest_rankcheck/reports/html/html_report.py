@@ -8,8 +8,9 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.reports.findings import Topic, by_heading
+from pytest_rankcheck.reports.json_report import report_json
 from pytest_rankcheck.reports.report_data import Report
-from pytest_rankcheck.reports.text.branch_text import CHANGES
 from pytest_rankcheck.reports.text.resolution_text import (
     COLUMNS,
     resolution_cells,
@@ -18,11 +19,12 @@ from pytest_rankcheck.reports.text.resolution_text import (
 
 __all__ = ["html_of"]
 
+_Data = dict[str, Any]
 _LONGEST_TEXT = 500
 _SCRIPT = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
-"""What could end a script element, or its line, in JSON; all of it only stands inside strings."""
+"""What could end a script element, or its line, in JSON; it only occurs inside strings."""
 
 
 def html_of(report: Report) -> str:
@@ -37,22 +39,30 @@ def html_of(report: Report) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string((folder / "report.html.j2").read_text("utf-8"))
-    shown = _harmless(report)
+    shown = _harmless(report_json(report))
     return template.render(
         report=shown,
-        sights=[
-            (
-                resolution_title(one),
-                [resolution_cells(*found) for found in one["metrics"].items()],
-                one["recommendation"],
-            )
-            for one in shown["resolutions"]
-        ],
+        resolutions=_harmless(
+            [
+                (
+                    resolution_title(one),
+                    [resolution_cells(*metric) for metric in one.metrics.items()],
+                    one.recommendation,
+                )
+                for one in report.resolutions
+            ]
+        ),
+        notes=_harmless(
+            [
+                (heading, [note.text for note in notes])
+                for heading, notes in by_heading(report.notes).items()
+            ]
+        ),
         columns=COLUMNS,
-        changes=any(note["heading"].startswith(CHANGES) for note in shown["notes"]),
+        changes=any(note.topic is Topic.BRANCH for note in report.notes),
         approvals=_approvals(shown["gates"]),
-        failed=sum(gate["failed"] for gate in shown["gates"]),
-        checks=sum("failure" in note for note in shown["notes"]),
+        failed=report.failed_gates,
+        checks=len(report.failed_checks),
         style=Markup((folder / "report.css").read_text("utf-8")),
         script=Markup((folder / "report.js").read_text("utf-8")),
         library=Markup(_library()),
@@ -61,14 +71,14 @@ def html_of(report: Report) -> str:
     )
 
 
-def _approvals(gates: Sequence[Report]) -> list[tuple[Report, Report]]:
+def _approvals(gates: Sequence[_Data]) -> list[tuple[_Data, _Data]]:
     """Return the approvals of all baselines, each once, with a gate of its test; oldest first."""
-    found = {
+    approvals = {
         (gate["test"], one["date"], one["reason"]): (gate, one)
         for gate in gates
-        for one in gate.get("approvals", ())
+        for one in gate["approvals"]
     }
-    return sorted(found.values(), key=lambda pair: str(pair[1]["date"]))
+    return sorted(approvals.values(), key=lambda pair: str(pair[1]["date"]))
 
 
 def _library() -> str:

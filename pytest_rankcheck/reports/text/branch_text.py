@@ -10,25 +10,22 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import number
 
-__all__ = ["CHANGES", "branch_entries"]
-
-CHANGES = "baselines changed by this branch"
-"""The start of the heading of these notes."""
+__all__ = ["branch_notes"]
 
 
-def branch_entries(reference: Reference, folder: Path) -> Iterator[Entry]:
+def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
     """Yield the baselines under a folder that differ from the reference commit."""
-    heading = f"{CHANGES}, compared with {quoted(reference.name)}"
+    about = quoted(reference.name)
     is_empty = True
     for change in reference.changes(folder):
         is_empty = False
         path = quoted(os.path.relpath(change.path, folder), 200)
-        yield Entry(heading=heading, note=f"{path}: {_change_text(change)}")
+        yield Note(Topic.BRANCH, f"{path}: {_change_text(change)}", about)
     if is_empty:
-        yield Entry(heading=heading, note="none")
+        yield Note(Topic.BRANCH, "none", about)
 
 
 def _change_text(change: Change) -> str:

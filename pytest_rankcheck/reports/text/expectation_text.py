@@ -9,10 +9,10 @@ from pytest_rankcheck.behaviour.expectation_check import ExpectationResult, Expe
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.ledger import Entry, finding
+from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import document_in, packed, query_in, ranking_lines
 
-__all__ = ["expectation_entries", "expectations_text"]
+__all__ = ["expectation_notes", "expectations_text"]
 
 _MOST_QUERIES = 20
 _NAMED = 8
@@ -52,9 +52,9 @@ def _headline(golden: GoldenSet, found: Sequence[ExpectationResult]) -> str:
     return f"golden set '{quoted(golden.name)}' ({size}): {', '.join(parts)}"
 
 
-def expectation_entries(
+def expectation_notes(
     golden: GoldenSet, found: Sequence[ExpectationResult], failure: str | None
-) -> Iterator[Entry]:
+) -> Iterator[Note]:
     """Yield lines of the summary: the counts, the known failures, and what only warns.
 
     Args:
@@ -62,15 +62,12 @@ def expectation_entries(
         found: every expectation that was checked.
         failure: the text with which the test fails, if it does.
     """
-    yield finding("expectations", _headline(golden, found), failure)
+    yield Note(Topic.EXPECTATIONS, _headline(golden, found), failure=failure)
     for one in found:
         if one.status is ExpectationStatus.KNOWN:
-            yield Entry(heading="expectations with a known failure", note=_note(golden, one))
+            yield Note(Topic.KNOWN_FAILURES, _note(golden, one))
         elif one.is_wrong and not one.fails:
-            yield Entry(
-                heading="expectations that only warn (severity warn)",
-                note=_note(golden, one),
-            )
+            yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, one))
 
 
 def _lines(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_finding import Finding
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import Note, Topic
 
-__all__ = ["lint_entries", "lint_text"]
+__all__ = ["lint_notes", "lint_text"]
 
 _PLACES = 5
 
@@ -29,7 +29,7 @@ def lint_text(golden_name: str, queries: int, findings: Sequence[Finding]) -> st
     return "\n".join(lines)
 
 
-def lint_entries(golden_name: str, findings: Sequence[Finding]) -> Iterator[Entry]:
+def lint_notes(golden_name: str, findings: Sequence[Finding]) -> Iterator[Note]:
     """Yield one line of the summary for each finding."""
     for finding in findings:
-        yield Entry(heading=f"lint of golden set '{quoted(golden_name)}'", note=str(finding))
+        yield Note(Topic.LINT, str(finding), quoted(golden_name))

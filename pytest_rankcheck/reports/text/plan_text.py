@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.comparison.query_planning import Plan, plan_of, spread_of
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import Note, Topic
 
-__all__ = ["plan_entries"]
+__all__ = ["plan_notes"]
 
-_HEADING = (
-    "queries needed to detect a fall (paired t-test, one-sided, alpha 5%; Cohen 1988, Sakai 2018)"
-)
 _MARGINS = (0.005, 0.01, 0.02, 0.05)
 
 
-def plan_entries(baseline: Baseline) -> Iterator[Entry]:
+def plan_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield, for each gated metric, how many queries detect falls of several sizes."""
     evaluation = baseline.evaluation
     if evaluation is None:
@@ -30,13 +27,13 @@ def plan_entries(baseline: Baseline) -> Iterator[Entry]:
             f"golden set '{quoted(baseline.golden_name)}' ({queries}), {check.metric}: standard "
             f"deviation {spread.deviation:.4f}, {spread.source}"
         )
-        yield Entry(heading=_HEADING, note=about)
+        yield Note(Topic.PLAN, about)
         if not spread.deviation > 0:
             continue
         margin = check.verdict.margin if check.verdict else None
         margins = (margin / 2, margin, 2 * margin) if margin else _MARGINS
         for line in _rows(plan_of(check.metric, spread, margins)):
-            yield Entry(heading=_HEADING, note=f"  {check.metric}: {line}")
+            yield Note(Topic.PLAN, f"  {check.metric}: {line}")
 
 
 def _rows(plan: Plan) -> Iterator[str]:

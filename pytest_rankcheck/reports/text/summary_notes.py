@@ -12,7 +12,7 @@ from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import MIN_QUERIES
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
 from pytest_rankcheck.reports.text.blocked_text import regression_text
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, tie_lines
 from pytest_rankcheck.reports.text.wording import duration, number
@@ -22,19 +22,9 @@ __all__ = [
     "evaluation_notes",
     "noise_notes",
     "timing_notes",
-    "watched_entries",
+    "watched_findings",
 ]
 
-_CAN_BE_RAISED = "baselines that can be raised with pytest --snapshot-update"
-_WRITTEN = "baselines written; commit them"
-_KEPT = "baselines kept, because something is lower but within the tolerance"
-_MEASURED = "measured"
-_INCONCLUSIVE = "inconclusive: not enough evidence to say whether it got worse"
-_UNUSED = "--rankcheck-approve had no effect: nothing fell, so no reason was recorded"
-_SLICES = "slices"
-_SUSPICIOUS = "suspiciously good: judgments may have leaked into the model"
-_TIES = "verdicts that depend on the order of tied scores"
-_NOISE_FLOOR = "tolerances below the noise of the ranker"
 _TINY = 0.1
 """An effective sample size below this share of the queries causes a warning."""
 _FLOORS = 3
@@ -44,7 +34,7 @@ _HOPELESS = ("no-judgment", "only-expectations", "no-relevant")
 """Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 
-def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry]:
+def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Note]:
     """Yield what happened to a baseline, or what could."""
     if baseline.mode.inconclusive == "warn":
         yield from _inconclusive_notes(baseline)
@@ -55,68 +45,68 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Entry
         yield from _suspicion_notes(baseline)
     means = "; ".join(_means(baseline))
     if baseline.mode.approval is not None and settlement.action is not Action.APPROVE:
-        yield Entry(heading=_UNUSED, note=f"{quoted(baseline.test_id, 200)}: {means}")
+        yield Note(Topic.UNUSED_APPROVAL, f"{quoted(baseline.test_id, 200)}: {means}")
     if settlement.action is Action.LEAVE:
         verdicts = [check.verdict for check in baseline.checks if check.verdict]
         better = any(verdict.outcome is Outcome.BETTER for verdict in verdicts)
         if better and not any(check.fell for check in baseline.checks):
-            yield Entry(heading=_CAN_BE_RAISED, note=f"{quoted(baseline.test_id, 200)}: {means}")
+            yield Note(Topic.CAN_BE_RAISED, f"{quoted(baseline.test_id, 200)}: {means}")
     elif settlement.action is Action.KEEP:
         advice = 'to lower it: --rankcheck-approve "reason"'
-        yield Entry(heading=_KEPT, note=f"{quoted(baseline.test_id, 200)}: {means}; {advice}")
+        yield Note(Topic.KEPT, f"{quoted(baseline.test_id, 200)}: {means}; {advice}")
     elif settlement.writes:
         reason = (
             f' "{quoted(baseline.mode.approval)}"' if settlement.action is Action.APPROVE else ""
         )
         dropped = "".join(f"; no longer gated: {name}" for name in _dropped(baseline))
         note = f"{quoted(baseline.test_id, 200)}: {settlement.action}{reason}: {means}{dropped}"
-        yield Entry(heading=_WRITTEN, note=note)
+        yield Note(Topic.WRITTEN, note)
 
 
-def _slice_notes(baseline: Baseline) -> Iterator[Entry]:
+def _slice_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield which slices appeared or vanished, and which configured ones do not exist."""
     golden = baseline.evaluation.golden if baseline.evaluation else None
     if golden is not None:
         found = [text for check in baseline.checks for text in slice_changes(check, golden)]
         for text in dict.fromkeys([*found, *dropped_slices(baseline.checks)]):
-            yield Entry(heading=_SLICES, note=f"{quoted(baseline.test_id, 200)}: {text}")
+            yield Note(Topic.SLICES, f"{quoted(baseline.test_id, 200)}: {text}")
     for attribute in baseline.absent_slices:
-        yield Entry(
-            heading=_SLICES,
-            note=f"golden set '{quoted(baseline.golden_name)}' has no attribute "
+        yield Note(
+            Topic.SLICES,
+            f"golden set '{quoted(baseline.golden_name)}' has no attribute "
             f"'{quoted(attribute)}', which rankcheck_slices names",
         )
 
 
-def _noise_floor_notes(baseline: Baseline) -> Iterator[Entry]:
+def _noise_floor_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield the fixed tolerances that are smaller than the noise of the metric."""
     for verdict in (check.verdict for check in baseline.checks if check.verdict):
         overall = verdict.overall
         noise = overall.pairs.noise
         if math.isnan(overall.p) and noise > overall.allowed:
-            yield Entry(
-                heading=_NOISE_FLOOR,
-                note=f"{quoted(baseline.test_id, 200)}: {verdict.metric} may fall by "
+            yield Note(
+                Topic.NOISE_FLOOR,
+                f"{quoted(baseline.test_id, 200)}: {verdict.metric} may fall by "
                 f"{overall.allowed:.4f}, but varies by {noise:.4f} (standard deviation) from run "
                 f"to run; use abs={_rounded_up(_FLOORS * noise)} or Gate.tolerance(noise="
                 f"{_FLOORS})",
             )
 
 
-def _tie_notes(baseline: Baseline) -> Iterator[Entry]:
+def _tie_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield the verdicts that depend on the order of tied scores."""
     for verdict in (check.verdict for check in baseline.checks if check.verdict):
         if verdict.ties and verdict.ties.decides:
             for line in tie_lines(verdict):
                 note = f"{quoted(baseline.test_id, 200)}: {line.strip()}"
-                yield Entry(heading=_TIES, note=note)
+                yield Note(Topic.TIES, note)
 
 
-def _suspicion_notes(baseline: Baseline) -> Iterator[Entry]:
+def _suspicion_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield the improvements that look like a leak."""
     for check in baseline.checks:
         for text in check.suspicions:
-            yield Entry(heading=_SUSPICIOUS, note=f"{quoted(baseline.test_id, 200)}: {text}")
+            yield Note(Topic.SUSPICIOUS, f"{quoted(baseline.test_id, 200)}: {text}")
 
 
 def _rounded_up(value: float) -> str:
@@ -125,58 +115,56 @@ def _rounded_up(value: float) -> str:
     return f"{math.ceil(value / unit - 1e-9) * unit:.10g}"
 
 
-def _inconclusive_notes(baseline: Baseline) -> Iterator[Entry]:
+def _inconclusive_notes(baseline: Baseline) -> Iterator[Note]:
     for check in baseline.checks:
         if check.verdict is None or not check.verdict.inconclusive or check.comparison is None:
             continue
         headline = regression_text(check.verdict, check.comparison).partition("\n")[0]
         evidence = evidence_lines(check.verdict, check.verdict.overall.pairs)
         text = "; ".join((headline, *(line.strip() for line in evidence)))
-        yield Entry(heading=_INCONCLUSIVE, note=f"{quoted(baseline.test_id, 200)}: {text}")
+        yield Note(Topic.INCONCLUSIVE, f"{quoted(baseline.test_id, 200)}: {text}")
 
 
-def watched_entries(baseline: Baseline) -> Iterator[Entry]:
+def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
     """Yield the metrics that a baseline records without gating them."""
     for pairs in baseline.watched():
-        yield Entry(
-            golden=baseline.golden_name,
+        yield MetricFinding(
+            golden_set=baseline.golden_name,
             metric=str(pairs.metric),
             baseline=pairs.mean_before,
             now=pairs.mean_after,
             best=baseline.record.best_for(pairs) if baseline.record else None,
-            verdict="",
-            failed=False,
         )
 
 
-def evaluation_notes(evaluation: Evaluation) -> Iterator[Entry]:
+def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield what a reader of the means must know about the golden set and the run."""
     name = quoted(evaluation.golden.name)
     if evaluation.unit == "session":
         for text in evaluation.notes:
-            yield Entry(heading=_MEASURED, note=f"session log '{name}': {text}")
+            yield Note(Topic.MEASURED, f"session log '{name}': {text}")
         return
     yield from _weight_notes(evaluation)
     for finding in evaluation.golden.lint(rules=_HOPELESS):
-        yield Entry(heading=_MEASURED, note=f"golden set '{name}': {finding.message}")
+        yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
     if evaluation.missing:
         count = plural(len(evaluation.missing), "judged query is", "judged queries are")
-        yield Entry(
-            heading=_MEASURED,
-            note=f"golden set '{name}': {count} not in the run and counted as empty rankings: "
+        yield Note(
+            Topic.MEASURED,
+            f"golden set '{name}': {count} not in the run and counted as empty rankings: "
             f"{listed(evaluation.missing)}",
         )
     if evaluation.extra:
         count = plural(len(evaluation.extra), "query", "queries")
         verbs = ("has", "was") if len(evaluation.extra) == 1 else ("have", "were")
-        yield Entry(
-            heading=_MEASURED,
-            note=f"golden set '{name}': {count} of the run {verbs[0]} no judgments and {verbs[1]} "
+        yield Note(
+            Topic.MEASURED,
+            f"golden set '{name}': {count} of the run {verbs[0]} no judgments and {verbs[1]} "
             f"not measured: {listed(evaluation.extra)}",
         )
 
 
-def _weight_notes(evaluation: Evaluation) -> Iterator[Entry]:
+def _weight_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield the effective sample size, if queries have different weights."""
     golden = evaluation.golden
     if golden.weights is None:
@@ -190,10 +178,10 @@ def _weight_notes(evaluation: Evaluation) -> Iterator[Entry]:
             "longer log, or clip more"
         )
     text = f"the effective sample size of {queries} is {size:,.1f}{warning}"
-    yield Entry(heading=_MEASURED, note=f"golden set '{quoted(golden.name)}': {text}")
+    yield Note(Topic.MEASURED, f"golden set '{quoted(golden.name)}': {text}")
 
 
-def timing_notes(evaluation: Evaluation) -> Iterator[Entry]:
+def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
     """Yield how long the ranker took for a query, if it ran in this test session."""
     seconds = evaluation.run.seconds if evaluation.run else {}
     times = sorted(value for value in seconds.values() if not math.isnan(value))
@@ -204,9 +192,9 @@ def timing_notes(evaluation: Evaluation) -> Iterator[Entry]:
         f"{quoted(query_id, 40)} {duration(seconds[query_id])}" for query_id in slowest
     )
     middle, late = (duration(_quantile(times, share)) for share in (0.5, 0.95))
-    yield Entry(
-        heading="time to rank a query",
-        note=f"golden set '{quoted(evaluation.golden.name)}': p50 {middle}, p95 {late}; "
+    yield Note(
+        Topic.TIMING,
+        f"golden set '{quoted(evaluation.golden.name)}': p50 {middle}, p95 {late}; "
         f"slowest {slowest_text}",
     )
 
@@ -216,29 +204,31 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Entry]:
+def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note]:
     """Yield how much metrics vary from run to run, and which rankings changed."""
     if not evaluation.repeats:
         return
     runs = 1 + len(evaluation.repeats)
-    heading, name = f"{runs} runs of the same ranker", quoted(evaluation.golden.name)
+    name = quoted(evaluation.golden.name)
     changed = evaluation.unstable
     if not changed:
-        yield Entry(heading=heading, note=f"golden set '{name}': all rankings are the same")
+        yield Note(Topic.REPEATS, f"golden set '{name}': all rankings are the same", str(runs))
         return
     of = plural(len(evaluation.query_ids), "query", "queries")
-    yield Entry(
-        heading=heading,
-        note=f"golden set '{name}': the ranker is not deterministic: {len(changed):,} of {of} "
+    yield Note(
+        Topic.REPEATS,
+        f"golden set '{name}': the ranker is not deterministic: {len(changed):,} of {of} "
         f"{'is' if len(changed) == 1 else 'are'} ranked differently ({listed(changed)})",
+        str(runs),
     )
     for metric in metrics:
         means = [one.mean(metric) for one in (evaluation, *evaluation.repeats)]
-        yield Entry(
-            heading=heading,
-            note=f"golden set '{name}': {metric} has a standard deviation of "
+        yield Note(
+            Topic.REPEATS,
+            f"golden set '{name}': {metric} has a standard deviation of "
             f"{number(evaluation.noise(metric), 6)}, from {number(min(means))} to "
             f"{number(max(means))}",
+            str(runs),
         )
 
 

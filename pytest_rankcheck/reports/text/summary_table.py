@@ -12,7 +12,14 @@ from itertools import zip_longest
 from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.ledger import Entry
+from pytest_rankcheck.reports.findings import (
+    Finding,
+    GateFinding,
+    MetricFinding,
+    Note,
+    ResolutionFinding,
+    by_heading,
+)
 from pytest_rankcheck.reports.text.wording import change, number
 
 __all__ = ["Line", "summary_lines"]
@@ -66,57 +73,54 @@ class _Row:
         )
 
 
-def summary_lines(entries: Sequence[Entry], width: int | None = None) -> Iterator[Line]:
+def summary_lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Line]:
     """Yield the lines of the section: the table, then the notes under their headings.
 
     Args:
-        entries: what was found.
-        width: of the terminal; the table is kept to it. None: as wide as it is.
+        findings: of all tests.
+        width: of the terminal, which the table is fitted to; None: unlimited.
     """
-    rows = _rows(entry for entry in entries if "metric" in entry)
+    rows = _rows(finding for finding in findings if isinstance(finding, MetricFinding))
     if rows:
         yield from _table(rows, width)
-    notes: dict[str, dict[str, str]] = {}
-    for entry in (*entries, *_resolutions(entries)):
-        if "note" in entry:
-            failed = entry.get("failed")
-            text = f"FAILED: {entry['note']}" if failed else entry["note"]
-            notes.setdefault(entry["heading"], {})[text] = "red" if failed else ""
-    # What is to be done comes last, where it is read first.
-    for heading, texts in sorted(notes.items(), key=lambda note: note[0].startswith("baselines")):
+    notes = [finding for finding in findings if isinstance(finding, Note)]
+    for heading, group in by_heading([*notes, *_resolutions(findings)]).items():
         yield Line(f"{heading}:")
-        yield from (Line(f"  {text}", colour) for text, colour in texts.items())
+        lines = [
+            Line(f"  FAILED: {note.text}", "red") if note.failed else Line(f"  {note.text}")
+            for note in group
+        ]
+        yield from dict.fromkeys(lines)
 
 
-def _resolutions(entries: Sequence[Entry]) -> Iterator[Entry]:
-    """Yield what golden sets can see, as notes; importing numpy only where that was asked for."""
-    if any("resolution" in entry for entry in entries):
-        from pytest_rankcheck.reports.text.resolution_text import summary_entries
+def _resolutions(findings: Sequence[Finding]) -> Iterator[Note]:
+    """Yield what golden sets can see, as notes; numpy is only imported if there is something."""
+    if any(isinstance(finding, ResolutionFinding) for finding in findings):
+        from pytest_rankcheck.reports.text.resolution_text import resolution_notes
 
-        yield from summary_entries(entries)
+        yield from resolution_notes(findings)
 
 
-def _rows(entries: Iterable[Entry]) -> list[_Row]:
-    """Merge entries: a bound and a baseline of the same metric share a row."""
+def _rows(findings: Iterable[MetricFinding]) -> list[_Row]:
+    """Merge findings: a bound and a baseline of the same metric share a row."""
     rows: list[_Row] = []
-    for entry in entries:
-        baseline = entry.get("baseline")
-        row = next((row for row in rows if _shares(row, entry, baseline)), None)
+    for finding in findings:
+        row = next((row for row in rows if _shares(row, finding)), None)
         if row is None:
-            row = _Row(entry["golden"], entry["metric"], entry["now"])
+            row = _Row(finding.golden_set, finding.metric, finding.now)
             rows.append(row)
-        if baseline is not None:
-            row.baseline, row.now = baseline, entry["now"]
-            row.best = entry.get("best")
-        if entry.get("verdict"):
-            failed = entry.get("failed", False)
-            row.verdicts[entry["verdict"]] = row.verdicts.get(entry["verdict"], False) or failed
+        if finding.baseline is not None:
+            row.baseline, row.now, row.best = finding.baseline, finding.now, finding.best
+        if isinstance(finding, GateFinding):
+            failed_before = row.verdicts.get(finding.verdict, False)
+            row.verdicts[finding.verdict] = failed_before or finding.failed
     return sorted(rows, key=lambda row: row.golden)
 
 
-def _shares(row: _Row, entry: Entry, baseline: float | None) -> bool:
-    same = (row.golden, row.metric) == (entry["golden"], entry["metric"])
-    return same and (None in (row.baseline, baseline) or row.baseline == baseline)
+def _shares(row: _Row, finding: MetricFinding) -> bool:
+    same = (row.golden, row.metric) == (finding.golden_set, finding.metric)
+    baselines = (row.baseline, finding.baseline)
+    return same and (None in baselines or baselines[0] == baselines[1])
 
 
 def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:

@@ -1,0 +1,88 @@
+"""Findings as built-in types and back: for workers of pytest-xdist, and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from pytest_rankcheck.reports.findings import (
+    Finding,
+    GateFinding,
+    JudgingFinding,
+    MeasurementFinding,
+    MetricFinding,
+    Note,
+    ResolutionFinding,
+)
+
+__all__ = ["FINDINGS", "decoded", "encoded", "to_builtin"]
+
+FINDINGS: dict[str, type[Finding]] = {
+    kind.__name__: kind
+    for kind in (
+        GateFinding,
+        JudgingFinding,
+        MeasurementFinding,
+        MetricFinding,
+        Note,
+        ResolutionFinding,
+    )
+}
+"""Every kind of finding, by the name that is written beside its fields."""
+
+
+def encoded(finding: Finding) -> dict[str, Any]:
+    """Return a finding in built-in types, with the name of its class."""
+    return {"finding": type(finding).__name__, **to_builtin(finding)}
+
+
+def decoded(data: Mapping[str, Any]) -> Finding:
+    """Return the finding that `encoded` was given."""
+    kind = FINDINGS[data["finding"]]
+    finding = _value(kind, data)
+    assert isinstance(finding, Finding)
+    return finding
+
+
+def to_builtin(value: Any) -> Any:
+    """Return a value of dataclasses, enums and collections as dicts, lists, strings, numbers."""
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: to_builtin(getattr(value, name)) for name in _hints(type(value))}
+    if isinstance(value, Mapping):
+        return {str(key): to_builtin(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_builtin(item) for item in value]
+    return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """Return the types of the fields of a dataclass, by name."""
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def _value(hint: Any, data: Any) -> Any:
+    """Return data from built-in types as the type that a field has."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        if data is None:
+            return None
+        return _value(next(kind for kind in arguments if kind is not type(None)), data)
+    if origin is tuple:
+        kinds = [arguments[0]] * len(data) if arguments[-1] is Ellipsis else arguments
+        return tuple(_value(kind, item) for kind, item in zip(kinds, data, strict=True))
+    if isinstance(hint, type) and is_dataclass(hint):
+        hints = _hints(hint)
+        return hint(**{name: _value(kind, data[name]) for name, kind in hints.items()})
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return hint(data)
+    if isinstance(data, Mapping) and arguments:
+        return {key: _value(arguments[1], item) for key, item in data.items()}
+    return data

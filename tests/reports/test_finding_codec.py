@@ -1,0 +1,102 @@
+"""Every kind of finding survives the way through built-in types and JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluate
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
+from pytest_rankcheck.reports.findings import (
+    DocumentToJudge,
+    Finding,
+    GapDetail,
+    GateFinding,
+    JudgingFinding,
+    MetricFinding,
+    Note,
+    TieDetail,
+    Topic,
+)
+from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.text.resolution_text import resolution_findings
+
+GOLDEN = GoldenSet.from_dict(
+    {f"q{i}": {"good": 3, "bad": 0} for i in range(40)},
+    queries={f"q{i}": f"text {i}" for i in range(40)},
+    attributes={
+        f"q{i}": {"locale": "de" if i % 2 else "en", "tags": ["a", "b"]} for i in range(40)
+    },
+)
+NOW = evaluate(Run.from_dict({f"q{i}": ["bad", "new", "good"] for i in range(40)}), GOLDEN)
+BEFORE = evaluate(Run.from_dict({f"q{i}": ["good", "bad"] for i in range(40)}), GOLDEN)
+
+
+def gate_findings() -> list[Finding]:
+    """Return the measurement and the gate of a regression, with every part of a detail."""
+    with collecting(detail=True) as ledger, pytest.raises(AssertionError):
+        assert_not_regressed(NOW, BEFORE, "RR", gate=Gate.noninferior(0.01), by="locale")
+    gate = ledger[-1]
+    assert isinstance(gate, GateFinding)
+    assert gate.detail is not None
+    detail = replace(
+        gate.detail,
+        gaps=(GapDetail("a", "b", None, 0.25, True),),
+        ties=TieDetail(2, 0.5, 0.75, False),
+        approvals=(Approval("why", "2024-05-01", None, None, {"RR": {"from": 1.0, "to": None}}),),
+    )
+    return [*ledger[:-1], replace(gate, detail=detail)]
+
+
+FINDINGS_MADE: list[Finding] = [
+    *gate_findings(),
+    *resolution_findings(NOW, ["RR", "nDCG@10"]),
+    MetricFinding(golden_set="web", metric="RR", now=0.5, baseline=None, best=0.75),
+    Note(Topic.BRANCH, "text", "about", "failure\nin two lines"),
+    Note(Topic.MEASURED, "\x1b[2J \u202e \ud800"),
+    JudgingFinding(
+        (
+            DocumentToJudge(
+                golden_set="web",
+                query_id="q",
+                query="text",
+                doc_id="d",
+                title="",
+                rank=1,
+                metric="RR",
+                influence=0.125,
+            ),
+        )
+    ),
+]
+
+
+def test_every_kind_of_finding_is_tried() -> None:
+    assert {type(finding) for finding in FINDINGS_MADE} == set(FINDINGS.values())
+    # By name: a dataclass with slots is made twice, and the first stays a subclass.
+    kinds = [*Finding.__subclasses__(), *MetricFinding.__subclasses__()]
+    assert {kind.__name__ for kind in kinds} == set(FINDINGS)
+
+
+@pytest.mark.parametrize("finding", FINDINGS_MADE, ids=lambda finding: type(finding).__name__)
+def test_a_finding_is_the_same_after_json(finding: Finding) -> None:
+    data = json.loads(json.dumps(encoded(finding)))
+    again = decoded(data)
+    assert again == finding
+    assert type(again) is type(finding)
+    assert encoded(again) == data
+
+
+def test_a_field_that_is_missing_is_an_error() -> None:
+    data = encoded(Note(Topic.MEASURED, "text"))
+    del data["text"]
+    with pytest.raises(KeyError, match="text"):
+        decoded(data)
+
+
+def test_every_topic_has_a_heading() -> None:
+    headings = [Note(topic, "text", f"about {topic}").heading for topic in Topic]
+    assert len(set(headings)) == len(Topic)
