@@ -61,7 +61,7 @@ def outcomes(gate: Gate, draw: Draw, count: int, draws: int) -> Iterator[Outcome
     """Yield what the gate decides on each draw of differences."""
     random = np.random.default_rng(count)
     for _ in range(draws):
-        (judged,) = gate._judge([paired(draw(random, count))])
+        (judged,) = gate.rule.judge([paired(draw(random, count))])
         yield judged.outcome
 
 
@@ -169,7 +169,7 @@ def families(draws: int) -> Iterator[str]:
         wrong = 0
         for _ in range(draws // 5):
             sets = [paired(draw(random, count)) for _ in range(10)]
-            judged = GATES["significant"]._judge(sets)
+            judged = GATES["significant"].rule.judge(sets)
             wrong += any(found.outcome is Outcome.REGRESSED for found in judged)
         yield f"{wrong / (draws // 5):.1%}"
 

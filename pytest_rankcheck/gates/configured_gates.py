@@ -1,4 +1,4 @@
-"""Gates as the configuration names them: ``web nDCG@10: noninferior(margin=0.02)``."""
+"""Gates as written in the configuration: ``web nDCG@10: noninferior(margin=0.02)``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def gate_of(text: str) -> Gate:
     """Return the gate that a text names, such as ``significant(min_drop=0.01)``.
 
     Raises:
-        ConfigurationError: there is no such gate or parameter, or a value is not possible.
+        ConfigurationError: an unknown gate or parameter, or an invalid value.
     """
     try:
         parts = parts_of(text.removeprefix("Gate."))
@@ -39,20 +39,20 @@ def gate_of(text: str) -> Gate:
             f"'{quoted(text)}' is not a gate{suggestion(parts.name, _GATES)}; gates are "
             f"{', '.join(_GATES)}"
         )
-    make, given = _GATES[parts.name], dict(parts.given)
-    known = signature(make).parameters
-    unknown = next((name for name in given if name not in known), None)
+    make = _GATES[parts.name]
+    arguments: dict[str, Any] = dict(parts.given)
+    parameters = signature(make).parameters
+    unknown = next((name for name in arguments if name not in parameters), None)
     if unknown is not None:
         raise ConfigurationError(
             f"the gate {parts.name} has no parameter '{quoted(unknown)}'"
-            f"{suggestion(unknown, known)}; it has {', '.join(known)}"
+            f"{suggestion(unknown, parameters)}; it has {', '.join(parameters)}"
         )
-    if "margin" in known and "margin" not in given:
+    if "margin" in parameters and "margin" not in arguments:
         raise ConfigurationError(
             f"'{quoted(text)}': the gate {parts.name} needs the fall that would matter, such as "
             "margin=0.02"
         )
-    arguments: dict[str, Any] = given
     return make(**arguments)
 
 
@@ -72,9 +72,9 @@ class ConfiguredGates:
         return cls(tuple(_rule(line) for line in lines))
 
     def gate(self, golden_name: str, metric: Metric) -> Gate | None:
-        """Return the gate of a metric on a golden set: the most special rule, of these the last.
+        """Return the gate of a metric on a golden set; None if nothing is configured.
 
-        None where nothing is configured.
+        The most specific line wins; ties go to the last.
         """
         fitting = [
             (rule_golden is not None, rule_metric is not None, place)

@@ -1,17 +1,22 @@
-"""The gates that can be chosen."""
+"""The gate: a rule for means, limits for single queries and slices, and the verdict they give."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from numbers import Integral
 
 from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.gates.gate_rule import (
+    GateRule,
+    SetOutcome,
+    ToleranceRule,
+    check_allowance,
+    is_at_least_zero,
+)
+from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule, SignificanceRule
 from pytest_rankcheck.gates.verdict import (
     Decision,
     Outcome,
@@ -21,40 +26,23 @@ from pytest_rankcheck.gates.verdict import (
     gaps_of,
 )
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.statistics.paired_tests import PairedTest
 
-if TYPE_CHECKING:
-    from pytest_rankcheck.gates.statistical_gates import NoninferiorGate, SignificantGate
-    from pytest_rankcheck.statistics.paired_tests import PairedTest
-
-__all__ = [
-    "MIN_QUERIES",
-    "Gate",
-    "Judged",
-    "ToleranceGate",
-    "attributes_of",
-    "check_allowance",
-]
+__all__ = ["MIN_QUERIES", "Gate", "attributes_of"]
 
 MIN_QUERIES = 30
 """A slice with fewer queries is reported, not gated."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What a gate decided on one set of queries."""
+class Gate:
+    """The rule that decides whether a metric regressed, with limits for queries and slices.
 
-    outcome: Outcome
-    allowed: float
-    p: float = math.nan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate(ABC):
-    """The rule that decides whether a metric regressed.
-
-    Make one with `Gate.tolerance`, `Gate.significant` or `Gate.noninferior`.
+    Make one with `Gate.tolerance`, `Gate.significant` or `Gate.noninferior`, or from a `GateRule`
+    of your own.
     """
 
+    rule: GateRule
     max_query_drop: float | None = None
     max_gap: float | None = None
     min_queries: int = MIN_QUERIES
@@ -63,10 +51,14 @@ class Gate(ABC):
         for name in ("max_query_drop", "max_gap"):
             if getattr(self, name) is not None:
                 check_allowance(name, getattr(self, name))
-        if not _is_at_least_zero(self.min_queries, Integral):
+        if not is_at_least_zero(self.min_queries, Integral):
             raise ConfigurationError(
-                f"min_queries={quoted(self.min_queries)}: a whole number from 0 on"
+                f"min_queries={quoted(self.min_queries)} is invalid; it must be a whole number of "
+                "at least 0"
             )
+
+    def __str__(self) -> str:
+        return str(self.rule)
 
     @staticmethod
     def tolerance(
@@ -77,8 +69,8 @@ class Gate(ABC):
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int = MIN_QUERIES,
-    ) -> ToleranceGate:
-        """Regressed if the mean fell by more than the largest of what is given.
+    ) -> Gate:
+        """Regressed if the mean fell by more than the largest of these allowances.
 
         Args:
             abs: the allowed fall of the mean, in the metric's own unit.
@@ -86,16 +78,14 @@ class Gate(ABC):
             noise: the allowed fall in standard deviations of the mean from run to run, as
                 ``--rankcheck-repeat`` measures them and the baseline keeps them.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
-            max_gap: the slices of one attribute may not be further apart than this.
+            max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated.
 
         Raises:
             ConfigurationError: an allowance is negative or not finite.
         """
-        return ToleranceGate(
-            abs=abs,
-            rel=rel,
-            noise=noise,
+        return Gate(
+            ToleranceRule(abs=abs, rel=rel, noise=noise),
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
@@ -110,30 +100,26 @@ class Gate(ABC):
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int = MIN_QUERIES,
-    ) -> SignificantGate:
+    ) -> Gate:
         """Regressed if the mean fell by more than ``min_drop``, and by more than chance.
 
-        Blocks an innocent change with probability ``alpha`` at most. A real fall that so few
-        queries cannot show passes: `Gate.noninferior` says so instead.
+        Blocks a change without a fall with probability ``alpha`` at most. A real fall that is too
+        small to detect with this many queries passes; `Gate.noninferior` calls it inconclusive.
 
         Args:
-            alpha: how often an innocent change may be blocked.
-            min_drop: a smaller fall never blocks, however sure it is.
+            alpha: the probability of blocking a change without a fall.
+            min_drop: a smaller fall never blocks, however certain it is.
             test: ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query and
                 one-sided; corrected by Holm for all queries and slices together.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
-            max_gap: the slices of one attribute may not be further apart than this.
+            max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated.
 
         Raises:
             ConfigurationError: a value is out of its range.
         """
-        from pytest_rankcheck.gates.statistical_gates import SignificantGate
-
-        return SignificantGate(
-            alpha=alpha,
-            min_drop=min_drop,
-            test=test,
+        return Gate(
+            SignificanceRule(alpha=alpha, min_drop=min_drop, test=test),
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
@@ -148,8 +134,8 @@ class Gate(ABC):
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int = MIN_QUERIES,
-    ) -> NoninferiorGate:
-        """Three verdicts: passed, regressed, or this golden set cannot tell.
+    ) -> Gate:
+        """Three verdicts: passed, regressed or inconclusive.
 
         Passes if a fall of ``margin`` is ruled out: the one-sided lower bound of the mean
         difference (Student's t) is above ``-margin``. Regressed if it is not and the fall is
@@ -157,21 +143,18 @@ class Gate(ABC):
 
         Args:
             margin: the fall that would matter, in the metric's own unit.
-            alpha: how often a fall of the margin may pass, and an innocent change be blocked.
-            test: as in `significant`, and so are ``max_query_drop`` and ``min_queries``.
-            max_query_drop: no single query may fall by more than this.
-            max_gap: the slices of one attribute may not be further apart than this.
+            alpha: the probability of passing a fall of the margin, and of blocking a change without
+                a fall.
+            test: as in `significant`.
+            max_query_drop: no single query may fall by more than this; None: any fall is allowed.
+            max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated.
 
         Raises:
             ConfigurationError: a value is out of its range.
         """
-        from pytest_rankcheck.gates.statistical_gates import NoninferiorGate
-
-        return NoninferiorGate(
-            margin=margin,
-            alpha=alpha,
-            test=test,
+        return Gate(
+            NoninferiorityRule(margin=margin, alpha=alpha, test=test),
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
@@ -195,7 +178,7 @@ class Gate(ABC):
     def _tie_effect(
         self, comparison: Comparison, verdict: Verdict, by: str | Sequence[str] | None
     ) -> TieEffect | None:
-        """Return what the order of tied documents decides; None where it decides nothing."""
+        """Return how the order of tied documents affects the mean; None if it does not."""
         evaluation, metric = comparison.evaluation, verdict.metric
         tied = evaluation.tied(metric.cutoff)
         if not tied or metric.definition.foreign:
@@ -204,10 +187,10 @@ class Gate(ABC):
             self._decided(compare(evaluation.with_ties(order), comparison.other), metric, by)
             for order in ("best", "worst")
         ]
-        means = [one.overall.pairs.mean_after for one in (verdict, *verdicts)]
+        means = [each.overall.pairs.mean_after for each in (verdict, *verdicts)]
         if max(means) - min(means) <= SLACK:
             return None
-        rulings = {one.ruling for one in (verdict, *verdicts)}
+        rulings = {each.ruling for each in (verdict, *verdicts)}
         return TieEffect(len(tied), min(means), max(means), len(rulings) > 1)
 
     def _decided(
@@ -224,12 +207,14 @@ class Gate(ABC):
             for attribute, _, pairs in sets
             if attribute is None or pairs.size >= max(1, self.min_queries)
         ]
-        judged = dict(zip(map(id, gated), self._judge(gated), strict=True))
-        decisions = [
-            Decision(pairs, found.outcome, found.allowed, attribute, value, found.p)
-            for attribute, value, pairs in sets
-            for found in [judged.get(id(pairs), Judged(Outcome.NOT_GATED, self.allowed(pairs)))]
-        ]
+        outcomes = dict(zip(map(id, gated), self.rule.judge(gated), strict=True))
+        decisions = []
+        for attribute, value, pairs in sets:
+            not_gated = SetOutcome(Outcome.NOT_GATED, self.rule.allowed(pairs))
+            decided = outcomes.get(id(pairs), not_gated)
+            decisions.append(
+                Decision(pairs, decided.outcome, decided.allowed, attribute, value, decided.p)
+            )
         return Verdict(
             metric=parsed,
             overall=decisions[0],
@@ -240,46 +225,21 @@ class Gate(ABC):
             max_gap=self.max_gap,
             min_queries=self.min_queries,
             gate=str(self),
-            margin=self.margin_to_rule_out,
-            alpha=self.level,
+            margin=self.rule.margin_to_rule_out,
+            alpha=self.rule.level,
         )
 
     def ruling(self, pairs: ComparedValues) -> str:
-        """Return what is decided on these queries alone: passed, regressed or inconclusive."""
-        return self._judge([pairs])[0].outcome.ruling
+        """Return the verdict on these queries alone: passed, regressed or inconclusive."""
+        return self.rule.judge([pairs])[0].outcome.ruling
 
-    def refuse_misfit(self, metric: Metric) -> None:  # noqa: B027 - most gates fit all metrics
+    def refuse_misfit(self, metric: Metric) -> None:
         """Refuse a metric that the gate cannot decide on, before there is anything to compare.
 
         Raises:
-            ConfigurationError: saying which gate to take.
+            ConfigurationError: the metric does not fit; the message names a gate that does.
         """
-
-    @abstractmethod
-    def allowed(self, pairs: ComparedValues) -> float:
-        """Return how far the mean of these queries may fall."""
-
-    @property
-    def margin_to_rule_out(self) -> float | None:
-        """The fall that has to be ruled out; None where the gate does not ask for that."""
-        return None
-
-    @property
-    def level(self) -> float:
-        """The alpha at which something is called real."""
-        return 0.05
-
-    def _judge(self, sets: Sequence[ComparedValues]) -> Sequence[Judged]:
-        """Return what is decided on all queries and on each gated slice, as one family."""
-        return [Judged(self._outcome(pairs), self.allowed(pairs)) for pairs in sets]
-
-    def _outcome(self, pairs: ComparedValues, *, may_fall_further: bool = False) -> Outcome:
-        """Return how these queries came out by their mean alone."""
-        if pairs.gain < -(self.allowed(pairs) + SLACK) and not may_fall_further:
-            return Outcome.REGRESSED
-        if pairs.gain < -SLACK:
-            return Outcome.LOWER
-        return Outcome.BETTER if pairs.gain > SLACK else Outcome.EQUAL
+        self.rule.refuse_misfit(metric)
 
     def _query_drops(self, pairs: ComparedValues) -> Iterable[QueryDrop]:
         if self.max_query_drop is None:
@@ -290,60 +250,8 @@ class Gate(ABC):
                 yield QueryDrop(pairs.query_ids[place], before, after)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToleranceGate(Gate):
-    """A fixed allowance: see `Gate.tolerance`."""
-
-    abs: float = 0.0
-    rel: float = 0.0
-    noise: float = 0.0
-
-    def __post_init__(self) -> None:
-        Gate.__post_init__(self)
-        for name in ("abs", "rel", "noise"):
-            check_allowance(name, getattr(self, name))
-
-    def __str__(self) -> str:
-        noise = f", noise={self.noise:g}" if self.noise else ""
-        return f"tolerance(abs={self.abs:g}, rel={self.rel:g}{noise})"
-
-    def allowed(self, pairs: ComparedValues) -> float:
-        """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
-
-        Raises:
-            ConfigurationError: the noise is asked for and was never measured.
-        """
-        if self.noise and math.isnan(pairs.noise):
-            raise ConfigurationError(
-                f"{pairs.metric}: the gate {self} needs to know how much the metric varies from "
-                "run to run; measure it into the baseline: pytest --snapshot-update "
-                "--rankcheck-repeat 5"
-            )
-        before = pairs.mean_before
-        share = self.rel * math.fabs(before) if math.isfinite(before) else 0.0
-        return max(self.abs, share, self.noise * pairs.noise if self.noise else 0.0)
-
-
 def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the attributes that ``by`` names: none, one or several."""
     if by is None:
         return ()
     return (by,) if isinstance(by, str) else tuple(by)
-
-
-def check_allowance(name: str, value: object) -> None:
-    """Refuse how far something may fall if that is no number from 0 on.
-
-    Raises:
-        ConfigurationError: naming it.
-    """
-    if not _is_at_least_zero(value, Real):
-        raise ConfigurationError(
-            f"{name}={quoted(value)} is not possible; it is how far a metric may fall: a number "
-            "from 0 on"
-        )
-
-
-def _is_at_least_zero(value: object, kind: type[Real] | type[Integral]) -> bool:
-    """Whether a value is a finite number of a kind, numpy's included, and not negative."""
-    return isinstance(value, kind) and not isinstance(value, bool) and 0 <= float(value) < math.inf

@@ -1,4 +1,4 @@
-"""The verdict: what a gate decided, with all that it decided from."""
+"""The verdict: what a gate decided, with the values that it decided from."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ __all__ = ["Decision", "Gap", "Outcome", "QueryDrop", "Verdict", "gaps_of"]
 
 
 class Outcome(StrEnum):
-    """How a metric came out."""
+    """How the values of a metric changed, by the gate's rule."""
 
     BETTER = "better"
     EQUAL = "equal"
     LOWER = "lower"
-    """Worse, inside what the gate allows."""
+    """Worse, but within what the gate allows."""
     REGRESSED = "regressed"
     INCONCLUSIVE = "inconclusive"
-    """Neither surely within the margin nor surely below it: this golden set cannot tell."""
+    """Neither clearly within the margin nor clearly below it: too few queries, or too noisy."""
     NOT_GATED = "not gated"
-    """A slice with too few queries: shown, but decides nothing."""
+    """A slice with too few queries: reported, but not gated."""
 
     @property
     def ruling(self) -> str:
-        """What that means for the gate: passed, regressed or inconclusive."""
+        """The gate's verdict: passed, regressed or inconclusive."""
         return str(self) if self in (Outcome.REGRESSED, Outcome.INCONCLUSIVE) else "passed"
 
 
@@ -41,7 +41,7 @@ class Decision:
     allowed: float
     """How far the mean may fall, at least 0."""
     attribute: str | None = None
-    """The attribute that the slice is of; None: all queries."""
+    """The attribute of the slice; None: all queries."""
     value: str = ""
     p: float = math.nan
     """One-sided p of the fall, corrected for all decisions of the verdict; NaN without a test."""
@@ -63,21 +63,21 @@ class QueryDrop:
 
 @dataclass(frozen=True, slots=True)
 class TieEffect:
-    """What the order of documents with the same score decides."""
+    """How the order of documents with the same score affects a mean."""
 
     queries: int
-    """In how many queries a judged document that counts has the score of another."""
+    """In how many queries a judged document in the top k shares its score."""
     least: float
-    """The least mean over the orders of tied documents."""
+    """The lowest mean over the orders of tied documents."""
     greatest: float
-    """The greatest."""
+    """The highest."""
     decides: bool
     """Whether the verdict depends on the order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How far apart the slices of one attribute are: the lowest and the highest that gate."""
+    """How far apart the gated slices of one attribute are: the lowest and the highest."""
 
     lowest: Decision
     highest: Decision
@@ -94,11 +94,11 @@ class Gap:
 
 
 def gaps_of(slices: Iterable[Decision]) -> Iterator[Gap]:
-    """Yield the gap of each attribute that has at least two slices that gate."""
-    gated = [one for one in slices if one.outcome is not Outcome.NOT_GATED]
-    for attribute in dict.fromkeys(one.attribute for one in gated):
-        of_it = [one for one in gated if one.attribute == attribute]
-        ordered = sorted(of_it, key=lambda decision: decision.pairs.mean_after)
+    """Yield the gap of each attribute with at least two gated slices."""
+    gated = [decision for decision in slices if decision.outcome is not Outcome.NOT_GATED]
+    for attribute in dict.fromkeys(decision.attribute for decision in gated):
+        of_attribute = [decision for decision in gated if decision.attribute == attribute]
+        ordered = sorted(of_attribute, key=lambda decision: decision.pairs.mean_after)
         if len(ordered) > 1:
             yield Gap(ordered[0], ordered[-1])
 
@@ -113,25 +113,25 @@ class Verdict:
     query_drops: tuple[QueryDrop, ...] = ()
     max_query_drop: float | None = None
     gaps: tuple[Gap, ...] = ()
-    """How far apart the slices of each attribute are."""
+    """The gap between the slices of each attribute."""
     max_gap: float | None = None
     min_queries: int = 0
     gate: str = ""
-    """The gate that decided, as it is written in the configuration."""
+    """The gate that decided, as written in the configuration."""
     ties: TieEffect | None = None
-    """What the order of tied scores decides; None where it decides nothing."""
+    """How the order of tied scores affects the mean; None if it does not."""
     margin: float | None = None
-    """The fall that has to be ruled out, where the gate has one."""
+    """The fall that must be ruled out; None if the gate has no such fall."""
     alpha: float = 0.05
 
     @property
     def outcome(self) -> Outcome:
-        """The worst that was decided: one collapsed slice or query is a regression."""
-        found = {self.overall.outcome, *(decision.outcome for decision in self.slices)}
+        """The worst outcome: a single collapsed slice or query is a regression."""
+        outcomes = {self.overall.outcome, *(decision.outcome for decision in self.slices)}
         if self.query_drops or self.wide_gaps:
             return Outcome.REGRESSED
         for worst in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
-            if worst in found:
+            if worst in outcomes:
                 return worst
         return self.overall.outcome
 
@@ -153,11 +153,11 @@ class Verdict:
 
     @property
     def inconclusive(self) -> bool:
-        """Whether the golden set cannot tell."""
+        """Whether neither passing nor regressing is certain enough."""
         return self.outcome is Outcome.INCONCLUSIVE
 
     @property
     def fell(self) -> tuple[Decision, ...]:
-        """What is lower than before: all queries, and the gated slices."""
+        """The decisions whose mean is lower than before, for all queries and gated slices."""
         gated = (d for d in (self.overall, *self.slices) if d.outcome is not Outcome.NOT_GATED)
         return tuple(decision for decision in gated if decision.pairs.gain < -SLACK)

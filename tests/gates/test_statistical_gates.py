@@ -30,7 +30,7 @@ def paired(gains: np.ndarray | list[float], metric: Metric = METRIC) -> Paired:
 
 
 def outcome(gate: Gate, gains: np.ndarray | list[float], metric: Metric = METRIC) -> Outcome:
-    (found,) = gate._judge([paired(gains, metric)])
+    (found,) = gate.rule.judge([paired(gains, metric)])
     return found.outcome
 
 
@@ -107,7 +107,7 @@ def test_few_and_constant_differences_have_a_verdict(gains: list[float], expecte
 def test_slices_share_one_level() -> None:
     """Five queries that fall alone have p = 1/32; of ten slices Holm multiplies it by ten."""
     sets = [paired([-0.1] * 5 + [0.0] * 30), *(paired([0.0] * 35) for _ in range(9))]
-    alone, together = Gate.significant()._judge(sets[:1]), Gate.significant()._judge(sets)
+    alone, together = Gate.significant().rule.judge(sets[:1]), Gate.significant().rule.judge(sets)
     assert alone[0].outcome is Outcome.REGRESSED
     assert alone[0].p == 1 / 32
     assert together[0].outcome is Outcome.LOWER
@@ -149,7 +149,7 @@ def test_a_verdict_on_slices_is_regressed_then_inconclusive_then_lower() -> None
 
 def test_a_geometric_mean_is_refused() -> None:
     now, then = evaluations({1: 2})
-    with pytest.raises(ConfigurationError, match="GMAP has a geometric mean, and significant"):
+    with pytest.raises(ConfigurationError, match="GMAP has a geometric mean, but significant"):
         Gate.significant().decide(compare(now, then), "GMAP")  # type: ignore[arg-type]
 
 
@@ -235,7 +235,7 @@ def test_ten_slices_have_one_error_together() -> None:
     wrong = 0
     for _ in range(200):
         sets = [paired(simulated(rng, 40, 0.5, 0.0, False)) for _ in range(10)]
-        wrong += any(found.outcome is Outcome.REGRESSED for found in gate._judge(sets))
+        wrong += any(found.outcome is Outcome.REGRESSED for found in gate.rule.judge(sets))
     assert wrong <= 22  # 10 expected at 5%; each slice for itself would give 80
 
 
@@ -245,12 +245,12 @@ def test_ten_slices_have_one_error_together() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Gate.significant(alpha=0), "alpha=0 is not possible; it is a number between 0"),
-        (lambda: Gate.significant(alpha=0.5), "alpha=0.5 is not possible"),
-        (lambda: Gate.significant(alpha=True), "alpha=True is not possible"),
+        (lambda: Gate.significant(alpha=0), "alpha=0 is invalid; it must be a number between 0"),
+        (lambda: Gate.significant(alpha=0.5), "alpha=0.5 is invalid"),
+        (lambda: Gate.significant(alpha=True), "alpha=True is invalid"),
         (lambda: Gate.significant(min_drop=-1), "min_drop=-1 is not possible"),
-        (lambda: Gate.significant(test="wilcox"), "test=wilcox is not possible; did you mean 'wilc"),  # type: ignore[arg-type]
-        (lambda: Gate.noninferior(margin=0), "margin=0 is not possible: no number of queries"),
+        (lambda: Gate.significant(test="wilcox"), "test=wilcox is invalid; did you mean 'wilc"),  # type: ignore[arg-type]
+        (lambda: Gate.noninferior(margin=0), "margin=0 is invalid: no number of queries"),
         (lambda: Gate.noninferior(margin=math.nan), "margin=nan is not possible"),
         (lambda: gate_of("noninferior"), "the gate noninferior needs the fall that would matter"),
         (lambda: gate_of("noninferor(margin=1)"), "is not a gate; did you mean 'noninferior'"),

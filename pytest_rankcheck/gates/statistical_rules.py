@@ -1,4 +1,4 @@
-"""Gates that know the noise: a fall blocks when it is more than chance."""
+"""Rules that take noise into account: a fall blocks if it is more than chance."""
 
 from __future__ import annotations
 
@@ -11,54 +11,57 @@ from typing import get_args
 
 from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
-from pytest_rankcheck.gates.gate import Gate, Judged, check_allowance
+from pytest_rankcheck.gates.gate_rule import (
+    GateRule,
+    SetOutcome,
+    check_allowance,
+    outcome_by_mean,
+)
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.paired_tests import PairedTest, holm
 
-__all__ = ["NoninferiorGate", "SignificantGate"]
-
+__all__ = ["NoninferiorityRule", "SignificanceRule"]
 
 _NOT_MEANS = {
     "geometric": ("geometric mean", "AP"),
     "median": ("median over the sessions", "SessionDuration"),
 }
-"""Metrics whose difference is not the mean of differences, and what to gate in their place."""
+"""Metrics whose difference is not the mean of differences, and what to gate instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _StatisticalGate(Gate):
-    """What both gates share: a level, a test, and one family of decisions."""
+class _StatisticalRule(GateRule):
+    """What both rules share: a level, a test, and one family of decisions."""
 
     alpha: float = 0.05
     test: PairedTest = "sign_flip"
 
     def __post_init__(self) -> None:
-        Gate.__post_init__(self)
         is_number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
         if not is_number or not 0 < self.alpha < 0.5:
             raise ConfigurationError(
-                f"alpha={quoted(self.alpha)} is not possible; it is a number between 0 and 0.5"
+                f"alpha={quoted(self.alpha)} is invalid; it must be a number between 0 and 0.5"
             )
         tests = get_args(PairedTest)
         if self.test not in tests:
             raise ConfigurationError(
-                f"test={quoted(self.test)} is not possible{suggestion(str(self.test), tests)}; it "
-                f"is {', '.join(tests)}"
+                f"test={quoted(self.test)} is invalid{suggestion(str(self.test), tests)}; it must "
+                f"be one of {', '.join(tests)}"
             )
 
     @property
     def level(self) -> float:
-        """The alpha at which something is called real."""
+        """The alpha at which a difference counts as real."""
         return self.alpha
 
-    def _judge(self, sets: Sequence[ComparedValues]) -> Sequence[Judged]:
+    def judge(self, sets: Sequence[ComparedValues]) -> Sequence[SetOutcome]:
         """Return what is decided on each set, corrected by Holm for all of them."""
         self.refuse_misfit(sets[0].metric)
-        # What did not fall has p of at least 1/2 in every test, and moves no other p of its family.
+        # A set that did not fall has p >= 1/2 in every test and moves no other p of its family.
         falls = holm([pairs.p_of_fall(self.test) if pairs.gain < 0 else 1.0 for pairs in sets])
         return [
-            Judged(outcome, self.allowed(pairs), p)
+            SetOutcome(outcome, self.allowed(pairs), p)
             for pairs, p, outcome in zip(sets, falls, self._outcomes(sets, falls), strict=True)
         ]
 
@@ -66,13 +69,13 @@ class _StatisticalGate(Gate):
         """Refuse a metric whose difference is not the mean of differences.
 
         Raises:
-            ConfigurationError: saying which gate to take.
+            ConfigurationError: the metric does not fit; the message names a gate that does.
         """
         if not metric.definition.is_mean_of_values:
             kind, other = _NOT_MEANS[metric.definition.aggregate]
             raise ConfigurationError(
-                f"{metric} has a {kind}, and {self} compares means of differences; gate it with a "
-                f"tolerance, or gate {other}"
+                f"{metric} has a {kind}, but {self} compares means of differences; gate it with a "
+                f"tolerance, or gate {other} instead"
             )
 
     @abstractmethod
@@ -83,13 +86,13 @@ class _StatisticalGate(Gate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignificantGate(_StatisticalGate):
+class SignificanceRule(_StatisticalRule):
     """See `Gate.significant`."""
 
     min_drop: float = 0.0
 
     def __post_init__(self) -> None:
-        _StatisticalGate.__post_init__(self)
+        _StatisticalRule.__post_init__(self)
         check_allowance("min_drop", self.min_drop)
 
     def __str__(self) -> str:
@@ -103,24 +106,24 @@ class SignificantGate(_StatisticalGate):
         self, sets: Sequence[ComparedValues], falls: Sequence[float]
     ) -> Sequence[Outcome]:
         return [
-            self._outcome(pairs, may_fall_further=p > self.alpha)
+            outcome_by_mean(pairs, self.min_drop, may_fall_further=p > self.alpha)
             for pairs, p in zip(sets, falls, strict=True)
         ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoninferiorGate(_StatisticalGate):
+class NoninferiorityRule(_StatisticalRule):
     """See `Gate.noninferior`."""
 
     margin: float
 
     def __post_init__(self) -> None:
-        _StatisticalGate.__post_init__(self)
+        _StatisticalRule.__post_init__(self)
         check_allowance("margin", self.margin)
         if self.margin == 0:
             raise ConfigurationError(
-                "margin=0 is not possible: no number of queries rules out a fall of 0; give the "
-                "fall that would matter"
+                "margin=0 is invalid: no number of queries can rule out a fall of 0; give the fall "
+                "that would matter"
             )
 
     def __str__(self) -> str:
@@ -140,13 +143,13 @@ class NoninferiorGate(_StatisticalGate):
     ) -> Sequence[Outcome]:
         inside = holm([pairs.differences.noninferiority_p(self.margin) for pairs in sets])
         return [
-            self._told_apart(pairs, p_inside, p_fall)
+            self._outcome(pairs, p_inside, p_fall)
             for pairs, p_inside, p_fall in zip(sets, inside, falls, strict=True)
         ]
 
-    def _told_apart(self, pairs: ComparedValues, p_inside: float, p_fall: float) -> Outcome:
+    def _outcome(self, pairs: ComparedValues, p_inside: float, p_fall: float) -> Outcome:
         if pairs.is_same or (not math.isnan(p_inside) and p_inside <= self.alpha):
-            return self._outcome(pairs, may_fall_further=True)
+            return outcome_by_mean(pairs, self.margin, may_fall_further=True)
         if p_fall <= self.alpha and pairs.gain < -SLACK:
             return Outcome.REGRESSED
         return Outcome.INCONCLUSIVE

@@ -1,0 +1,138 @@
+"""The rule inside a gate: how far a mean may fall, and what is decided on each set of queries."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.metrics.metric_names import Metric
+
+__all__ = [
+    "GateRule",
+    "SetOutcome",
+    "ToleranceRule",
+    "check_allowance",
+    "is_at_least_zero",
+    "outcome_by_mean",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOutcome:
+    """What a rule decided on one set of queries: all, or those of one slice."""
+
+    outcome: Outcome
+    allowed: float
+    """How far the mean may fall, at least 0."""
+    p: float = math.nan
+    """One-sided p of the fall, corrected for the whole family of sets; NaN without a test."""
+
+
+class GateRule(ABC):
+    """The rule that decides whether the mean of a metric regressed.
+
+    To write a gate of your own, subclass it and wrap it: ``Gate(MyRule())``. ``str(rule)`` is how
+    the gate is written in the configuration.
+    """
+
+    @abstractmethod
+    def allowed(self, values: ComparedValues) -> float:
+        """Return how far the mean of these queries may fall, at least 0."""
+
+    def judge(self, sets: Sequence[ComparedValues]) -> Sequence[SetOutcome]:
+        """Return what is decided on all queries and on each gated slice, as one family."""
+        return [
+            SetOutcome(outcome_by_mean(values, self.allowed(values)), self.allowed(values))
+            for values in sets
+        ]
+
+    def refuse_misfit(self, metric: Metric) -> None:  # noqa: B027 - most rules fit all metrics
+        """Refuse a metric that the rule cannot decide on, before there is anything to compare.
+
+        Raises:
+            ConfigurationError: the metric does not fit; the message names a gate that does.
+        """
+
+    @property
+    def margin_to_rule_out(self) -> float | None:
+        """The fall that must be ruled out for the gate to pass; None if there is no such fall."""
+        return None
+
+    @property
+    def level(self) -> float:
+        """The alpha at which a difference counts as real."""
+        return 0.05
+
+
+def outcome_by_mean(
+    values: ComparedValues, allowed: float, *, may_fall_further: bool = False
+) -> Outcome:
+    """Return the outcome of these queries by their mean alone.
+
+    Args:
+        values: the values before and after.
+        allowed: how far the mean may fall, at least 0.
+        may_fall_further: whether a larger fall is not a regression either.
+    """
+    if values.gain < -(allowed + SLACK) and not may_fall_further:
+        return Outcome.REGRESSED
+    if values.gain < -SLACK:
+        return Outcome.LOWER
+    return Outcome.BETTER if values.gain > SLACK else Outcome.EQUAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToleranceRule(GateRule):
+    """A fixed allowance: see `Gate.tolerance`."""
+
+    abs: float = 0.0
+    rel: float = 0.0
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("abs", "rel", "noise"):
+            check_allowance(name, getattr(self, name))
+
+    def __str__(self) -> str:
+        noise = f", noise={self.noise:g}" if self.noise else ""
+        return f"tolerance(abs={self.abs:g}, rel={self.rel:g}{noise})"
+
+    def allowed(self, values: ComparedValues) -> float:
+        """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
+
+        Raises:
+            ConfigurationError: ``noise`` is set, but the noise was never measured.
+        """
+        if self.noise and math.isnan(values.noise):
+            raise ConfigurationError(
+                f"{values.metric}: the gate {self} needs to know how much the metric varies from "
+                "run to run; measure it into the baseline: pytest --snapshot-update "
+                "--rankcheck-repeat 5"
+            )
+        before = values.mean_before
+        share = self.rel * math.fabs(before) if math.isfinite(before) else 0.0
+        return max(self.abs, share, self.noise * values.noise if self.noise else 0.0)
+
+
+def check_allowance(name: str, value: object) -> None:
+    """Refuse an allowed fall that is not a number of at least 0.
+
+    Raises:
+        ConfigurationError: naming the parameter and its value.
+    """
+    if not is_at_least_zero(value, Real):
+        raise ConfigurationError(
+            f"{name}={quoted(value)} is invalid; it is how far a metric may fall: a finite number "
+            "of at least 0"
+        )
+
+
+def is_at_least_zero(value: object, kind: type[Real] | type[Integral]) -> bool:
+    """Return whether a value is a finite number of a kind, numpy's included, and not negative."""
+    return isinstance(value, kind) and not isinstance(value, bool) and 0 <= float(value) < math.inf
