@@ -89,6 +89,7 @@ from pytest_rankcheck.evaluation.session_evaluation import (
     evaluate_sessions as evaluate_sessions,
 )
 from pytest_rankcheck.gates.gate import Gate as Gate
+from pytest_rankcheck.gates.gate_rule import GateRule as GateRule, SetOutcome as SetOutcome
 from pytest_rankcheck.gates.verdict import (
     Decision as Decision,
     Gap as Gap,
@@ -121,6 +122,7 @@ from pytest_rankcheck.metrics.similarity.top_k_similarity import (
 )
 from pytest_rankcheck.rankers.rank import rank as rank
 from pytest_rankcheck.rankers.run import Run as Run
+from pytest_rankcheck.reports.notebook import plot_comparison as plot_comparison
 from pytest_rankcheck.resolution.metric_resolution import Resolution as Resolution
 from pytest_rankcheck.resolution.resolution_table import Resolutions as Resolutions
 from pytest_rankcheck.sessions.log_problems import SetAside as SetAside

@@ -6,7 +6,7 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -82,12 +82,6 @@ def outsiders(module: Path) -> set[str]:
     return {name.split(".")[0] for name in imports_of(module)}
 
 
-STILL_UPWARD = {
-    "evaluation.evaluation": {"reports"},
-    "comparison.comparison": {"reports"},
-}
-"""Upward imports that remain from the old layout; they go as each room is redesigned."""
-
 every_module = pytest.mark.parametrize("module", MODULES, ids=name_of)
 
 
@@ -99,8 +93,72 @@ def test_there_are_modules_and_each_has_a_place_in_the_house() -> None:
 @every_module
 def test_a_module_imports_nothing_from_above(module: Path) -> None:
     room = name_of(module).split(".")[0]
-    above = set(HOUSE[: HOUSE.index(room)]) - STILL_UPWARD.get(name_of(module), set())
+    above = set(HOUSE[: HOUSE.index(room)])
     assert not rooms(imports_of(module)) & above
+
+
+def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return which of some modules each imports, in functions and for type checkers too.
+
+    Args:
+        sources: the text of each module by its name within the package.
+    """
+    graph: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        graph[module] = set()
+        for name in imported(ast.parse(source)):
+            parts = name.removeprefix(f"{NAME}.").split(".")
+            candidates = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+            target = next((candidate for candidate in candidates if candidate in sources), None)
+            if name.startswith(f"{NAME}.") and target is not None:
+                graph[module].add(target)
+    return graph
+
+
+def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the import cycles: groups of modules that all import one another, directly or not."""
+    reachable = {module: set(targets) for module, targets in graph.items()}
+    for middle in graph:
+        for targets in reachable.values():
+            if middle in targets:
+                targets.update(reachable[middle])
+    together = {
+        tuple(sorted(other for other in targets if module in reachable[other]))
+        for module, targets in reachable.items()
+        if module in targets
+    }
+    return sorted(map(list, together))
+
+
+def test_no_module_is_in_an_import_cycle() -> None:
+    sources = {name_of(module): module.read_text(encoding="utf-8") for module in MODULES}
+    assert cycles(import_graph(sources)) == []
+
+
+@pytest.mark.parametrize(
+    ("sources", "expected"),
+    [
+        ({"a": "from pytest_rankcheck.b import x", "b": "import pytest_rankcheck.c", "c": ""}, []),
+        (
+            {
+                "a": "from pytest_rankcheck.b import x",
+                "b": "def f():\n    from pytest_rankcheck.c import x",
+                "c": "if TYPE_CHECKING:\n    import pytest_rankcheck.a",
+                "d": "import pytest_rankcheck.a",
+            },
+            [["a", "b", "c"]],
+        ),
+        (
+            {"a.x": "from pytest_rankcheck.a import y", "a.y": "import pytest_rankcheck.a.x"},
+            [["a.x", "a.y"]],
+        ),
+        ({"a": "import pytest_rankcheck.a", "b": "import b"}, [["a"]]),
+    ],
+)
+def test_the_rule_about_cycles_finds_them(
+    sources: dict[str, str], expected: list[list[str]]
+) -> None:
+    assert cycles(import_graph(sources)) == expected
 
 
 def test_no_two_modules_have_the_same_name() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,9 +21,8 @@ from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged, unjudged_between
 from pytest_rankcheck.errors import MetricError
-from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.evaluation import USUAL_METRICS, Evaluation, html_table
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.notebook import PlotKind, comparison_html, comparison_plot
 from pytest_rankcheck.statistics.paired_tests import PairedTest
 
 if TYPE_CHECKING:
@@ -272,22 +271,32 @@ class Comparison(QueryOverlap):
             )
         return label_sensitivity(self.evaluation, self.other, values, flip, gate=gate, draws=draws)
 
-    def plot(self, metric: MetricLike, kind: PlotKind = "bars") -> Any:
-        """Return an Altair chart of the change of each query, for a notebook.
-
-        Args:
-            metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
-            kind: ``"bars"``, worst first; ``"scatter"``, before against now; or ``"histogram"``.
-
-        Raises:
-            ConfigurationError: Altair is not installed, or an unknown kind.
-        """
-        return comparison_plot(self, Metric.parse(metric), kind)
-
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
+        """Return the table that a notebook shows: each metric, and how certain its change is."""
+        import pandas as pd
+
         recorded = self.other.recorded_metrics
-        return comparison_html(self, self.evaluation.computed if recorded is None else recorded)
+        metrics = (self.evaluation.computed if recorded is None else recorded) or USUAL_METRICS
+        rows = []
+        for metric in metrics:
+            values = self.values(metric)
+            low, high = self.interval(metric)
+            rows.append(
+                {
+                    "before": values.mean_before,
+                    "now": values.mean_after,
+                    "change": values.difference,
+                    "95% from": low,
+                    "to": high,
+                    "p of a fall": self.p(metric),
+                    "better": values.wins,
+                    "worse": values.losses,
+                    "equal": values.ties,
+                }
+            )
+        frame = pd.DataFrame(rows, index=pd.Index([str(m) for m in metrics], name="metric"))
+        title = f"{self.evaluation.name} on {self.evaluation.golden.name}, compared"
+        return html_table(title, len(self.query_ids), frame)
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"

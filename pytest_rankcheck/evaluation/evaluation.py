@@ -7,11 +7,12 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.errors import MetricError, MetricWarning, quoted
+from pytest_rankcheck.errors import MetricError, MetricWarning, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.tied_scores import TieOrder
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -20,7 +21,6 @@ from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.metrics.metric_registry import Unit
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.notebook import evaluation_html
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.weighted_clusters import linearised
@@ -28,7 +28,10 @@ from pytest_rankcheck.statistics.weighted_clusters import linearised
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Evaluation"]
+__all__ = ["USUAL_METRICS", "Evaluation", "html_table"]
+
+USUAL_METRICS = ("nDCG@10", "RR")
+"""What a notebook shows if no metric was computed yet."""
 
 
 class Evaluation(ABC):
@@ -324,8 +327,25 @@ class Evaluation(ABC):
         return {query_id: place for place, query_id in enumerate(self.query_ids)}
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
-        return evaluation_html(self, self.computed)
+        """Return the table that a notebook shows, of the metrics computed so far."""
+        import pandas as pd
+
+        metrics = self.computed or USUAL_METRICS
+        frame = pd.DataFrame(
+            {
+                "mean": [self.mean(metric) for metric in metrics],
+                "median": [self.median(metric) for metric in metrics],
+            },
+            index=pd.Index([str(metric) for metric in metrics], name="metric"),
+        )
+        return html_table(f"{self.name} on {self.golden.name}", len(self.query_ids), frame)
+
+
+def html_table(title: str, queries: int, frame: pd.DataFrame) -> str:
+    """Return a table with a title as HTML, for a notebook."""
+    table = frame.to_html(float_format=lambda value: f"{value:.4f}")
+    size = plural(queries, "query", "queries")
+    return f"<p><b>{escape(quoted(title))}</b>, {size}</p>{table}"
 
 
 def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:

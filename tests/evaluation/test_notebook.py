@@ -14,6 +14,7 @@ from pytest_rankcheck import (
     Run,
     compare,
     evaluate,
+    plot_comparison,
 )
 
 NAME = "<b>web</b>"
@@ -48,15 +49,15 @@ def test_plots() -> None:
     evaluation = evaluate(Run.from_dict({"a": ["n", "x"], "b": ["y"]}), GOLDEN)
     comparison = compare(evaluation, BEFORE)
     for kind in ("bars", "scatter", "histogram"):
-        spec = comparison.plot("RR", kind).to_dict()  # type: ignore[arg-type]
+        spec = plot_comparison(comparison, "RR", kind).to_dict()  # type: ignore[arg-type]
         assert spec["title"] == "RR"
         [rows] = spec["datasets"].values()
         assert [row["change"] for row in rows] == [-0.5, 0]
-    with pytest.raises(ConfigurationError, match="it is bars, scatter, histogram"):
-        comparison.plot("RR", "pie")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="it must be bars, scatter or histogram"):
+        plot_comparison(comparison, "RR", "pie")  # type: ignore[arg-type]
 
 
 def test_without_altair_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
     with pytest.raises(ConfigurationError, match=r"pip install .pytest-rankcheck\[report\]"):
-        compare(BEFORE, BEFORE).plot("RR")
+        plot_comparison(compare(BEFORE, BEFORE), "RR")

@@ -20,6 +20,7 @@ from pytest_rankcheck import (
     compare,
 )
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.gates.gate_rule import ToleranceRule
 from pytest_rankcheck.metrics import metric_names, metric_registry
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_registry import definitions, metric
@@ -249,4 +250,5 @@ def test_where_lower_is_better_a_rise_regresses(lower: str) -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     gate = Gate.tolerance(abs=np.float32(0.5), min_queries=np.int64(3), max_query_drop=np.int32(1))
-    assert (gate.abs, gate.min_queries, gate.max_query_drop) == (0.5, 3, 1)
+    assert isinstance(gate.rule, ToleranceRule)
+    assert (gate.rule.abs, gate.min_queries, gate.max_query_drop) == (0.5, 3, 1)

@@ -248,10 +248,10 @@ def test_ten_slices_have_one_error_together() -> None:
         (lambda: Gate.significant(alpha=0), "alpha=0 is invalid; it must be a number between 0"),
         (lambda: Gate.significant(alpha=0.5), "alpha=0.5 is invalid"),
         (lambda: Gate.significant(alpha=True), "alpha=True is invalid"),
-        (lambda: Gate.significant(min_drop=-1), "min_drop=-1 is not possible"),
+        (lambda: Gate.significant(min_drop=-1), "min_drop=-1 is invalid"),
         (lambda: Gate.significant(test="wilcox"), "test=wilcox is invalid; did you mean 'wilc"),  # type: ignore[arg-type]
         (lambda: Gate.noninferior(margin=0), "margin=0 is invalid: no number of queries"),
-        (lambda: Gate.noninferior(margin=math.nan), "margin=nan is not possible"),
+        (lambda: Gate.noninferior(margin=math.nan), "margin=nan is invalid"),
         (lambda: gate_of("noninferior"), "the gate noninferior needs the fall that would matter"),
         (lambda: gate_of("noninferor(margin=1)"), "is not a gate; did you mean 'noninferior'"),
         (lambda: gate_of("significant(min_dorp=1)"), "no parameter 'min_dorp'; did you mean 'min_dr"),
