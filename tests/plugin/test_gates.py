@@ -53,7 +53,7 @@ def test_a_configured_gate_lets_noise_pass_and_blocks_what_is_real(recorded: Pro
     assert "p = 0.0002 (paired sign-flip test)" in text  # 2^-12
     assert "decided by significant(alpha=0.05, min_drop=0)" in text
     assert "(Holm, 3 decisions)" in text
-    assert "80 such queries detect a fall of 0." in text
+    assert "with 80 queries, power is 80% for a fall of 0." in text
 
 
 def test_a_gate_of_a_metric_on_a_set_counts_before_that_of_all(recorded: Project) -> None:
