@@ -1,0 +1,335 @@
+"""The reference of public names in docs/api.md: ``python docs/api_reference.py`` writes it.
+
+The groups below say in which order names are listed and where the manual explains them. All else
+comes from the code: signatures, and the first lines of docstrings.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pytest_rankcheck
+from pytest_rankcheck import metrics, rankers
+
+PAGE = Path(__file__).parent / "api.md"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Names that the manual explains in one place."""
+
+    title: str
+    explained: str
+    """The page, and the section, relative to this folder."""
+    names: str
+
+
+GROUPS = (
+    Group("Golden sets", "golden-sets.md", "GoldenSet Query Finding"),
+    Group("Expectations", "behaviour.md#expectations-on-single-queries", "Expectation"),
+    Group("Runs and rankers", "rankers.md", "Run rank"),
+    Group(
+        "Adapters for rankers",
+        "rankers.md#models-that-are-asked-in-their-own-way",
+        "rankers.batch rankers.scorer rankers.model rankers.transformer rankers.embedder "
+        "rankers.http rankers.Adapter",
+    ),
+    Group(
+        "Evaluating",
+        "metrics.md",
+        "evaluate Conventions Evaluation RunEvaluation Metric MetricWarning",
+    ),
+    Group(
+        "Comparing",
+        "gates.md",
+        "compare Comparison ComparedValues Paired Unpaired Differences Move Unjudged "
+        "LabelSensitivity plan",
+    ),
+    Group(
+        "Assertions",
+        "gates.md",
+        "assert_at_least assert_at_most assert_not_regressed assert_ndcg_at_least "
+        "assert_ndcg_not_regressed assert_mrr_at_least assert_mrr_not_regressed "
+        "assert_map_at_least assert_map_not_regressed assert_precision_at_least "
+        "assert_precision_not_regressed assert_recall_at_least assert_recall_not_regressed "
+        "assert_hit_rate_at_least assert_hit_rate_not_regressed assert_err_at_least "
+        "assert_err_not_regressed",
+    ),
+    Group(
+        "Gates and verdicts",
+        "gates.md#gates",
+        "Gate Verdict Outcome Decision Gap QueryDrop TieEffect",
+    ),
+    Group("Baselines", "baselines.md", "Baseline Record RecordedMetric RecordedQuery Approval"),
+    Group(
+        "What a ranker does",
+        "behaviour.md",
+        "assert_expectations assert_ranking_stable assert_deterministic assert_invariant "
+        "assert_direction perturbations Perturbation PerturbedQuery",
+    ),
+    Group(
+        "What a golden set can see",
+        "metric-laws.md#what-this-golden-set-can-see",
+        "Resolution Resolutions",
+    ),
+    Group(
+        "Metrics of your own",
+        "metrics.md#writing-your-own",
+        "metric JudgedHits Parameter metrics.number metrics.choice metrics.flag metrics.mapping "
+        "metrics.call metrics.Call metrics.one_of check_metric LawReport",
+    ),
+    Group(
+        "Similarity of rankings",
+        "metrics.md#two-rankings-of-one-query",
+        "rbo overlap jaccard kendall_tau kendall_distance top_k_kendall spearman tau_ap",
+    ),
+    Group(
+        "Search sessions",
+        "sessions.md",
+        "SessionLog SessionState SetAside evaluate_sessions SessionEvaluation "
+        "assert_success_rate_at_least assert_success_rate_not_regressed "
+        "assert_session_mrr_at_least assert_session_mrr_not_regressed",
+    ),
+    Group(
+        "Errors",
+        "#errors-and-warnings",
+        "RankcheckError ConfigurationError GoldenSetError RunError SessionLogError MetricError "
+        "BaselineError UnknownIdError RankerError",
+    ),
+    Group("Version", "README.md", "__version__"),
+)
+
+INTERNAL = {
+    "Baseline": "shown_path comparable_record checks ranking_checks configured_gate check "
+    "check_rankings absent_slices golden_name watched settle evaluation",
+    "ComparedValues": "size is_same",
+    "Comparison": "places other_places",
+    "Differences": "of gains degrees",
+    "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places computed",
+    "Approval": "now to_dict",
+    "Expectation": "claim",
+    "Finding": "of",
+    "Gate": "ruling refuse_misfit allowed margin_to_rule_out level",
+    "GoldenSet": "kind candidates_frame absent_feature lint_with positive_grades",
+    "LabelSensitivity": "differences rulings",
+    "Metric": "of declared definition is_monotone needs_grades compute",
+    "Paired": "contributions counted at",
+    "Record": "slice_places best_for below_best",
+    "Resolution": "of_sample row",
+    "Run": "listings found repeated",
+    "SessionLog": "trails",
+    "Verdict": "ruling",
+}
+"""Members that only the package itself uses, by class."""
+
+TYPES = {
+    "Check": "a function that returns a value in canonical form, or raises ValueError",
+    "Compute": "a function from `JudgedHits`, or what its unit needs, to one value per query",
+    "Duplicates": '`"error"` or `"first"`',
+    "Extra": '`"ignore"` or `"error"`',
+    "FloatArray": "a numpy array of float64",
+    "IntArray": "a numpy array of integers",
+    "Kind": '`"in_top"`, `"not_in_top"`, `"above"`, `"before"`, `"some_results"` or `"no_results"`',
+    "LawResult": "a law, whether it holds, and a counterexample",
+    "Level": '`"error"` or `"warning"`',
+    "Missing": '`"empty"` or `"error"`',
+    "NoninferiorGate": "a `Gate`",
+    "NoRelevant": '`"zero"` or `"exclude"`',
+    "Severity": '`"error"` or `"warn"`',
+    "SignificantGate": "a `Gate`",
+    "ToleranceGate": "a `Gate`",
+    "Unit": '`"query"`, `"session"` or `"run"`',
+    "Value": "a number, text, truth value, mapping of grades or `metrics.Call`",
+    "Ties": '`"doc_id"`, `"input"` or `"error"`',
+}
+
+"""Types that signatures name and that are not public, and what they are."""
+
+BUILT_IN = {"Any", "Callable", "ClassVar", "Exception", "False", "Iterable", "Iterator"} | {
+    "Mapping",
+    "None",
+    "Path",
+    "Sequence",
+    "True",
+}
+
+
+def objects() -> dict[str, object]:
+    """Return every public object by its name."""
+    found = {
+        name: getattr(pytest_rankcheck, name)
+        for name in pytest_rankcheck.__all__
+        if name not in ("rankers", "metrics")
+    }
+    for package in (rankers, metrics):
+        room = package.__name__.rpartition(".")[2]
+        found |= {f"{room}.{name}": getattr(package, name) for name in package.__all__}
+    return found
+
+
+def first_line(text: str | None) -> str:
+    """Return the first sentence of a docstring, as Markdown."""
+    paragraph = " ".join(inspect.cleandoc(text or "").partition("\n\n")[0].split())
+    return paragraph.replace("``", "`").replace("|", "\\|")
+
+
+def signature_of(function: object, name: str) -> str:
+    """Return a call of a function with its parameters, their defaults and what it returns."""
+    signature = inspect.signature(function)  # type: ignore[arg-type]
+    parameters = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in signature.parameters.values()
+        if parameter.name not in ("self", "cls")
+    ]
+    returns = str(signature.return_annotation)
+    shown = str(signature.replace(parameters=parameters, return_annotation=inspect.Parameter.empty))
+    result = "" if signature.return_annotation is inspect.Signature.empty else f" -> {returns}"
+    return f"{name}{shown}{result}".replace("'", '"')
+
+
+@dataclass(frozen=True)
+class Member:
+    """A public attribute or method of a class."""
+
+    name: str
+    shown: str
+    """Its signature."""
+    text: str
+
+
+def members_of(kind: type) -> Iterator[Member]:
+    """Yield the public members of a class that no public class above it has already."""
+    above = [other for other in kind.__mro__[1:] if other in set(objects().values())]
+    known = {member.name for other in above for member in members_of(other)}
+    classes = [other for other in kind.__mro__ if other.__module__.startswith("pytest_rankcheck")]
+    hidden = {name for other in classes for name in INTERNAL.get(other.__name__, "").split()}
+    for other in classes:
+        for member in _own_members(other, kind.__name__):
+            if member.name not in known | hidden and not member.name.startswith("_"):
+                known.add(member.name)
+                yield member
+
+
+def _own_members(kind: type, owner: str) -> Iterator[Member]:
+    yield from _fields(kind)
+    for name, value in vars(kind).items():
+        function = value
+        called = f"{owner}.{name}" if isinstance(value, (classmethod, staticmethod)) else f".{name}"
+        if isinstance(value, (classmethod, staticmethod)):
+            function = value.__func__
+        if isinstance(value, property):
+            function = value.fget
+        elif isinstance(value, cached_property):
+            function = value.func
+        if not inspect.isfunction(function):
+            continue
+        if isinstance(value, (property, cached_property)):
+            returns = str(inspect.signature(function).return_annotation)
+            yield Member(name, f".{name}: {returns}", first_line(function.__doc__))
+        else:
+            yield Member(name, signature_of(function, called), first_line(function.__doc__))
+
+
+def _fields(kind: type) -> Iterator[Member]:
+    """Yield the annotated attributes of a class, and those that __init__ documents."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    for node, after in zip(body.body, [*body.body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            text = _string(after)
+            yield Member(node.target.id, f".{node.target.id}: {ast.unparse(node.annotation)}", text)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield Member(node.targets[0].id, f".{node.targets[0].id}", _string(after))
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            for line, below in zip(node.body, [*node.body[1:], None], strict=True):
+                target = line.target if isinstance(line, ast.AnnAssign) else None
+                if isinstance(line, ast.Assign):
+                    target = line.targets[0]
+                if isinstance(target, ast.Attribute) and _string(below):
+                    yield Member(target.attr, f".{target.attr}", _string(below))
+
+
+def _string(node: ast.stmt | None) -> str:
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return first_line(str(node.value.value)) if is_text else ""  # type: ignore[union-attr]
+
+
+def types_in_signatures() -> set[str]:
+    """Return the names of types in signatures that are not public themselves."""
+    public = {name.rpartition(".")[2] for name in objects()}
+    texts = []
+    for name, value in objects().items():
+        if inspect.isclass(value):
+            texts += [member.shown for member in members_of(value)]
+        elif callable(value):
+            texts.append(signature_of(value, name))
+    return set(re.findall(r"(?<![\w.\"])[A-Z]\w+", " ".join(texts))) - public - BUILT_IN
+
+
+def reference() -> str:
+    """Return the generated part of the page."""
+    public = objects()
+    lines: list[str] = []
+    for group in GROUPS:
+        where = group.explained
+        title = where if where.startswith("#") else where.partition("#")[0]
+        lines += [f"### {group.title}", "", f"Explained in [{title}]({where}).", ""]
+        names = group.names.split()
+        functions = [name for name in names if not inspect.isclass(public[name])]
+        if functions:
+            lines += ["| name | what it is |", "|---|---|"]
+            for name in functions:
+                value = public[name]
+                shown = signature_of(value, name) if callable(value) else name
+                text = first_line(value.__doc__) if callable(value) else "The installed version."
+                lines.append(f"| `{_cell(shown)}` | {text} |")
+            lines.append("")
+        for name in names:
+            value = public[name]
+            if inspect.isclass(value):
+                lines += list(_class(name, value))
+    lines += ["### Types in signatures", "", "| type | what it takes |", "|---|---|"]
+    shown = sorted(TYPES.items(), key=lambda item: item[0].casefold())
+    lines += [f"| `{name}` | {text} |" for name, text in shown]
+    return "\n".join(lines) + "\n"
+
+
+def _class(name: str, kind: type) -> Iterator[str]:
+    public = set(objects().values())
+    bases = [
+        base.__name__
+        for base in kind.__bases__
+        if base in public or (base.__module__ == "builtins" and base is not object)
+    ]
+    shown = f"`{name}`" + (f" ({', '.join(f'`{base}`' for base in bases)})" if bases else "")
+    yield f"**{shown}**: {first_line(kind.__doc__)}"
+    yield ""
+    rows = [f"| `{_cell(member.shown)}` | {member.text} |" for member in members_of(kind)]
+    if rows:
+        yield from ["| member | what it is |", "|---|---|", *rows, ""]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def page() -> str:
+    """Return docs/api.md with the generated part as it should be."""
+    pattern = r"(<!-- public names:[^\n]*-->\n).*?(<!-- end of public names -->)"
+    text = PAGE.read_text("utf-8")
+    made, count = re.subn(
+        pattern, lambda found: f"{found[1]}{reference()}{found[2]}", text, flags=re.DOTALL
+    )
+    assert count == 1
+    return made
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
