@@ -17,12 +17,11 @@ settings.load_profile("everyday")
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Let `pytest` alone use every core; a run of chosen tests stays in one process."""
+    is_worker = hasattr(config, "workerinput")  # a worker has no workers of its own
     whole_suite = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    if (
-        whole_suite
-        and config.pluginmanager.hasplugin("xdist")
-        and config.option.numprocesses is None
-    ):
+    if is_worker or not whole_suite or not config.pluginmanager.hasplugin("xdist"):
+        return
+    if config.option.numprocesses is None:
         config.option.numprocesses = "auto"
         config.option.dist = "worksteal"
 
