@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.adapter_choice import adapter_of
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Asking, Retried
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, RetriedError
 from pytest_rankcheck.rankers.rank import DEFAULT_DEPTH, Attempt, RankOptions, attempted, rank
 from pytest_rankcheck.rankers.ranking import Duplicates, Ties
 from pytest_rankcheck.rankers.run import Run
@@ -27,7 +27,7 @@ class RepeatedRanker:
     concurrency: int = 8
     timeout: float | None = None
     retries: int = 0
-    retry_on: Sequence[Retried] = ()
+    retry_on: Sequence[RetriedError] = ()
 
     @classmethod
     def of(cls, ranker: object, golden: GoldenSet, options: RankOptions) -> RepeatedRanker:
@@ -79,7 +79,7 @@ class RepeatedRanker:
 
     def rerun(self, golden: GoldenSet) -> Attempt:
         """Return what the ranker answers now, be it that it fails."""
-        asking = Asking(
+        task = RankingTask(
             golden,
             self.depth,
             self.concurrency,
@@ -88,7 +88,7 @@ class RepeatedRanker:
             tuple(self.retry_on),
         )
         try:
-            return attempted(self.adapter, asking, self.ties, self.duplicates)
+            return attempted(self.adapter, task, self.ties, self.duplicates)
         except Exception as error:  # what makes all queries impossible, it did not before
             return Attempt(Run({}), {query.id: error for query in golden})
 

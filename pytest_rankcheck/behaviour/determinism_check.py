@@ -17,9 +17,9 @@ from pytest_rankcheck.behaviour.answer_comparison import (
 )
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.rankers.adapter_protocol import Order
-from pytest_rankcheck.rankers.adapters.many_queries import AtOnce
-from pytest_rankcheck.rankers.callable_adapters import Concurrently
+from pytest_rankcheck.rankers.adapter_protocol import Reorder
+from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter
+from pytest_rankcheck.rankers.callable_adapters import ConcurrentAdapter
 from pytest_rankcheck.rankers.rank import Attempt
 from pytest_rankcheck.rankers.run import Run
 
@@ -43,7 +43,7 @@ VARIED: tuple[Condition, ...] = get_args(Condition)[1:]
 AskedWays = Iterator[tuple[str, Attempt]]
 """In which way the ranker was asked, and what it answered."""
 
-_ORDERS: dict[str, Order] = {
+_ORDERS: dict[str, Reorder] = {
     "in reverse": lambda places: places[::-1],
     "every second one first": lambda places: [*places[1::2], *places[::2]],
 }
@@ -149,7 +149,7 @@ def _in_turn(wanted: Sequence[Condition], ranker: RepeatedRanker) -> Iterator[Co
     """Yield the conditions, those first that vary nothing else."""
     yield "repeats"
     varied = [condition for condition in VARIED if condition in wanted]
-    if isinstance(ranker.adapter, Concurrently):  # in any other order, other queries meet, too
+    if isinstance(ranker.adapter, ConcurrentAdapter):  # in any other order, other queries meet, too
         varied.sort(key=lambda condition: condition != "threads")
     yield from varied
 
@@ -220,7 +220,7 @@ def _threads(ranker: RepeatedRanker, golden: GoldenSet, threads: int, run: Run) 
     A ranker that is done at once is asked for some time, so that the threads do meet. What is
     async runs in one thread; it is asked for one query at a time instead.
     """
-    if isinstance(ranker.adapter, Concurrently):
+    if isinstance(ranker.adapter, ConcurrentAdapter):
         yield "one at a time", replace(ranker, concurrency=1).rerun(golden)
         return
     barrier = Barrier(threads)
@@ -259,11 +259,11 @@ def _not_applicable(condition: Condition, ranker: RepeatedRanker, golden: Golden
         case "candidates":
             if adapter.with_candidates(lambda places: places) is None:
                 return "the ranker is given no candidates"
-        case "threads" if isinstance(adapter, Concurrently) and ranker.concurrency == 1:
+        case "threads" if isinstance(adapter, ConcurrentAdapter) and ranker.concurrency == 1:
             return "concurrency=1 asks for one query at a time"
     return ""
 
 
 def _own_size(ranker: RepeatedRanker, golden: GoldenSet) -> int:
-    size = ranker.adapter.size if isinstance(ranker.adapter, AtOnce) else 1
+    size = ranker.adapter.size if isinstance(ranker.adapter, BatchedAdapter) else 1
     return min(size or len(golden), len(golden))

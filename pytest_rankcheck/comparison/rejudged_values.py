@@ -9,7 +9,7 @@ import numpy as np
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.run_golden_join import hits_of
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.rankers.query_hits import found_in_order
+from pytest_rankcheck.rankers.query_hits import hits_in_order
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["can_rejudge", "values_under"]
@@ -43,7 +43,7 @@ def values_under(
         max_grade: the highest grade of the whole golden set.
         exclude: whether a query without a grade above 0 is NaN.
     """
-    ranked = [found_in_order(docs, judged) for docs, judged in zip(rankings, grades, strict=True)]
+    ranked = [hits_in_order(docs, judged) for docs, judged in zip(rankings, grades, strict=True)]
     hits = hits_of(ranked, grades, max_grade)
     values = metric.compute(hits)
     return np.where((hits.ideal > 0).any(axis=1), values, np.nan) if exclude else values

@@ -10,7 +10,7 @@ import numpy as np
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.rankers.query_hits import Found
+from pytest_rankcheck.rankers.query_hits import QueryHits
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["BLOCK", "Joined", "hits_of", "join", "judged_hits"]
@@ -18,14 +18,14 @@ __all__ = ["BLOCK", "Joined", "hits_of", "join", "judged_hits"]
 BLOCK = 4096
 """Queries a block: it bounds the padded matrices, and with them the memory."""
 
-_NOTHING = Found(0, (), ())
+_NOTHING = QueryHits(0, (), ())
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
     """What a run says of each judged query."""
 
-    found: Mapping[str, Found]
+    found: Mapping[str, QueryHits]
     """By judged query, for those that the run has."""
     extra: tuple[str, ...]
     """The queries of the run that are not judged."""
@@ -41,7 +41,7 @@ def join(run: Run, golden: GoldenSet) -> Joined:
     def wanted(query_id: str) -> Collection[str] | None:
         return golden.grades(query_id) if query_id in golden else None
 
-    found: dict[str, Found] = {}
+    found: dict[str, QueryHits] = {}
     extra: list[str] = []
     with collector_paused():
         for query_id, result in run.found(wanted):
@@ -62,7 +62,9 @@ def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterat
         yield _block(joined.found, golden, query_ids[start : start + block])
 
 
-def _block(found: Mapping[str, Found], golden: GoldenSet, query_ids: Sequence[str]) -> JudgedHits:
+def _block(
+    found: Mapping[str, QueryHits], golden: GoldenSet, query_ids: Sequence[str]
+) -> JudgedHits:
     return hits_of(
         [found.get(query_id, _NOTHING) for query_id in query_ids],
         [golden.grades(query_id) for query_id in query_ids],
@@ -71,7 +73,7 @@ def _block(found: Mapping[str, Found], golden: GoldenSet, query_ids: Sequence[st
 
 
 def hits_of(
-    found: Sequence[Found], judged: Sequence[Mapping[str, float]], max_grade: float
+    found: Sequence[QueryHits], judged: Sequence[Mapping[str, float]], max_grade: float
 ) -> JudgedHits:
     """Return the judged hits of some rankings.
 

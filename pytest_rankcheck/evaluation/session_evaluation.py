@@ -15,12 +15,11 @@ from pytest_rankcheck.evaluation.run_golden_join import hits_of
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.query_slices import label_of
+from pytest_rankcheck.golden.query import Query, label_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.metric_registry import Unit
 from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.rankers.query_hits import found_in_order
+from pytest_rankcheck.rankers.query_hits import hits_in_order
 from pytest_rankcheck.sessions.session_log import SessionLog
 from pytest_rankcheck.statistics.array_types import FloatArray
 
@@ -125,7 +124,7 @@ def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None)
         judged = _judgments(judgments, state.id, state.session_id, log, judged_by)
         if judged is None:
             continue
-        rows.append(found_in_order(tuple(dict.fromkeys(state.results)), judged))
+        rows.append(hits_in_order(tuple(dict.fromkeys(state.results)), judged))
         grades.append(judged)
         sessions.append(state.session)
         places.append(state.place)

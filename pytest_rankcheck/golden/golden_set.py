@@ -27,8 +27,7 @@ from pytest_rankcheck.golden.golden_subsets import (
     sampled_ids,
 )
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.query_slices import label_of
+from pytest_rankcheck.golden.query import Query, label_of
 
 if TYPE_CHECKING:
     import pandas as pd

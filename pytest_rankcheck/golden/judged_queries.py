@@ -19,8 +19,7 @@ from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprin
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.lint.lint_finding import Finding
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
-from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.query_slices import slices_of
+from pytest_rankcheck.golden.query import Query, slices_of
 from pytest_rankcheck.golden.query_weights import clusters_of, effective_size, weights_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.golden.golden_source import checked_number
-from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.query_slices import label_of
+from pytest_rankcheck.golden.query import Query, label_of
 
 __all__ = ["clusters_of", "effective_size", "weights_of"]
 

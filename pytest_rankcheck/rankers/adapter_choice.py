@@ -1,4 +1,4 @@
-"""What is handed in as a ranker, as an adapter: callables, async callables, retrievers."""
+"""Choosing the adapter for a ranker: a callable, an async callable or a retriever."""
 
 from __future__ import annotations
 
@@ -6,40 +6,45 @@ from collections.abc import Callable, Iterator
 
 from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
-from pytest_rankcheck.rankers.callable_adapters import AsyncCallable, OneByOne, is_async, name_of
+from pytest_rankcheck.rankers.callable_adapters import (
+    AsyncCallableAdapter,
+    CallableAdapter,
+    is_async,
+    name_of,
+)
 
 __all__ = ["adapter_of", "is_ranker"]
 
 _ID_KEYS = ("doc_id", "id", "source")
-"""Where retrievers' documents keep their ids, if they have none of their own."""
+"""Metadata keys that hold the id of a retriever's document, if it has no id of its own."""
 
 
 def adapter_of(ranker: object) -> Adapter:
-    """Return the adapter that asks a ranker.
+    """Return the adapter for a ranker.
 
     Raises:
-        RankerError: it is no ranker.
+        RankerError: the object is not a ranker.
     """
     if isinstance(ranker, Adapter):
         return ranker
     ask = _retriever(ranker)
     if ask is not None:
-        return OneByOne(ask, name_of(ranker))
+        return CallableAdapter(ask, name_of(ranker))
     if not callable(ranker):
         raise RankerError(
-            f"the ranker is {type(ranker).__name__}, which cannot be called; give a function from "
-            "a query's text to document ids, best first"
+            f"the ranker is {type(ranker).__name__}, which cannot be called; give a function that "
+            "takes a query's text and returns document ids, best first"
         )
-    return AsyncCallable(ranker) if is_async(ranker) else OneByOne(ranker)
+    return AsyncCallableAdapter(ranker) if is_async(ranker) else CallableAdapter(ranker)
 
 
 def is_ranker(value: object) -> bool:
-    """Whether something can be asked."""
+    """Whether an object can be used as a ranker."""
     return isinstance(value, Adapter) or callable(value) or _retriever(value) is not None
 
 
 def _retriever(ranker: object) -> Callable[[str], object] | None:
-    """Return how a retriever of LangChain or LlamaIndex is asked; None if it is none."""
+    """Return a function that asks a LangChain or LlamaIndex retriever; None for other objects."""
     if isinstance(ranker, type):
         return None
     is_named = any(kind.__name__ == "BaseRetriever" for kind in type(ranker).__mro__)
@@ -54,19 +59,19 @@ def _retriever(ranker: object) -> Callable[[str], object] | None:
     return None
 
 
-def _nodes(found: object) -> Iterator[object]:
-    """Yield the ids of what LlamaIndex found: of the document where the node tells it."""
-    for item in found:  # type: ignore[attr-defined]
+def _nodes(results: object) -> Iterator[object]:
+    """Yield the ids of LlamaIndex results: the document's id if the node has it, else its own."""
+    for item in results:  # type: ignore[attr-defined]
         node = getattr(item, "node", item)
         doc_id = (getattr(node, "metadata", None) or {}).get("doc_id") or node.node_id
         yield str(doc_id)
 
 
 def _document_id(document: object) -> str:
-    """Return the id of a document of LangChain.
+    """Return the id of a LangChain document.
 
     Raises:
-        RankerError: it has none.
+        RankerError: the document has no id.
     """
     doc_id = getattr(document, "id", None)
     if doc_id is None:
@@ -74,7 +79,7 @@ def _document_id(document: object) -> str:
         doc_id = next((metadata[key] for key in _ID_KEYS if key in metadata), None)
     if doc_id is None:
         raise RankerError(
-            f"a document of the retriever has no id: {quoted(document)}; give it one (Document.id, "
-            f"or {', '.join(_ID_KEYS)} in its metadata), or hand in a function that returns ids"
+            f"the retriever returned a document without an id: {quoted(document)}; set Document.id "
+            f"(or {', '.join(_ID_KEYS)} in its metadata), or give a function that returns ids"
         )
     return str(doc_id)

@@ -1,4 +1,4 @@
-"""How rankers are asked: what they are told, what comes back, and trying again."""
+"""The adapter protocol: what a ranker is asked, what it answers, and when it is retried."""
 
 from __future__ import annotations
 
@@ -11,76 +11,87 @@ from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["Adapter", "Answered", "Asking", "Done", "Order", "Retried", "no_text"]
+__all__ = [
+    "Adapter",
+    "OnAnswer",
+    "QueryAnswer",
+    "RankingTask",
+    "Reorder",
+    "RetriedError",
+    "no_text",
+]
 
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 30.0
 
-Retried = type[BaseException] | str
-"""An error that is worth another try: its class, or the name of it or of a class it comes from."""
+RetriedError = type[BaseException] | str
+"""An error worth retrying: its class, or the name of its class or of a base class."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """What a ranker answered to a query, or why it did not."""
+class QueryAnswer:
+    """A ranker's answer to a query, or why it failed."""
 
     query: Query
     answer: object = None
     failure: Exception | None = None
     seconds: float = math.nan
-    """How long it took: of a batch, its share."""
+    """How long it took; for a batch, the query's share."""
 
 
-Order = Callable[[Sequence[int]], Sequence[int]]
-"""Puts places into another order."""
+Reorder = Callable[[Sequence[int]], Sequence[int]]
+"""Reorders places."""
 
-Done = Callable[[Answered], None]
-"""Is handed each answer as it comes."""
+OnAnswer = Callable[[QueryAnswer], None]
+"""Called with each answer as it arrives."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What a ranker is asked, and under which conditions."""
+class RankingTask:
+    """The queries to rank, the depth, and how to run and retry them."""
 
     golden: GoldenSet
     depth: int
     concurrency: int = 8
-    """How many queries an async ranker works on at the same time."""
+    """How many queries an async ranker processes at the same time."""
     timeout: float | None = None
-    """Seconds for one query of an async ranker."""
+    """Time limit for one query of an async ranker, in seconds."""
     retries: int = 0
-    """How often a query is tried again after an error of `retry_on`."""
-    retry_on: Sequence[Retried] = ()
+    """How often a query is retried after an error listed in `retry_on`."""
+    retry_on: Sequence[RetriedError] = ()
     first_wait: float = field(default=_FIRST_WAIT)
-    """Seconds before the second try; twice as long before each further one."""
+    """Seconds before the first retry; doubled before each further one."""
 
     def wait_before(self, tries: int, error: BaseException) -> float | None:
-        """Return how long to wait after ``tries`` tries; None if there is no other."""
+        """Return how many seconds to wait after ``tries`` tries; None if no retries are left."""
         if tries > self.retries or not any(_is_named(error, named) for named in self.retry_on):
             return None
         return float(min(self.first_wait * 2 ** (tries - 1), _LONGEST_WAIT))
 
-    def checked(self) -> Asking:
-        """Return itself.
+    def checked(self) -> RankingTask:
+        """Return the task, validated.
 
         Raises:
-            RankerError: a number is out of its range.
+            RankerError: a number is out of range.
         """
-        for what, value, least in (
+        for name, value, least in (
             ("depth", self.depth, 1),
             ("concurrency", self.concurrency, 1),
             ("retries", self.retries, 0),
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise RankerError(
-                    f"{what}={quoted(value)}: {what} is a whole number of at least {least}"
+                    f"{name}={quoted(value)} is invalid; {name} is a whole number of at least "
+                    f"{least}"
                 )
         if self.timeout is not None and not self.timeout > 0:
-            raise RankerError(f"timeout={quoted(self.timeout)}: a timeout is more than 0 seconds")
+            raise RankerError(
+                f"timeout={quoted(self.timeout)} is invalid; a timeout is more than 0 seconds"
+            )
         return self
 
 
-def _is_named(error: BaseException, named: Retried) -> bool:
+def _is_named(error: BaseException, named: RetriedError) -> bool:
     if isinstance(named, type):
         return isinstance(error, named)
     return any(
@@ -90,28 +101,28 @@ def _is_named(error: BaseException, named: Retried) -> bool:
 
 
 class Adapter(ABC):
-    """A ranker that is asked in a way of its own: many queries at once, or over the network."""
+    """A way of asking a ranker: one query at a time, many at once, or over the network."""
 
     name: str
-    """What messages call it."""
+    """The ranker's name in messages."""
 
     @abstractmethod
-    def ask(self, asking: Asking, done: Done) -> None:
-        """Ask for every query of the golden set; hand on each answer as it comes.
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        """Ask every query of the golden set, and pass on each answer as it arrives.
 
-        What goes wrong with a query is its answer's ``failure``; only what makes all of them
-        impossible is raised.
+        An error with a single query becomes its answer's ``failure``; only errors that affect all
+        queries are raised.
         """
 
     def with_size(self, size: int) -> Adapter | None:
-        """Return the same ranker, asked for ``size`` queries at once; None: it is not."""
+        """Return the same ranker with batches of ``size`` queries; None if it takes no batches."""
         return None
 
-    def with_candidates(self, order: Order) -> Adapter | None:
-        """Return the same ranker, given its candidates in another order; None if it is given none.
+    def with_candidates(self, order: Reorder) -> Adapter | None:
+        """Return the same ranker with its candidates reordered; None if it takes no candidates.
 
         Args:
-            order: takes the places of a query's candidates, and returns them in another order.
+            order: takes the places of a query's candidates and returns them in another order.
         """
         return None
 
@@ -120,8 +131,8 @@ class Adapter(ABC):
 
 
 def no_text() -> RankerError:
-    """Return the error of a query without a text, for rankers that want one."""
+    """Return the error for a query without a text, for rankers that need one."""
     return RankerError(
         "the query has no text to give to the ranker; add its text to the golden set "
-        "(TREC qrels: a .queries.tsv beside them), or let the ranker take a Query"
+        "(for TREC qrels: in a .queries.tsv file beside them), or let the ranker take a Query"
     )

@@ -1,4 +1,4 @@
-"""Callables as rankers: one query after the other; where they are async, several at once."""
+"""Adapters for callables: one query after another, or several at once if they are async."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ from typing import Any
 
 from pytest_rankcheck.errors import RankerError
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Answered, Asking, Done, no_text
+from pytest_rankcheck.rankers.adapter_protocol import (
+    Adapter,
+    OnAnswer,
+    QueryAnswer,
+    RankingTask,
+    no_text,
+)
 
 __all__ = [
     "AskAsync",
-    "AsyncCallable",
-    "Concurrently",
-    "OneByOne",
-    "asked_with",
+    "AsyncCallableAdapter",
+    "CallableAdapter",
+    "ConcurrentAdapter",
+    "ask_function",
     "is_async",
     "name_of",
     "takes_queries",
@@ -33,23 +39,23 @@ _QUERY = re.compile(rf"\b{Query.__name__}\b")
 AskAsync = Callable[[Query], Awaitable[object]]
 
 
-class OneByOne(Adapter):
-    """A function from a query to its answer."""
+class CallableAdapter(Adapter):
+    """A function that takes a query and returns its answer."""
 
     def __init__(self, ranker: Callable[..., object], name: str | None = None) -> None:
         self._ranker = ranker
         self.name = name or name_of(ranker)
 
-    def ask(self, asking: Asking, done: Done) -> None:
-        """Call the function for one query after the other."""
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        """Call the function for one query after another."""
         __tracebackhide__ = True
-        ask = asked_with(self._ranker, asking)
-        for query in asking.golden:
-            done(_called(ask, query, asking))
+        ask = ask_function(self._ranker, task)
+        for query in task.golden:
+            on_answer(_called(ask, query, task))
 
 
-def _called(ask: Callable[[Query], object], query: Query, asking: Asking) -> Answered:
-    """Return the answer to a query, after as many tries as it may have."""
+def _called(ask: Callable[[Query], object], query: Query, task: RankingTask) -> QueryAnswer:
+    """Return the answer to a query, retried as often as allowed."""
     __tracebackhide__ = True
     tries = 0
     while True:
@@ -57,93 +63,93 @@ def _called(ask: Callable[[Query], object], query: Query, asking: Asking) -> Ans
         start = time.perf_counter()
         try:
             answer = ask(query)
-            if inspect.isgenerator(answer):  # it has not begun to rank yet
+            if inspect.isgenerator(answer):  # nothing has been ranked until it is consumed
                 answer = list(answer)
         except Exception as error:  # whatever a ranker raises is reported with its query
-            wait = asking.wait_before(tries, error)
+            wait = task.wait_before(tries, error)
             if wait is None:
-                return Answered(query, failure=error, seconds=time.perf_counter() - start)
+                return QueryAnswer(query, failure=error, seconds=time.perf_counter() - start)
             time.sleep(wait)
         else:
-            return Answered(query, answer, seconds=time.perf_counter() - start)
+            return QueryAnswer(query, answer, seconds=time.perf_counter() - start)
 
 
-class Concurrently(Adapter):
-    """An async way to ask: several queries at the same time, up to the bound."""
+class ConcurrentAdapter(Adapter):
+    """An async adapter that asks several queries at the same time, up to a limit."""
 
     @asynccontextmanager
-    async def opened(self, asking: Asking) -> AsyncIterator[AskAsync]:
-        """Open what is needed for all queries, and yield the function that asks for one."""
+    async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
+        """Open the resources shared by all queries, and yield the function that asks one."""
         raise NotImplementedError
         yield
 
-    def ask(self, asking: Asking, done: Done) -> None:
-        """Ask in an event loop of its own, whether or not one runs in this thread."""
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        """Ask in a separate event loop, whether or not one is running in this thread."""
         __tracebackhide__ = True
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            asyncio.run(self._ask_all(asking, done))
+            asyncio.run(self._ask_all(task, on_answer))
             return
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(lambda: asyncio.run(self._ask_all(asking, done))).result()
+            pool.submit(lambda: asyncio.run(self._ask_all(task, on_answer))).result()
 
-    async def _ask_all(self, asking: Asking, done: Done) -> None:
-        waiting = iter(asking.golden)
-        async with self.opened(asking) as ask:
+    async def _ask_all(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        waiting = iter(task.golden)
+        async with self.opened(task) as ask:
 
             async def work() -> None:
                 for query in waiting:  # shared: each query goes to one worker
-                    done(await _awaited(ask, query, asking))
+                    on_answer(await _awaited(ask, query, task))
 
             async with asyncio.TaskGroup() as workers:
-                for _ in range(min(asking.concurrency, len(asking.golden))):
+                for _ in range(min(task.concurrency, len(task.golden))):
                     workers.create_task(work())
 
 
-async def _awaited(ask: AskAsync, query: Query, asking: Asking) -> Answered:
-    """Return the answer to a query, after as many tries as it may have."""
+async def _awaited(ask: AskAsync, query: Query, task: RankingTask) -> QueryAnswer:
+    """Return the answer to a query, retried as often as allowed."""
     tries = 0
     while True:
         tries += 1
         start = time.perf_counter()
         try:
-            async with asyncio.timeout(asking.timeout):
+            async with asyncio.timeout(task.timeout):
                 answer = await ask(query)
         except Exception as error:  # whatever a ranker raises is reported with its query
-            wait = asking.wait_before(tries, error)
+            wait = task.wait_before(tries, error)
             if wait is None:
-                failure = _explained(error, asking, tries)
-                return Answered(query, failure=failure, seconds=time.perf_counter() - start)
+                failure = _explained(error, task, tries)
+                return QueryAnswer(query, failure=failure, seconds=time.perf_counter() - start)
             await asyncio.sleep(wait)
         else:
-            return Answered(query, answer, seconds=time.perf_counter() - start)
+            return QueryAnswer(query, answer, seconds=time.perf_counter() - start)
 
 
-def _explained(error: Exception, asking: Asking, tries: int) -> Exception:
-    """Say how long it was waited, where an error has no words of its own."""
-    if not isinstance(error, TimeoutError) or str(error) or asking.timeout is None:
+def _explained(error: Exception, task: RankingTask, tries: int) -> Exception:
+    """Add the time limit to a timeout error that has no message."""
+    if not isinstance(error, TimeoutError) or str(error) or task.timeout is None:
         return error
     times = f", {tries} times" if tries > 1 else ""
-    return RankerError(f"no answer within {asking.timeout:g} s{times}")
+    return RankerError(f"no answer within {task.timeout:g} s{times}")
 
 
-class AsyncCallable(Concurrently):
-    """An async function from a query to its answer."""
+class AsyncCallableAdapter(ConcurrentAdapter):
+    """An async function that takes a query and returns its answer."""
 
     def __init__(self, ranker: Callable[..., object]) -> None:
         self._ranker = ranker
         self.name = name_of(ranker)
 
     @asynccontextmanager
-    async def opened(self, asking: Asking) -> AsyncIterator[AskAsync]:
+    async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
         """Yield the function itself; there is nothing to open."""
-        ask: Any = asked_with(self._ranker, asking)
+        ask: Any = ask_function(self._ranker, task)
         yield ask
 
 
 def is_async(ranker: Callable[..., object]) -> bool:
-    """Whether a ranker's answers are to be awaited."""
+    """Whether a ranker's answers must be awaited."""
     called = getattr(ranker, "func", ranker)  # of functools.partial
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(
         getattr(called, "__call__", None)  # noqa: B004 - of an object
@@ -151,17 +157,17 @@ def is_async(ranker: Callable[..., object]) -> bool:
 
 
 def name_of(ranker: object) -> str:
-    """Return what messages call a ranker."""
+    """Return the name of a ranker for messages."""
     return str(getattr(ranker, "__qualname__", type(ranker).__qualname__))
 
 
-def asked_with(ranker: Callable[..., object], asking: Asking) -> Callable[[Query], object]:
-    """Return a function that puts a query to the ranker in the way that the ranker takes it.
+def ask_function(ranker: Callable[..., object], task: RankingTask) -> Callable[[Query], object]:
+    """Return a function that calls the ranker with the arguments that its signature asks for.
 
-    A first parameter annotated ``Query`` gets the query, any other its text; a parameter named
-    ``depth``, or ``k``, gets the depth, and one named ``candidates`` the documents to rerank.
+    A first parameter annotated ``Query`` gets the query, any other one its text; a parameter named
+    ``depth`` or ``k`` gets the depth, and one named ``candidates`` the documents to rerank.
     """
-    call: Callable[..., object] = with_depth(ranker, asking.depth)
+    call: Callable[..., object] = with_depth(ranker, task.depth)
     takes_query = takes_queries(ranker)
     takes_candidates = _has(ranker, "candidates")
 
@@ -169,10 +175,10 @@ def asked_with(ranker: Callable[..., object], asking: Asking) -> Callable[[Query
         __tracebackhide__ = True
         if query.text is None and not takes_query:
             raise no_text()
-        given = query if takes_query else query.text
+        argument = query if takes_query else query.text
         if takes_candidates:
-            return call(given, candidates=list(asking.golden.candidates_of(query.id)))
-        return call(given)
+            return call(argument, candidates=list(task.golden.candidates_of(query.id)))
+        return call(argument)
 
     return ask
 
@@ -187,7 +193,7 @@ def with_depth(ranker: Callable[..., object], depth: int) -> Callable[[Any], obj
 
 
 def takes_queries(ranker: Callable[..., object]) -> bool:
-    """Whether the first parameter is annotated ``Query``, or a list of them."""
+    """Whether the first parameter is annotated as ``Query`` or a list of them."""
     parameters = _parameters(ranker)
     annotation = str(parameters[0].annotation) if parameters else ""
     return _QUERY.search(annotation) is not None
@@ -199,7 +205,7 @@ def _has(ranker: Callable[..., object], name: str) -> bool:
 
 
 def _parameters(ranker: Callable[..., object]) -> list[inspect.Parameter]:
-    """Return the ranker's parameters; none where it is written in C and does not tell."""
+    """Return the ranker's parameters; none for a C function without a signature."""
     try:
         return list(inspect.signature(ranker).parameters.values())
     except (TypeError, ValueError):

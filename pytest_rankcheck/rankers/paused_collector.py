@@ -1,4 +1,4 @@
-"""Pausing the collector of reference cycles."""
+"""Pausing the cyclic garbage collector."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["collector_paused"]
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Let Python not look for reference cycles for a while.
+    """Pause the collection of reference cycles.
 
-    Reading a run makes many small objects and no cycle. Each collection in between would look
-    through every document of every list that the caller holds, and find nothing.
+    Reading a run creates many small objects and no cycles. Each collection would traverse every
+    document of every list that the caller holds, and find nothing.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""What an evaluation keeps of one query's ranking: where its judged documents are, and its top."""
+"""The hits of one query: the ranks of its judged documents, and the top of its ranking."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from pytest_rankcheck.rankers.ranking import (
     by_score,
     without_duplicates,
 )
-from pytest_rankcheck.rankers.score_ranks import Id, ranks_of, top_of
+from pytest_rankcheck.rankers.score_ranks import Id, ranks_of, top_by_score
 
-__all__ = ["TOP", "Found", "Reading", "Wanted", "found_by_score", "found_in_order"]
+__all__ = ["TOP", "QueryHits", "RunSource", "Wanted", "hits_by_score", "hits_in_order"]
 
 TOP = 20
-"""How many documents of each ranking are kept where not all are, to show what moved."""
+"""How many documents of each ranking are kept, if not all, to show what moved."""
 
 _FEW = 4
-"""So few documents are looked for one by one, more of them in one pass over the ranking."""
+"""Up to this many documents are searched one by one, more in one pass over the ranking."""
 
 Wanted = Callable[[str], Collection[str] | None]
 """The documents of a query whose ranks are wanted; None for a query that is not evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A run file and the conventions by which it is read."""
+class RunSource:
+    """A run file and the conventions for reading it."""
 
     path: Path
     ties: Ties = "doc_id"
     duplicates: Duplicates = "error"
     columns: Mapping[str, str] = field(default_factory=dict)
-    """What columns of a table mean that have unusual names, by our names."""
+    """``{role: column}`` for table columns with unusual names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Where the wanted documents of a query are."""
+class QueryHits:
+    """The ranks of the wanted documents of a query."""
 
     retrieved: int
     """How many documents were ranked."""
@@ -49,25 +49,24 @@ class Found:
     doc_ids: Sequence[str]
     """The same documents."""
     top: Sequence[str] = ()
-    """The first documents, where the whole ranking is not kept."""
+    """The first documents, if the whole ranking is not kept."""
 
-    def cut(self, depth: int) -> Found:
-        """Return what would have been found had only ``depth`` documents been ranked."""
+    def cut(self, depth: int) -> QueryHits:
+        """Return the hits as if only ``depth`` documents had been ranked."""
         kept = sum(rank <= depth for rank in self.ranks)
-        return Found(
+        return QueryHits(
             min(self.retrieved, depth), self.ranks[:kept], self.doc_ids[:kept], self.top[:depth]
         )
 
 
-def found_in_order(doc_ids: Sequence[str], wanted: Collection[str]) -> Found:
-    """Return where the wanted documents are in a ranking, best first."""
+def hits_in_order(doc_ids: Sequence[str], wanted: Collection[str]) -> QueryHits:
+    """Return the ranks of the wanted documents in a ranking, best first."""
     if len(wanted) <= _FEW:
-        found = (doc for doc in wanted if doc in doc_ids)
-        pairs = sorted((doc_ids.index(doc) + 1, doc) for doc in found)
+        pairs = sorted((doc_ids.index(doc) + 1, doc) for doc in wanted if doc in doc_ids)
     else:
         judged = frozenset(wanted)
         pairs = [(rank, doc) for rank, doc in enumerate(doc_ids, start=1) if doc in judged]
-    return Found(
+    return QueryHits(
         retrieved=len(doc_ids),
         ranks=[rank for rank, _ in pairs],
         doc_ids=[doc for _, doc in pairs],
@@ -75,28 +74,28 @@ def found_in_order(doc_ids: Sequence[str], wanted: Collection[str]) -> Found:
     )
 
 
-def found_by_score(
-    reading: Reading,
+def hits_by_score(
+    source: RunSource,
     query_id: str,
     docs: Sequence[Id],
     scores: Sequence[float],
     wanted: Collection[Id],
-) -> Found:
-    """Return where the wanted documents are, given all documents and scores as a file has them.
+) -> QueryHits:
+    """Return the ranks of the wanted documents, given all documents and scores in file order.
 
     Raises:
-        RunError: a document stands twice, or scores are tied and that is an error.
+        RunError: a document is duplicated, or scores are tied, where that is an error.
     """
-    distinct, ties = set(docs), reading.ties
+    distinct, ties = set(docs), source.ties
     if len(distinct) < len(docs) or (ties == "error" and len(set(scores)) < len(scores)):
-        ranking = _checked_ranking(reading, query_id, docs, scores)
-        return found_in_order(ranking.doc_ids, [_text(doc) for doc in wanted])
+        ranking = _checked_ranking(source, query_id, docs, scores)
+        return hits_in_order(ranking.doc_ids, [_text(doc) for doc in wanted])
     ordered = sorted(scores)
-    known = distinct.intersection(wanted)
-    score_of = {doc: scores[docs.index(doc)] for doc in known}
-    pairs = ranks_of(known, score_of.get, docs, scores, ordered=ordered, ties=ties)
-    top = top_of(docs, scores, ordered, ties, TOP)
-    return Found(
+    retrieved = distinct.intersection(wanted)
+    score_of = {doc: scores[docs.index(doc)] for doc in retrieved}
+    pairs = ranks_of(retrieved, score_of.get, docs, scores, ordered=ordered, ties=ties)
+    top = top_by_score(docs, scores, ordered, ties, TOP)
+    return QueryHits(
         retrieved=len(docs),
         ranks=[rank for rank, _ in pairs],
         doc_ids=[_text(doc) for _, doc in pairs],
@@ -105,10 +104,10 @@ def found_by_score(
 
 
 def _checked_ranking(
-    reading: Reading, query_id: str, docs: Sequence[Id], scores: Sequence[float]
+    source: RunSource, query_id: str, docs: Sequence[Id], scores: Sequence[float]
 ) -> Ranking:
-    ranking = by_score([_text(doc) for doc in docs], scores, query_id, reading.ties)
-    return without_duplicates(ranking, query_id, reading.duplicates)
+    ranking = by_score([_text(doc) for doc in docs], scores, query_id, source.ties)
+    return without_duplicates(ranking, query_id, source.duplicates)
 
 
 def _text(doc_id: str | bytes) -> str:

@@ -9,7 +9,12 @@ from typing import TypedDict
 from pytest_rankcheck.errors import RankerError, RunError, listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.adapter_choice import adapter_of
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Answered, Asking, Retried
+from pytest_rankcheck.rankers.adapter_protocol import (
+    Adapter,
+    QueryAnswer,
+    RankingTask,
+    RetriedError,
+)
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     Ranking,
@@ -34,7 +39,7 @@ def rank(
     concurrency: int = 8,
     timeout: float | None = None,
     retries: int = 0,
-    retry_on: Sequence[Retried] = (),
+    retry_on: Sequence[RetriedError] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
     """Ask ``ranker`` for every query of ``golden`` and return its answers as a run.
@@ -63,8 +68,8 @@ def rank(
             failing queries are counted; the first failure is the cause.
     """
     __tracebackhide__ = True
-    asking = Asking(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
-    attempt = attempted(adapter_of(ranker), asking, ties, duplicates, progress)
+    task = RankingTask(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
+    attempt = attempted(adapter_of(ranker), task, ties, duplicates, progress)
     if attempt.failures:
         _report(attempt.failures, golden)
     return attempt.run
@@ -79,7 +84,7 @@ class RankOptions(TypedDict, total=False):
     concurrency: int
     timeout: float | None
     retries: int
-    retry_on: Sequence[Retried]
+    retry_on: Sequence[RetriedError]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class Attempt:
 
 def attempted(
     adapter: Adapter,
-    asking: Asking,
+    task: RankingTask,
     ties: Ties = "doc_id",
     duplicates: Duplicates = "error",
     progress: Callable[[int, int], None] | None = None,
@@ -107,19 +112,19 @@ def attempted(
     __tracebackhide__ = True
     checked_option(ties, Ties, "ties")
     checked_option(duplicates, Duplicates, "duplicates")
-    golden = asking.golden
+    golden = task.golden
     rankings: dict[str, Ranking] = {}
     failures: dict[str, Exception] = {}
     seconds: dict[str, float] = {}
 
-    def done(answered: Answered) -> None:
-        query_id, failure = answered.query.id, answered.failure
+    def on_answer(query_answer: QueryAnswer) -> None:
+        query_id, failure = query_answer.query.id, query_answer.failure
         try:
             if failure is None:
                 rankings[query_id] = ranking_of(
-                    answered.answer,
+                    query_answer.answer,
                     query_id,
-                    depth=asking.depth,
+                    depth=task.depth,
                     ties=ties,
                     duplicates=duplicates,
                 )
@@ -127,17 +132,17 @@ def attempted(
             failure = error
         if failure is not None:
             failures[query_id] = failure
-        seconds[query_id] = answered.seconds
+        seconds[query_id] = query_answer.seconds
         if progress is not None:
             progress(len(seconds), len(golden))
 
-    adapter.ask(asking, done)
+    adapter.ask(task, on_answer)
     # Whatever order they came in, they are in that of the golden set.
     answered_ids = [query.id for query in golden if query.id in rankings]
     run = Run(
         {query_id: rankings[query_id] for query_id in answered_ids},
         name=adapter.name,
-        depth=asking.depth,
+        depth=task.depth,
         ties=ties,
         duplicates=duplicates,
         seconds={query_id: seconds[query_id] for query_id in answered_ids},

@@ -1,4 +1,4 @@
-"""Finding the ranker that a specification such as ``package.module:name`` means."""
+"""Loading the ranker named by a specification such as ``package.module:name``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["load_ranker"]
 def load_ranker(specification: str) -> object:
     """Return the ranker that ``package.module:name`` names.
 
-    ``name`` may be dotted, and may end with ``()``: then what it names is called once, without
+    ``name`` may be dotted. If it ends with ``()``, the named object is called once, without
     arguments, and its result is the ranker.
 
     Raises:
-        ConfigurationError: the specification is malformed, the module is not there or has no such
-            name, or what is there cannot be called.
-        Exception: what the module raises while it is imported, or the factory when it is called.
+        ConfigurationError: the specification is malformed, the module is missing or lacks the
+            name, or the named object cannot be called.
+        Exception: whatever the module raises on import, or the factory when called.
     """
     __tracebackhide__ = True
     module_name, colon, path = specification.strip().partition(":")
@@ -30,17 +30,17 @@ def load_ranker(specification: str) -> object:
     if not colon or not all(part.isidentifier() for part in parts):
         raise ConfigurationError(
             f"'{quoted(specification)}' does not name a ranker; write package.module:name, for "
-            "example search.engine:rank (or search.engine:Engine() to have it made)"
+            "example search.engine:rank (or search.engine:Engine() to create an instance)"
         )
-    found: object = _module(module_name)
+    target: object = _module(module_name)
     for part in path.split("."):
-        if not hasattr(found, part):
-            near = suggestion(part, [name for name in dir(found) if not name.startswith("_")])
+        if not hasattr(target, part):
+            near = suggestion(part, [name for name in dir(target) if not name.startswith("_")])
             raise ConfigurationError(
                 f"ranker '{quoted(specification)}': there is no '{part}' in {module_name}{near}"
             )
-        found = getattr(found, part)
-    return _callable(found, is_factory, specification)
+        target = getattr(target, part)
+    return _callable(target, is_factory, specification)
 
 
 def _module(name: str) -> object:
@@ -49,7 +49,7 @@ def _module(name: str) -> object:
         return importlib.import_module(name)
     except ModuleNotFoundError as missing:
         if missing.name is None or not f"{name}.".startswith(f"{missing.name}."):
-            raise  # the module is there, and imports another one that is not
+            raise  # the module exists, but imports another one that is missing
         raise ConfigurationError(
             f"ranker module '{quoted(name)}' cannot be imported: no module named "
             f"'{missing.name}'. Is its folder on sys.path (here: {_searched()})? In a repository "
@@ -57,18 +57,18 @@ def _module(name: str) -> object:
         ) from None
 
 
-def _callable(found: object, is_factory: bool, specification: str) -> object:
+def _callable(target: object, is_factory: bool, specification: str) -> object:
     __tracebackhide__ = True
-    ranker = found() if is_factory and callable(found) else found
+    ranker = target() if is_factory and callable(target) else target
     if isinstance(ranker, type):
         raise ConfigurationError(
             f"ranker '{quoted(specification)}' is a class; write '{quoted(specification)}()' to "
-            "have an instance made, or name a function"
+            "create an instance, or name a function"
         )
     if not is_ranker(ranker):
         raise ConfigurationError(
             f"ranker '{quoted(specification)}' is {type(ranker).__name__}, which cannot be called; "
-            "name a function from a query's text to document ids, best first"
+            "name a function that takes a query's text and returns document ids, best first"
         )
     return ranker
 

@@ -1,4 +1,4 @@
-"""One query's ranking: reading the shapes in which rankings come, and putting them in order."""
+"""One query's ranking: parsing the forms in which rankings are given, and sorting them."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ __all__ = [
 ]
 
 Ties = Literal["doc_id", "input", "error"]
-"""Documents with equal scores: by document id, descending, as in trec_eval; as they stand in the
-input; or an error."""
+"""How documents with equal scores are ordered: by document id, descending, as in trec_eval; as in
+the input; or not at all, which is an error."""
 
 Duplicates = Literal["error", "first"]
-"""A document that stands twice in a ranking: an error; or its first place counts."""
+"""How a duplicate document in a ranking is treated: as an error; or only its first place counts."""
 
 _DOC_COLUMNS = ("doc_id", "docno", "docid", "id")
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The documents ranked for one query, best first, with their scores where there are any."""
+    """The documents ranked for one query, best first, with their scores if known."""
 
     doc_ids: tuple[str, ...]
     scores: tuple[float, ...] | None = None
     repeated: bool = False
-    """Whether a document stood twice, so that its later places were left out."""
+    """Whether a document was duplicated, so that its later places were dropped."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -54,29 +54,27 @@ class Ranking:
 
 
 def checked_option(value: str, kind: object, name: str) -> None:
-    """Refuse a word that the literal type ``kind`` does not have.
+    """Check that ``value`` is one of the values of the literal type ``kind``.
 
     Raises:
-        RunError: naming what is allowed.
+        RunError: it is not; the message names the allowed values.
     """
     allowed = get_args(kind)
     if value not in allowed:
         hint = suggestion(str(value), allowed)
-        raise RunError(
-            f"{name}={quoted(value)} is not possible{hint}; allowed: {', '.join(allowed)}"
-        )
+        raise RunError(f"{name}={quoted(value)} is invalid{hint}; allowed: {', '.join(allowed)}")
 
 
 def by_score(
     doc_ids: Sequence[str], scores: Sequence[float], query_id: str, ties: Ties = "doc_id"
 ) -> Ranking:
-    """Return the documents in the order of their scores, highest first.
+    """Return the documents sorted by score, highest first.
 
     Args:
         doc_ids: the documents, in the order of the input.
-        scores: float64, one a document; none of them NaN or infinite.
+        scores: one finite float64 per document.
         query_id: the query, for messages.
-        ties: what decides between equal scores.
+        ties: how equal scores are ordered.
 
     Raises:
         RunError: a score is not finite, or scores are tied and ``ties`` is ``"error"``.
@@ -87,7 +85,7 @@ def by_score(
         if not math.isfinite(score):
             raise RunError(
                 f"query '{quoted(query_id)}': the score of document '{quoted(doc_id)}' is {score}; "
-                "a score is a finite number"
+                "scores must be finite numbers"
             )
     pairs = list(zip(scores, doc_ids, strict=True))
     if ties == "doc_id":
@@ -100,7 +98,7 @@ def by_score(
 
 
 def _is_falling(scores: Sequence[float]) -> bool:
-    """Whether all scores are finite, and each is lower than the one before."""
+    """Whether all scores are finite, and each is lower than the previous one."""
     if not math.isfinite(sum(scores)):
         return False
     return list(scores) == sorted(scores, reverse=True) and len(set(scores)) == len(scores)
@@ -117,10 +115,10 @@ def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
 
 
 def without_duplicates(ranking: Ranking, query_id: str, duplicates: Duplicates) -> Ranking:
-    """Return the ranking with each document once.
+    """Return the ranking without duplicate documents.
 
     Raises:
-        RunError: a document stands twice and ``duplicates`` is ``"error"``.
+        RunError: a document is duplicated and ``duplicates`` is ``"error"``.
     """
     if len(set(ranking.doc_ids)) == len(ranking.doc_ids):
         return ranking
@@ -144,20 +142,20 @@ def ranking_of(
     ties: Ties = "doc_id",
     duplicates: Duplicates = "error",
 ) -> Ranking:
-    """Return the ranking that a ranker's answer, or a value of a dict of rankings, means.
+    """Return the ranking given by a ranker's answer, or by a value of a dict of rankings.
 
     Args:
         answer: document ids, best first; or (id, score) pairs, best first; or {id: score}, which
-            has no order of its own and is put into that of the scores; or a DataFrame with a
-            column ``doc_id`` (or ``docno``), best first. A generator will do.
+            is sorted by score; or a DataFrame with a column ``doc_id`` (or ``docno``), best first.
+            A generator is also accepted.
         query_id: the query, for messages.
-        depth: keep no more than so many documents.
-        ties: what decides between equal scores of {id: score}.
-        duplicates: what happens to a document that stands twice.
+        depth: the largest number of documents to keep.
+        ties: how equal scores of {id: score} are ordered.
+        duplicates: how a duplicate document is treated.
 
     Raises:
-        RunError: the answer is none of these, an id is no id, a score no finite number, or a
-            document stands twice.
+        RunError: the answer has another form, an id or score is invalid, or a document is
+            duplicated.
     """
     if is_list_of_ids(answer):
         ranking = Ranking(tuple(answer))
@@ -168,10 +166,10 @@ def ranking_of(
 
 
 def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:
-    """Whether an answer is a list of distinct ids that are text: told by a few calls for all."""
+    """Whether an answer is a list of distinct text ids, checked with a few calls for the whole."""
     if not isinstance(answer, (list, tuple)) or not answer or type(answer[0]) is not str:
         return False
-    with suppress(TypeError):  # something that cannot be hashed, or is not text
+    with suppress(TypeError):  # an item that is not hashable or not text
         distinct = set(answer)
         "".join(answer)
         return len(distinct) == len(answer) and "" not in distinct
@@ -179,7 +177,7 @@ def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:
 
 
 def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ranking:
-    """Return the ranking that ``answer`` means, with whatever stands twice in it.
+    """Return the ranking given by ``answer``, including duplicate documents.
 
     Raises:
         RunError: as in `ranking_of`.
@@ -195,9 +193,9 @@ def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ra
     if isinstance(answer, Iterable) and not isinstance(answer, (str, bytes)):
         return _from_items(list(answer), query_id)
     raise RunError(
-        f"query '{quoted(query_id)}': the ranking is {_described(answer)}; it is a list of "
+        f"query '{quoted(query_id)}': the ranking is {_described(answer)}; it must be a list of "
         "document ids (best first), (id, score) pairs, {id: score}, or a DataFrame. For no "
-        "results, an empty list"
+        "results, give an empty list"
     )
 
 
@@ -209,7 +207,7 @@ def _from_items(items: list[object], query_id: str) -> Ranking:
     for item in items:
         if not isinstance(item, (tuple, list)) or len(item) != 2:
             raise RunError(
-                f"query '{quoted(query_id)}': {_described(item)} stands among (id, score) pairs; "
+                f"query '{quoted(query_id)}': {_described(item)} is mixed with (id, score) pairs; "
                 "give all documents as pairs, or all as ids"
             )
         doc_ids.append(_doc_id(item[0], query_id))
@@ -252,7 +250,7 @@ def _score(value: object, doc_id: str, query_id: str) -> float:
     if not math.isfinite(score):
         raise RunError(
             f"query '{quoted(query_id)}': the score of document '{quoted(doc_id)}' is "
-            f"{_described(value)}; a score is a finite number"
+            f"{_described(value)}; scores must be finite numbers"
         )
     return score
 

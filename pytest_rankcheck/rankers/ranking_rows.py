@@ -1,4 +1,4 @@
-"""What a file says of one query: documents, scores, and which of the two decides the order."""
+"""One query's ranking as a run file holds it: documents, scores, and which decides the order."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from dataclasses import dataclass, field
 
 from pytest_rankcheck.rankers.ranking import Ranking, Ties, by_score
 
-__all__ = ["Listing", "Listings", "rows_of"]
+__all__ = ["FileRanking", "FileRankings", "ranked_rows"]
 
 
 @dataclass(slots=True)
-class Listing:
-    """The documents that a file lists for one query, in the order of the file."""
+class FileRanking:
+    """The documents that a run file lists for one query, in file order."""
 
     doc_ids: list[str] = field(default_factory=list)
     scores: list[float] | None = None
     score_decides: bool = False
-    """Whether the ranking is by score, as in TREC runs, or as the file lists it."""
+    """Whether the ranking is by score, as in TREC runs, or in file order."""
 
     @classmethod
-    def of(cls, ranking: Ranking) -> Listing:
-        """Return a ranking as it is written to a file."""
+    def of(cls, ranking: Ranking) -> FileRanking:
+        """Return a ranking in the form in which it is written to a file."""
         return cls(list(ranking.doc_ids), None if ranking.scores is None else list(ranking.scores))
 
     def ranking(self, query_id: str, ties: Ties) -> Ranking:
-        """Return the ranking that the file means.
+        """Return the ranking.
 
         Raises:
             RunError: scores are tied and ``ties`` is ``"error"``.
@@ -37,12 +37,12 @@ class Listing:
         return Ranking(tuple(self.doc_ids), None if self.scores is None else tuple(self.scores))
 
     def ordering_scores(self, query_id: str) -> list[float]:
-        """Return scores that give the order of the list to every evaluator that reads them.
+        """Return scores from which every evaluator reads the order of the list.
 
-        Its own scores where they, with ties by document id, give that order; else they count
-        down from the number of documents.
+        These are the original scores if, with ties by document id, they give that order; otherwise
+        they count down from the number of documents.
         """
-        # Some evaluators compare scores as float32, where close ones are tied.
+        # Some evaluators compare scores as float32, in which close scores are tied.
         for precision in ("d", "f"):
             rounded = _as(precision, self.scores)
             if rounded is None:
@@ -55,7 +55,7 @@ class Listing:
 
 
 def _as(precision: str, scores: list[float] | None) -> list[float] | None:
-    """Return scores at a precision of C, or None where there are none or one is too large."""
+    """Return scores at a C precision; None without scores, or if one is too large."""
     if scores is None:
         return None
     try:
@@ -65,13 +65,13 @@ def _as(precision: str, scores: list[float] | None) -> list[float] | None:
     return rounded if all(map(math.isfinite, rounded)) else None
 
 
-Listings = dict[str, Listing]
-"""The listings of a file, by query id."""
+FileRankings = dict[str, FileRanking]
+"""The rankings of a file, by query id."""
 
 
-def rows_of(listings: Listings) -> Iterator[tuple[str, str, int, float]]:
-    """Yield query, document, rank and an ordering score of every ranked document."""
-    for query_id, listing in listings.items():
-        pairs = zip(listing.doc_ids, listing.ordering_scores(query_id), strict=True)
+def ranked_rows(rankings: FileRankings) -> Iterator[tuple[str, str, int, float]]:
+    """Yield query, document, rank and ordering score of every ranked document."""
+    for query_id, file_ranking in rankings.items():
+        pairs = zip(file_ranking.doc_ids, file_ranking.ordering_scores(query_id), strict=True)
         for rank, (doc_id, score) in enumerate(pairs, start=1):
             yield query_id, doc_id, rank, score

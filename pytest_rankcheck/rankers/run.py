@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import RunError, listed, plural, quoted, suggestion, unknown_id
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_in_order
+from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     Ranking,
@@ -23,8 +23,8 @@ from pytest_rankcheck.rankers.ranking import (
     ranking_of,
     without_duplicates,
 )
-from pytest_rankcheck.rankers.ranking_rows import Listing, Listings
-from pytest_rankcheck.rankers.raw_answers import Listed, Scored, unread
+from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
+from pytest_rankcheck.rankers.raw_answers import ListedAnswer, ScoredAnswer, raw_answer
 from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run"]
 
-Answer = Ranking | Scored | Listed
+Answer = Ranking | ScoredAnswer | ListedAnswer
 """A query's ranking, or an answer that nobody has put in order or copied yet."""
 
 _MEANINGS = ("query_id", "doc_id", "score", "rank")
@@ -142,7 +142,7 @@ class Run:
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
         chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
-        reading = Reading(file, ties, duplicates, dict(columns or {}))
+        reading = RunSource(file, ties, duplicates, dict(columns or {}))
         run = cls({}, name=name or file.name, ties=ties, duplicates=duplicates)
         run._file, run._loaded = RunFile(reading, chosen), None
         return run
@@ -177,7 +177,7 @@ class Run:
                     raise RunError(
                         f"query '{quoted(query_id)}' is given twice, as text and as a number"
                     )
-                as_given = unread(answer, ties) if depth is None else None
+                as_given = raw_answer(answer, ties) if depth is None else None
                 read[query_id] = as_given or ranking_of(
                     answer, query_id, depth=depth, ties=ties, duplicates=duplicates
                 )
@@ -256,9 +256,9 @@ class Run:
         assert chosen.write is not None
         chosen.write(self.listings(), file)
 
-    def listings(self) -> Listings:
+    def listings(self) -> FileRankings:
         """Return the rankings as files have them."""
-        return {query_id: Listing.of(self._ranking(query_id)) for query_id in self}
+        return {query_id: FileRanking.of(self._ranking(query_id)) for query_id in self}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``."""
@@ -289,7 +289,7 @@ class Run:
             seconds=self.seconds,
         )
 
-    def found(self, wanted: Wanted) -> Iterator[tuple[str, Found | None]]:
+    def found(self, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
         """Yield each query with where the wanted documents are; None for one not wanted.
 
         This is all that an evaluation asks of a run. The run of a file that is not read yet is
@@ -307,7 +307,7 @@ class Run:
                 yield query_id, None
                 continue
             found = None if isinstance(answer, Ranking) else answer.found(judged)
-            yield query_id, found or found_in_order(self.ranking(query_id), judged)
+            yield query_id, found or hits_in_order(self.ranking(query_id), judged)
 
     @property
     def is_in_memory(self) -> bool:
@@ -346,9 +346,9 @@ class Run:
             UnknownIdError: the run lacks the query.
         """
         answer = self._answer(query_id)
-        if isinstance(answer, Listed):
+        if isinstance(answer, ListedAnswer):
             return False
-        scores = answer.scores.values() if isinstance(answer, Scored) else answer.scores
+        scores = answer.scores.values() if isinstance(answer, ScoredAnswer) else answer.scores
         return scores is not None and len(set(scores)) < len(scores)
 
     @property

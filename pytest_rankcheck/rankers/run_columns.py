@@ -1,4 +1,4 @@
-"""What the columns of a run mean that is a table, with the names that are met."""
+"""The column roles of runs that are tables, with their usual names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pytest_rankcheck.errors import RunError, listed
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles
 from pytest_rankcheck.golden.judgment_columns import DOC_ID, QUERY_ID
-from pytest_rankcheck.rankers.query_hits import Reading
+from pytest_rankcheck.rankers.query_hits import RunSource
 
 __all__ = ["has_ranking", "run_columns"]
 
@@ -20,25 +20,25 @@ _ROLES = (
 
 
 def has_ranking(header: Sequence[str]) -> bool:
-    """Whether normalised names of columns are those of a run."""
+    """Whether a header of normalised names is that of a run."""
     query, doc, score, rank = (role.among(header) for role in _ROLES)
     return bool(query and doc and (score or rank))
 
 
-def run_columns(header: Sequence[str], reading: Reading) -> dict[str, int]:
-    """Return where ``query_id``, ``doc_id``, and ``score`` or else ``rank`` are.
+def run_columns(header: Sequence[str], source: RunSource) -> dict[str, int]:
+    """Return the indexes of ``query_id``, ``doc_id``, and ``score`` or ``rank``.
 
     Raises:
-        RunError: one is missing, or two may mean the same.
+        RunError: a column is missing, or two columns match the same role.
     """
-    where = str(reading.path)
-    place = index_of_roles(header, _ROLES, reading.columns, where, RunError)
+    where = str(source.path)
+    place = index_of_roles(header, _ROLES, source.columns, where, RunError)
     missing = [name for name in ("query_id", "doc_id") if name not in place]
     if "score" not in place and "rank" not in place:
         missing.append("score or rank")
     if missing:
         raise RunError(
-            f"{where}: no column {listed(missing)}; it has {listed(list(header), 10)}. A run has "
-            "query_id, doc_id, and score or rank"
+            f"{where}: no column {listed(missing)}; it has {listed(list(header), 10)}. A run "
+            "needs query_id, doc_id, and score or rank"
         )
     return place

@@ -1,4 +1,4 @@
-"""A run that is still in its file: reading all of it, or only what an evaluation needs."""
+"""A run that stays in its file: reading all of it, or only what an evaluation needs."""
 
 from __future__ import annotations
 
@@ -8,58 +8,58 @@ from dataclasses import dataclass
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.rankers import formats
-from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted
+from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted
 from pytest_rankcheck.rankers.ranking import Ranking, without_duplicates
-from pytest_rankcheck.rankers.ranking_rows import Listings
+from pytest_rankcheck.rankers.ranking_rows import FileRankings
 
 __all__ = ["RUN_FORMATS", "RunFile"]
 
-RUN_FORMATS: Formats[Listings] = Formats(formats, "runs", RunError)
+RUN_FORMATS: Formats[FileRankings] = Formats(formats, "runs", RunError)
 
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A file, the conventions by which it is read, its format, and how deep it is read."""
+    """A run file with the conventions for reading it, its format and the depth to read."""
 
-    reading: Reading
-    format: Format[Listings]
+    source: RunSource
+    format: Format[FileRankings]
     depth: int | None = None
 
     def rankings(self) -> Iterator[tuple[str, Ranking]]:
         """Yield every ranking of the file.
 
         Raises:
-            RunError: a line is malformed, or a document stands twice; file and line are named.
+            RunError: a line is malformed (the message names it), or a document is duplicated.
         """
-        path, ties = self.reading.path, self.reading.ties
-        listings = self.format.read(self.reading)
-        self._refuse_empty(bool(listings))
-        for query_id, listing in listings.items():
+        path, ties = self.source.path, self.source.ties
+        rankings_by_query = self.format.read(self.source)
+        self._refuse_empty(bool(rankings_by_query))
+        for query_id, file_ranking in rankings_by_query.items():
             try:
-                ranking = listing.ranking(query_id, ties)
-                ranking = without_duplicates(ranking, query_id, self.reading.duplicates)
+                ranking = file_ranking.ranking(query_id, ties)
+                ranking = without_duplicates(ranking, query_id, self.source.duplicates)
             except RunError as error:
                 raise RunError(f"{path}: {error}") from None
             yield query_id, ranking if self.depth is None else ranking.top(self.depth)
 
-    def found(self, wanted: Wanted) -> Iterator[tuple[str, Found | None]]:
-        """Yield each query with where the wanted documents are; None for one not wanted.
+    def found(self, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
+        """Yield each query with the ranks of its wanted documents; None for unwanted queries.
 
         Raises:
             RunError: as in `rankings`.
         """
         assert self.format.scan is not None
-        some = False
+        has_queries = False
         try:
-            for query_id, found in self.format.scan(self.reading, wanted):
-                some = True
-                whole = found is None or self.depth is None
-                yield query_id, found if whole else found.cut(self.depth)
+            for query_id, hits in self.format.scan(self.source, wanted):
+                has_queries = True
+                is_whole = hits is None or self.depth is None
+                yield query_id, hits if is_whole else hits.cut(self.depth)
         except RunError as error:
-            path = str(self.reading.path)
+            path = str(self.source.path)
             raise (error if str(error).startswith(path) else RunError(f"{path}: {error}")) from None
-        self._refuse_empty(some)
+        self._refuse_empty(has_queries)
 
-    def _refuse_empty(self, some: bool) -> None:
-        if not some:
-            raise RunError(f"{self.reading.path} is empty; a run has at least one ranked document")
+    def _refuse_empty(self, has_queries: bool) -> None:
+        if not has_queries:
+            raise RunError(f"{self.source.path} is empty; a run needs at least one ranked document")

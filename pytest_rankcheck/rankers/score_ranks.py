@@ -1,7 +1,7 @@
-"""Ranks of a few documents among many scores, without putting all of them in order.
+"""Ranks of a few documents among many scores, without sorting all documents.
 
-A document's rank is one more than the number of those that stand above it: those with a higher
-score, and of those with the same score the ones that the tie rule puts first.
+A document's rank is one more than the number of documents above it: those with a higher score, and
+those with the same score that the tie rule puts first.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TypeVar
 
 from pytest_rankcheck.rankers.ranking import Ties
 
-__all__ = ["ranks_of", "top_of"]
+__all__ = ["ranks_of", "top_by_score"]
 
 Id = TypeVar("Id", str, bytes)
-"""A document id, or its UTF-8: the order of both is the same."""
+"""A document id as text or UTF-8 bytes: both sort in the same order."""
 
 _MANY_TIES = 8
-"""From so many tied documents on, one pass over all is cheaper than one for each."""
+"""From this many tied scores on, one pass over all documents is cheaper than one per score."""
 
 
 def ranks_of(
@@ -30,17 +30,17 @@ def ranks_of(
     ordered: Sequence[float],
     ties: Ties,
 ) -> list[tuple[int, Id]]:
-    """Return the ranks of the wanted documents that are there, best first.
+    """Return the ranks of the wanted documents that were retrieved, best first.
 
     Args:
-        wanted: some documents.
-        score_of: their score, or None where they are not there.
+        wanted: the documents to look up.
+        score_of: returns a document's score, or None if it was not retrieved.
         ids: all documents, in the order of the input.
         scores: their scores.
         ordered: the same scores, lowest first.
-        ties: what decides between equal scores; ``"error"`` is for the caller to see to.
+        ties: how equal scores are ordered; the caller must handle ``"error"``.
     """
-    found: list[tuple[int, Id]] = []
+    ranks: list[tuple[int, Id]] = []
     tied: list[tuple[float, Id]] = []
     for doc_id in wanted:
         score = score_of(doc_id)
@@ -51,11 +51,11 @@ def ranks_of(
         if end - bisect_left(ordered, score, max(0, end - 2), end) > 1:
             tied.append((score, doc_id))
         else:
-            found.append((above + 1, doc_id))
+            ranks.append((above + 1, doc_id))
     if tied:
-        found.extend(_tied_ranks(tied, ids, scores, ordered, ties))
-    found.sort()
-    return found
+        ranks.extend(_tied_ranks(tied, ids, scores, ordered, ties))
+    ranks.sort()
+    return ranks
 
 
 def _tied_ranks(
@@ -65,7 +65,7 @@ def _tied_ranks(
     ordered: Sequence[float],
     ties: Ties,
 ) -> list[tuple[int, Id]]:
-    """Return the ranks of documents that share their score with others."""
+    """Return the ranks of documents that share their scores with others."""
     groups: dict[float, list[Id]] = {score: [] for score, _ in tied}
     if len(groups) < _MANY_TIES:
         for score, group in groups.items():
@@ -83,7 +83,7 @@ def _tied_ranks(
     return [(places[doc], doc) for _, doc in tied]
 
 
-def top_of(
+def top_by_score(
     ids: Sequence[Id], scores: Sequence[float], ordered: Sequence[float], ties: Ties, depth: int
 ) -> list[Id]:
     """Return the first ``depth`` documents, best first."""
@@ -91,7 +91,7 @@ def top_of(
         return []
     lowest = ordered[-depth] if depth <= len(ordered) else ordered[0]
     count = len(ordered) - bisect_left(ordered, lowest)
-    if min(scores[:count]) >= lowest:  # as in most files, the best come first
+    if min(scores[:count]) >= lowest:  # in most files the best come first
         best = list(zip(scores[:count], ids[:count], strict=True))
     else:
         best = [pair for pair in zip(scores, ids, strict=True) if pair[0] >= lowest]

@@ -1,7 +1,7 @@
-"""One run for several processes: the first computes it, the others wait and read it.
+"""Sharing one run between processes: the first computes it, the others wait and read it.
 
-SQLite does the locking: its lock belongs to the operating system, so that of a crashed process
-is free again, and it works the same on every platform.
+SQLite does the locking: the operating system releases the lock of a crashed process, and locking
+works the same on every platform.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from contextlib import closing
 from pathlib import Path
 
 from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.rankers.formats.jsonl_runs import lines_to_write, listings_of
+from pytest_rankcheck.rankers.formats.jsonl_runs import format_lines, parse_lines
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["run_computed_once"]
 
 _POLL_SECONDS = 1.0
-"""How long one attempt to lock waits; short, so that an interrupt gets through between two."""
+"""How long one attempt to lock waits; short, so that interrupts are handled between attempts."""
 
 
 def run_computed_once(path: Path, key: str, compute: Callable[[], Run]) -> Run:
-    """Return the run that ``compute`` gives, computed by one process only.
+    """Return the run that ``compute`` returns, computed by one process only.
 
     Args:
-        path: a database that all processes share; it is made when it is not there.
-        key: what the run is of. Another key is computed anew.
-        compute: makes the run. If it raises, nothing is kept, and the next process tries.
+        path: a database shared by all processes; created if missing.
+        key: identifies the run; each key is computed once.
+        compute: computes the run. If it raises, nothing is stored and the next process tries.
 
     Raises:
-        Exception: what ``compute`` raises.
+        Exception: whatever ``compute`` raises.
     """
     __tracebackhide__ = True
     with closing(sqlite3.connect(path, timeout=_POLL_SECONDS, isolation_level=None)) as database:
         _lock(database)
         try:
             database.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, text TEXT)")
-            found = database.execute("SELECT text FROM runs WHERE key = ?", (key,)).fetchone()
-            if found:
-                return _run_of(found[0])
+            row = database.execute("SELECT text FROM runs WHERE key = ?", (key,)).fetchone()
+            if row:
+                return _run_of(row[0])
             run = compute()
             database.execute("INSERT INTO runs VALUES (?, ?)", (key, _text_of(run)))
             database.execute("COMMIT")
@@ -51,7 +51,7 @@ def run_computed_once(path: Path, key: str, compute: Callable[[], Run]) -> Run:
 
 
 def _lock(database: sqlite3.Connection) -> None:
-    """Begin a transaction that no other process shares, however long the other one takes."""
+    """Begin an exclusive transaction, waiting for other processes as long as necessary."""
     while True:
         try:
             database.execute("BEGIN EXCLUSIVE")
@@ -70,13 +70,13 @@ def _text_of(run: Run) -> str:
         "duplicates": run.duplicates,
         "seconds": dict(run.seconds),
     }
-    return "\n".join((readable_json(header), *lines_to_write(run.listings())))
+    return "\n".join((readable_json(header), *format_lines(run.listings())))
 
 
 def _run_of(text: str) -> Run:
     header, *lines = text.split("\n")
     details = json.loads(header)
-    listings = listings_of((f"line {number}", line) for number, line in enumerate(lines))
+    listings = parse_lines((f"line {number}", line) for number, line in enumerate(lines))
     rankings = {
         query_id: listing.ranking(query_id, details["ties"])
         for query_id, listing in listings.items()

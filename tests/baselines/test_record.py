@@ -169,7 +169,7 @@ def test_a_missing_file_is_an_error_that_says_how_to_record_one(tmp_path: Path) 
     ("old", "new", "says"),
     [
         ('"depth": null', '"depth": "deep"', "its depth is deep"),
-        ('"ties": "doc_id"', '"ties": "coin"', "ties=coin is not possible"),
+        ('"ties": "doc_id"', '"ties": "coin"', "ties=coin is invalid"),
         ('"RR": {"mean"', '"XX": {"mean"', "unknown metric 'XX'"),
         ('"version": 2', '"version": true', "its version is True"),
         ('"version": 2', '"version": 99', "upgrade pytest-rankcheck"),

@@ -195,7 +195,7 @@ def test_the_conventions_are_kept_with_the_evaluation() -> None:
 
 @pytest.mark.parametrize("option", ["missing", "extra", "no_relevant"])
 def test_an_unknown_value_of_a_convention_is_refused(option: str) -> None:
-    with pytest.raises(RunError, match=f"{option}=drop is not possible"):
+    with pytest.raises(RunError, match=f"{option}=drop is invalid"):
         evaluate(RUN, GOLDEN, conventions=Conventions(**{option: "drop"}))
 
 
@@ -204,7 +204,7 @@ def test_conventions_from_configuration_are_checked() -> None:
         ConfigurationError, match=r"unknown convention 'tie'; did you mean 'ties'\?"
     ):
         Conventions.from_dict({"tie": "input"})
-    with pytest.raises(ConfigurationError, match="no_relevant=ignore is not possible"):
+    with pytest.raises(ConfigurationError, match="no_relevant=ignore is invalid"):
         Conventions.from_dict({"no_relevant": "ignore"})
 
 

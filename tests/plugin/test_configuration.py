@@ -36,7 +36,7 @@ def test_floor(evaluation):
         (("-o", "rankcheck_depth=many"), "rankcheck_depth:"),
         (("-o", "rankcheck_metrics=nDGC@10"), "unknown metric 'nDGC'; did you mean 'nDCG'?"),
         (("-o", "rankcheck_conventions=ties"), "'ties' is not of the form name=value"),
-        (("-o", "rankcheck_conventions=ties=inputs"), "ties=inputs is not possible; did you mean"),
+        (("-o", "rankcheck_conventions=ties=inputs"), "ties=inputs is invalid; did you mean"),
         (
             ("-o", "rankcheck_conventions=tie=input"),
             "unknown convention 'tie'; did you mean 'ties'?",

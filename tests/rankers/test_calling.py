@@ -13,7 +13,7 @@ import pytest
 
 from pytest_rankcheck import GoldenSet, Query, RankerError, rank
 from pytest_rankcheck.rankers import callable_adapters
-from pytest_rankcheck.rankers.adapter_protocol import Asking
+from pytest_rankcheck.rankers.adapter_protocol import RankingTask
 
 COUNT = 12
 GOLDEN = GoldenSet.from_dict(
@@ -173,18 +173,21 @@ def test_other_errors_are_not_tried_again(way: str, waits: list[float]) -> None:
 
 
 def test_waits_have_an_end() -> None:
-    asking = Asking(GOLDEN, 10, retries=20, retry_on=(OSError,))
-    waits = [asking.wait_before(tries, OSError()) for tries in range(1, 21)]
+    task = RankingTask(GOLDEN, 10, retries=20, retry_on=(OSError,))
+    waits = [task.wait_before(tries, OSError()) for tries in range(1, 21)]
     assert waits[:8] == [0.5, 1, 2, 4, 8, 16, 30, 30]
-    assert asking.wait_before(21, OSError()) is None
+    assert task.wait_before(21, OSError()) is None
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"concurrency": 0}, "concurrency=0: concurrency is a whole number of at least 1"),
-        ({"retries": -1}, "retries=-1: retries is a whole number of at least 0"),
-        ({"timeout": 0}, "timeout=0: a timeout is more than 0 seconds"),
+        (
+            {"concurrency": 0},
+            "concurrency=0 is invalid; concurrency is a whole number of at least 1",
+        ),
+        ({"retries": -1}, "retries=-1 is invalid; retries is a whole number of at least 0"),
+        ({"timeout": 0}, "timeout=0 is invalid; a timeout is more than 0 seconds"),
         ({"timeout": float("nan")}, "timeout=nan"),
     ],
 )
@@ -255,9 +258,7 @@ def test_ids_of_retrieved_documents(document: object) -> None:
 
 def test_a_retrieved_document_without_an_id_is_refused() -> None:
     document = SimpleNamespace(page_content="text", metadata={})
-    with pytest.raises(
-        RankerError, match=r"has no id: .*; give it one \(Document.id, or doc_id, id"
-    ):
+    with pytest.raises(RankerError, match=r"without an id: .*; set Document.id \(or doc_id, id"):
         rank(BaseRetriever(document), GOLDEN)
 
 

@@ -16,7 +16,7 @@ pl = pytest.importorskip("polars", reason="polars is not installed")
 
 from pytest_rankcheck.rankers.scanning import parquet_scan  # noqa: E402 -- imports polars
 
-rows_of = st.lists(
+ranked_rows = st.lists(
     st.tuples(
         st.sampled_from(["q1", "q2", "q3", "extra"]),
         st.sampled_from([f"d{i}" for i in range(15)]),
@@ -37,7 +37,7 @@ def write(path: Path, **columns: list) -> Path:
 
 
 @examples(60)
-@given(rows=rows_of, by_query=st.booleans(), batch=st.sampled_from([3, 20, 1000]))
+@given(rows=ranked_rows, by_query=st.booleans(), batch=st.sampled_from([3, 20, 1000]))
 def test_the_values_are_those_of_the_same_rows_in_a_dict(
     rows: list, by_query: bool, batch: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -54,8 +54,8 @@ def test_the_values_are_those_of_the_same_rows_in_a_dict(
     expected = evaluate(Run.from_dict(given), GOLDEN)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(parquet_scan, "BATCH_ROWS", batch)
-        scanned, loaded = Run.scan(path), Run.load(path)
-        for run in (scanned, loaded):
+        scan_parquet, loaded = Run.scan(path), Run.load(path)
+        for run in (scan_parquet, loaded):
             evaluation = evaluate(run, GOLDEN)
             for name in ("nDCG", "AP@5", "NumRet"):
                 assert evaluation.values(name).tobytes() == expected.values(name).tobytes()
@@ -63,7 +63,7 @@ def test_the_values_are_those_of_the_same_rows_in_a_dict(
             for query_id in GOLDEN.query_ids:
                 assert evaluation.ranking(query_id)[:20] == expected.ranking(query_id)[:20]
     assert loaded.is_in_memory
-    assert not scanned.is_in_memory
+    assert not scan_parquet.is_in_memory
 
 
 def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
         ({"query_id": ["q1"], "doc_id": ["a"], "score": ["1"]}, "the column score is String"),
         (
             {"query_id": ["q1", "q1"], "doc_id": ["a", None], "score": [2.0, 1.0]},
-            "row 1: query 'q1', document 'None', score 1.0; each row has two ids",
+            "row 1: query 'q1', document 'None', score 1.0; each row needs two ids",
         ),
         (
             {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [2.0, float("nan")]},

@@ -144,7 +144,7 @@ def test_a_depth_that_is_none_is_refused(depth: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "the ranking is None; it is a list of document ids"),
+        (None, "the ranking is None; it must be a list of document ids"),
         ("d1", r"the ranking is 'd1' \(str\)"),
         (b"d1", r"the ranking is b'd1' \(bytes\)"),
         (5, r"the ranking is 5 \(int\)"),
@@ -152,14 +152,14 @@ def test_a_depth_that_is_none_is_refused(depth: Any) -> None:
         ([""], "a document id is ''"),
         ([1.0], r"a document id is 1.0 \(float\)"),
         ([True], r"a document id is True \(bool\)"),
-        (["a", ("b", 1)], "stands among"),
-        ([("b", 1), "a"], r"'a' \(str\) stands among \(id, score\) pairs"),
-        ([("b", 1, 2)], "stands among"),
+        (["a", ("b", 1)], "is mixed with"),
+        ([("b", 1), "a"], r"'a' \(str\) is mixed with \(id, score\) pairs"),
+        ([("b", 1, 2)], "is mixed with"),
         ([("b", float("nan"))], r"the score of document 'b' is nan \(float\)"),
-        ([("b", float("inf"))], "a score is a finite number"),
+        ([("b", float("inf"))], "scores must be finite numbers"),
         ([("b", "1")], r"the score of document 'b' is '1' \(str\)"),
         ([("b", None)], "the score of document 'b' is None"),
-        ([("b", True)], "a score is a finite number"),
+        ([("b", True)], "scores must be finite numbers"),
         ({"b": np.nan}, "the score of document 'b' is"),
         ({"b": "high"}, "the score of document 'b' is 'high'"),
         (pd.DataFrame({"text": ["a"]}), "the DataFrame has no column doc_id; it has text"),
@@ -201,9 +201,9 @@ def test_ties_of_a_dict_may_be_broken_otherwise() -> None:
 
 
 def test_options_that_are_none_are_refused() -> None:
-    with pytest.raises(RunError, match=r"ties=docid is not possible; did you mean 'doc_id'\?"):
+    with pytest.raises(RunError, match=r"ties=docid is invalid; did you mean 'doc_id'\?"):
         rank(lambda text: [], ONE, ties="docid")  # type: ignore[arg-type]
-    with pytest.raises(RunError, match=r"duplicates=last is not possible.*allowed: error, first"):
+    with pytest.raises(RunError, match=r"duplicates=last is invalid.*allowed: error, first"):
         rank(lambda text: [], ONE, duplicates="last")  # type: ignore[arg-type]
 
 

@@ -234,14 +234,17 @@ def test_our_own_format_is_in_order_whatever_the_scores(file: Path) -> None:
         ('{"query_id": "q", "ranking": "ab"}', "not of the form"),
         ('{"query_id": "q", "ranking": [1.5]}', "query 'q': a document id is 1.5"),
         ('{"query_id": "q", "ranking": [null]}', "a document id is None"),
-        ('{"query_id": "q", "ranking": ["a"], "scores": [1, 2]}', "not one number a document"),
-        ('{"query_id": "q", "ranking": ["a"], "scores": 5}', "not one number a document"),
+        (
+            '{"query_id": "q", "ranking": ["a"], "scores": [1, 2]}',
+            "must have one number per document",
+        ),
+        ('{"query_id": "q", "ranking": ["a"], "scores": 5}', "must have one number per document"),
         (
             '{"query_id": "q", "ranking": ["a"], "scores": ["x"]}',
             "the score of document 'a' is 'x'",
         ),
-        ('{"query_id": "q", "ranking": ["a"], "scores": [NaN]}', "a score is a finite number"),
-        ('{"query_id": "q0", "ranking": ["a"]}', "query 'q0' is given twice"),
+        ('{"query_id": "q", "ranking": ["a"], "scores": [NaN]}', "scores must be finite numbers"),
+        ('{"query_id": "q0", "ranking": ["a"]}', "duplicate query 'q0'"),
         ('{"query_id": "q", "ranking": [' + "[" * 100_000, "not JSON"),
     ],
 )
@@ -283,7 +286,7 @@ def test_a_run_file_that_cannot_be_read_is_refused(file: Path, tmp_path: Path) -
         Run.load(file)
     with pytest.raises(RunError, match=r"unknown format 'tec' of runs; did you mean 'trec'\?"):
         Run.load(file, "tec")
-    with pytest.raises(RunError, match="ties=best is not possible"):
+    with pytest.raises(RunError, match="ties=best is invalid"):
         Run.load(file, ties="best")  # type: ignore[arg-type]
 
 

@@ -45,7 +45,7 @@ scores = st.one_of(
         ["1.5", "1.50", "15e-1", "+1.5", ".5", "5.", "0.1", "0.10000000000000001", "-0.0"]
     ),
 )
-rows_of = st.lists(
+ranked_rows = st.lists(
     st.tuples(st.sampled_from(["q1", "q2", "q3", "ü", "extra"]), st.sampled_from(DOCS), scores),
     unique_by=lambda row: row[:2],
     min_size=1,
@@ -82,7 +82,7 @@ def everything(
 
 @examples(250)
 @given(
-    rows=rows_of,
+    rows=ranked_rows,
     judgments=golden_of,
     order=st.sampled_from(["as it comes", "by query", "best first"]),
     form=st.sampled_from(list(FORMS)),
@@ -114,7 +114,7 @@ def test_all_ways_of_reading_a_file_give_the_same_bits(
 
 
 @examples(60)
-@given(rows=rows_of, judgments=golden_of)
+@given(rows=ranked_rows, judgments=golden_of)
 def test_dicts_and_lists_as_they_were_given_are_as_those_that_were_read(
     rows: list, judgments: dict
 ) -> None:
@@ -151,12 +151,12 @@ def test_what_is_wrong_is_said_with_its_place(
     file = tmp_path / "r.run"
     file.write_bytes(f"{good}{line}\n{after}".encode("utf-8", "surrogateescape"))
     golden = GoldenSet.from_dict({"q1": {"d1": 1}, "q2": {"a": 1}})
-    with pytest.raises(RunError) as scanned:
+    with pytest.raises(RunError) as scan_trec:
         evaluate(Run.scan(file), golden)
-    assert message in str(scanned.value)
+    assert message in str(scan_trec.value)
     with pytest.raises(RunError) as loaded:
         Run.load(file)
-    assert str(scanned.value) == str(loaded.value)
+    assert str(scan_trec.value) == str(loaded.value)
 
 
 @pytest.mark.usefixtures("way")

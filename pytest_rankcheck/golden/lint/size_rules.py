@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_finding import Found
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
-from pytest_rankcheck.golden.query_slices import slices_of
+from pytest_rankcheck.golden.query import slices_of
 
 __all__ = ["RULES"]
 

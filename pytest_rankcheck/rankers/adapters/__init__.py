@@ -1,1 +1,1 @@
-"""Adapters: each makes a run of a model that is asked in its own way, one module each."""
+"""Adapters for the ways in which models are called, one module each."""

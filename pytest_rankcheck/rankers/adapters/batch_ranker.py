@@ -1,4 +1,4 @@
-"""Rankers of many queries at once."""
+"""Rankers that take a batch of queries."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pytest_rankcheck.errors import RankerError, plural, quoted
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Asking
-from pytest_rankcheck.rankers.adapters.many_queries import AtOnce, checked_size
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
+from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries, with_depth
 
 __all__ = ["batch"]
@@ -17,36 +17,38 @@ def batch(ranker: Callable[..., object], size: int = 32) -> Adapter:
     """Return a ranker that is called with a list of queries.
 
     Args:
-        ranker: takes a list of texts (of queries, where its first parameter is annotated
-            ``list[Query]``) and returns a list of answers in the same order, each as a ranker's of
-            one query; a generator will do. A parameter named ``depth`` (or ``k``) gets the depth.
-        size: how many queries it gets at once.
+        ranker: takes a list of texts (or of queries, if its first parameter is annotated
+            ``list[Query]``) and returns a list or generator of answers in the same order, each in
+            a form that a ranker of one query may return. A parameter named ``depth``
+            (or ``k``) gets the depth.
+        size: the number of queries in a batch.
     """
     if not callable(ranker):
         raise RankerError(f"batch: {type(ranker).__name__} cannot be called")
     return _Batch(ranker, checked_size(size))
 
 
-class _Batch(AtOnce):
+class _Batch(BatchedAdapter):
     def __init__(self, ranker: Callable[..., object], size: int | None) -> None:
         self._ranker = ranker
         self.size = size
         self.name = name_of(ranker)
         self.needs_text = not takes_queries(ranker)
 
-    def answers(self, queries: Sequence[Query], asking: Asking) -> Sequence[object]:
+    def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True
-        asked = list(queries) if not self.needs_text else [query.text for query in queries]
-        given = with_depth(self._ranker, asking.depth)(asked)
-        if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        batch = list(queries) if not self.needs_text else [query.text for query in queries]
+        output = with_depth(self._ranker, task.depth)(batch)
+        if isinstance(output, (str, bytes, Mapping)) or not isinstance(output, Iterable):
             raise RankerError(
-                f"the batch was answered with {type(given).__name__}, not a list of rankings: "
-                f"{quoted(given)}"
+                f"the batch was answered with {type(output).__name__}, not a list of rankings: "
+                f"{quoted(output)}"
             )
-        answers = list(given)
+        answers = list(output)
         if len(answers) != len(queries):
             raise RankerError(
                 f"the batch of {plural(len(queries), 'query', 'queries')} was answered with "
-                f"{plural(len(answers), 'ranking')}; give one for each, an empty list for none"
+                f"{plural(len(answers), 'ranking')}; return one per query, an empty list if there "
+                "are no results"
             )
         return answers

@@ -1,4 +1,4 @@
-"""Embeddings: the documents with the largest inner products, found exactly."""
+"""Ranking by embeddings: an exact search for the largest inner products."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from pytest_rankcheck.errors import RankerError, plural
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Asking
-from pytest_rankcheck.rankers.adapters.many_queries import AtOnce, checked_size
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
+from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.adapters.model_output import matrix_of
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.statistics.array_types import FloatArray
@@ -18,7 +18,7 @@ __all__ = ["embedder"]
 
 
 _BLOCK_PRODUCTS = 1 << 22
-"""How many products are in memory at once: 32 MB."""
+"""How many inner products are in memory at once: 32 MB."""
 
 
 def embedder(
@@ -29,17 +29,17 @@ def embedder(
     cosine: bool = False,
     size: int = 64,
 ) -> Adapter:
-    """Return a ranker by the inner product of the embeddings of query and document.
+    """Return a ranker that sorts by the inner product of query and document embeddings.
 
-    The corpus is embedded once, when the first query is asked. The search is exact: every product
-    is computed, in blocks.
+    The corpus is embedded once, before the first query. The search is exact: every product is
+    computed, in blocks.
 
     Args:
-        encode: takes a list of texts and returns a row of numbers for each (``encode`` of
+        encode: takes a list of texts and returns a row of numbers for each (such as ``encode`` of
             sentence-transformers).
-        corpus: the texts of all documents by their ids.
-        encode_corpus: embeds the documents, where that is another function.
-        cosine: whether the embeddings are first made to have length 1.
+        corpus: the texts of all documents, by id.
+        encode_corpus: embeds the documents, if that is another function.
+        cosine: whether to normalise the embeddings to length 1 first.
         size: how many texts are embedded at once.
 
     Raises:
@@ -53,7 +53,7 @@ def embedder(
     return _Embedder(encode, encode_corpus or encode, corpus, cosine, checked_size(size) or 1)
 
 
-class _Embedder(AtOnce):
+class _Embedder(BatchedAdapter):
     def __init__(
         self,
         encode: Callable[[list[str]], object],
@@ -70,8 +70,8 @@ class _Embedder(AtOnce):
         self.size: int = size
         self.name = name_of(encode)
 
-    def ask(self, asking: Asking, done: object) -> None:
-        """Embed the corpus, once, and then the queries; the corpus is no query's time."""
+    def ask(self, task: RankingTask, on_answer: object) -> None:
+        """Embed the corpus once, outside the measured time, and then the queries."""
         __tracebackhide__ = True
         if self._embedded is None:
             texts = list(self._corpus.values())
@@ -81,23 +81,25 @@ class _Embedder(AtOnce):
             ]
             widths = {part.shape[1] for part in parts}
             if len(widths) > 1:
-                raise RankerError(f"the corpus is embedded in {sorted(widths)} numbers a text")
+                raise RankerError(
+                    f"the embeddings of the corpus have different sizes: {sorted(widths)}"
+                )
             self._embedded = np.concatenate(parts)
-        super().ask(asking, done)  # type: ignore[arg-type]
+        super().ask(task, on_answer)  # type: ignore[arg-type]
 
-    def answers(self, queries: Sequence[Query], asking: Asking) -> Sequence[object]:
+    def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True
         assert self._embedded is not None
-        asked = self._rows(self._encode, [str(query.text) for query in queries], "the queries")
-        if asked.shape[1] != self._embedded.shape[1]:
+        vectors = self._rows(self._encode, [str(query.text) for query in queries], "the queries")
+        if vectors.shape[1] != self._embedded.shape[1]:
             raise RankerError(
-                f"a query is embedded in {plural(asked.shape[1], 'number')}, a document in "
-                f"{self._embedded.shape[1]:,}"
+                f"the embedding of a query has {plural(vectors.shape[1], 'number')}, that of a "
+                f"document {self._embedded.shape[1]:,}"
             )
         doc_ids = list(self._corpus)
         return [
             {doc_ids[place]: score for place, score in best.items()}
-            for best in _largest(asked, self._embedded, asking.depth)
+            for best in _largest(vectors, self._embedded, task.depth)
         ]
 
     def _rows(
@@ -111,25 +113,25 @@ class _Embedder(AtOnce):
         return rows
 
 
-def _largest(asked: FloatArray, embedded: FloatArray, depth: int) -> Iterator[dict[int, float]]:
+def _largest(vectors: FloatArray, embedded: FloatArray, depth: int) -> Iterator[dict[int, float]]:
     """Yield the documents with the ``depth`` largest products for each query, ties included."""
-    best: list[dict[int, float]] = [{} for _ in asked]
-    step = max(1, _BLOCK_PRODUCTS // max(1, len(asked)))
+    best: list[dict[int, float]] = [{} for _ in vectors]
+    step = max(1, _BLOCK_PRODUCTS // max(1, len(vectors)))
     for start in range(0, len(embedded), step):
-        products = asked @ embedded[start : start + step].T
-        for found, row in zip(best, products, strict=True):
+        products = vectors @ embedded[start : start + step].T
+        for scores, row in zip(best, products, strict=True):
             least = _least(row, depth)
             places = np.flatnonzero(row >= least)
-            found.update(zip((places + start).tolist(), row[places].tolist(), strict=True))
-            if len(found) > 2 * depth:
-                bound = _least(np.array(list(found.values())), depth)
-                for place in [place for place, score in found.items() if score < bound]:
-                    del found[place]
+            scores.update(zip((places + start).tolist(), row[places].tolist(), strict=True))
+            if len(scores) > 2 * depth:
+                bound = _least(np.array(list(scores.values())), depth)
+                for place in [place for place, score in scores.items() if score < bound]:
+                    del scores[place]
     yield from best
 
 
 def _least(scores: FloatArray, depth: int) -> float:
-    """Return the score of rank ``depth``, or the lowest where there are not so many."""
+    """Return the score at rank ``depth``, or the lowest if there are fewer."""
     if len(scores) <= depth:
         return float(scores.min())
     return float(np.partition(scores, -depth)[-depth])

@@ -13,25 +13,25 @@ from typing import Any, Literal, get_args
 
 from pytest_rankcheck.errors import RankerError, listed, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Asking, no_text
-from pytest_rankcheck.rankers.callable_adapters import AskAsync, Concurrently
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, no_text
+from pytest_rankcheck.rankers.callable_adapters import AskAsync, ConcurrentAdapter
 
 __all__ = ["Engine", "http"]
 
 Engine = Literal["elasticsearch", "opensearch", "solr", "vespa"]
 Json = Any
 
-_HOLE = re.compile(r"\{(query|query_id|depth|attributes\.[^{}]+)\}")
+_PLACEHOLDER = re.compile(r"\{(query|query_id|depth|attributes\.[^{}]+)\}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _ALWAYS_RETRIED = ("httpx.TransportError", "_BusyError")
-"""What passes: a connection that breaks, and a server that says that it is busy."""
+"""Temporary failures: a broken connection, or a busy server."""
 _BUSY = frozenset({429, 502, 503, 504})
 _TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Usual:
-    """How a search engine is asked, and where the ids stand in its answer."""
+class _EngineDefaults:
+    """The default request of a search engine, and the place of the ids in its answer."""
 
     method: str
     ids: str
@@ -39,18 +39,18 @@ class _Usual:
     params: Mapping[str, str] | None = None
 
 
-_ELASTIC = _Usual(
+_ELASTIC = _EngineDefaults(
     "POST", "hits.hits[]._id", {"query": {"multi_match": {"query": "{query}"}}, "size": "{depth}"}
 )
-_USUAL: dict[str, _Usual] = {
+_DEFAULTS: dict[str, _EngineDefaults] = {
     "elasticsearch": _ELASTIC,
     "opensearch": _ELASTIC,
-    "solr": _Usual(
+    "solr": _EngineDefaults(
         "GET",
         "response.docs[].id",
         params={"q": "{query}", "rows": "{depth}", "fl": "id", "wt": "json"},
     ),
-    "vespa": _Usual(
+    "vespa": _EngineDefaults(
         "POST",
         "root.children[].id",
         {"yql": "select * from sources * where userQuery()", "query": "{query}", "hits": "{depth}"},
@@ -59,7 +59,7 @@ _USUAL: dict[str, _Usual] = {
 
 
 class _BusyError(RankerError):
-    """The server answered that it is busy; it is worth another try."""
+    """The server answered that it is busy; the request can be retried."""
 
 
 def http(
@@ -73,42 +73,42 @@ def http(
     headers: Mapping[str, str] | None = None,
     verify: bool = True,
 ) -> Adapter:
-    """Return a ranker that asks a search endpoint and takes document ids out of its JSON.
+    """Return a ranker that queries a search endpoint and takes document ids from its JSON.
 
-    Several queries are asked at the same time (``concurrency`` of ``rank``); a broken connection
-    and the statuses 429, 502, 503 and 504 are tried again (``retries``).
+    Several queries are sent at the same time (``concurrency`` of ``rank``); broken connections and
+    the statuses 429, 502, 503 and 504 are retried (``retries``).
 
     Args:
         url: the endpoint, such as ``http://localhost:9200/products/_search``.
-        engine: ``"elasticsearch"``, ``"opensearch"``, ``"solr"`` or ``"vespa"``: the usual request
-            and place of the ids; what is given besides counts instead.
-        method: ``"GET"`` or ``"POST"``; without it, POST where there is a body.
-        body: the request as JSON, in whose texts ``{query}``, ``{depth}``, ``{query_id}`` and
-            ``{attributes.locale}`` are filled in; a text that is only ``{depth}`` becomes a
-            number.
-        params: what stands behind the ``?`` of the address, filled in likewise.
-        ids: where the ids stand in the answer, as a JMESPath: ``hits.hits[]._id``.
-        headers: sent with each request; ``${NAME}`` is taken from the environment, and is in no
-            message and no log.
+        engine: ``"elasticsearch"``, ``"opensearch"``, ``"solr"`` or ``"vespa"``: sets the usual
+            request and place of the ids; other arguments override these.
+        method: ``"GET"`` or ``"POST"``; by default POST with a body and GET without.
+        body: the request as JSON; the placeholders ``{query}``, ``{depth}``, ``{query_id}`` and
+            ``{attributes.locale}`` in its texts are filled in; a text that is just ``{depth}``
+            becomes a number.
+        params: the query parameters of the URL, with the same placeholders.
+        ids: the place of the ids in the answer, as a JMESPath: ``hits.hits[]._id``.
+        headers: sent with each request; ``${NAME}`` is replaced by an environment variable, whose
+            value never appears in messages or logs.
         verify: whether certificates are checked.
 
     Raises:
-        RankerError: httpx is not installed, the address is none, or no ``ids`` are given and no
-            engine.
+        RankerError: httpx or jmespath is not installed, the URL is invalid, or neither ``ids`` nor
+            ``engine`` is given.
     """
     _require_packages()
-    if engine is not None and engine not in _USUAL:
+    if engine is not None and engine not in _DEFAULTS:
         engines = get_args(Engine)
         raise RankerError(
-            f"http: engine={quoted(engine)} is not possible{suggestion(str(engine), engines)}; "
-            f"it is {', '.join(engines)}"
+            f"http: engine={quoted(engine)} is invalid{suggestion(str(engine), engines)}; give one "
+            f"of {', '.join(engines)}"
         )
-    usual = _USUAL.get(engine or "", _Usual("", ""))
+    usual = _DEFAULTS.get(engine or "", _EngineDefaults("", ""))
     place = ids or usual.ids
     if not place:
         raise RankerError(
-            "http: say where the ids stand in the answer, such as ids='hits.hits[]._id', or which "
-            "engine it is"
+            "http: give the place of the ids in the answer, such as ids='hits.hits[]._id', or the "
+            "engine"
         )
     request = _Request(
         url,
@@ -133,13 +133,13 @@ def _compiled(place: str) -> Any:
     try:
         return jmespath.compile(place)
     except jmespath.exceptions.JMESPathError as failure:
-        said = quoted(str(failure).partition("\n")[0])
-        raise RankerError(f"http: ids='{quoted(place)}' is no JMESPath: {said}") from None
+        reason = quoted(str(failure).partition("\n")[0])
+        raise RankerError(f"http: ids='{quoted(place)}' is not a JMESPath: {reason}") from None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Request:
-    """A request with holes for the query. It has no repr, for its headers may hold secrets."""
+    """A request with placeholders. It has no repr, because its headers may hold secrets."""
 
     url: str
     method: str
@@ -148,7 +148,7 @@ class _Request:
     headers: Mapping[str, str]
 
     def for_query(self, query: Query, depth: int) -> _Request:
-        """Return the request with the holes filled."""
+        """Return the request with the placeholders filled in."""
 
         def fill(value: Json) -> Json:
             if isinstance(value, str):
@@ -160,25 +160,25 @@ class _Request:
         return replace(self, body=fill(self.body), params=fill(self.params))
 
     def with_secrets(self) -> _Request:
-        """Return the request with variables of the environment filled into the headers.
+        """Return the request with environment variables filled into the headers.
 
         Raises:
-            RankerError: one is not set.
+            RankerError: a variable is not set.
         """
 
-        def value(found: re.Match[str]) -> str:
-            if found[1] not in os.environ:
+        def value(match: re.Match[str]) -> str:
+            if match[1] not in os.environ:
                 raise RankerError(
-                    f"http: a header needs the environment variable {found[1]}, which is not set"
+                    f"http: a header needs the environment variable {match[1]}, which is not set"
                 )
-            return os.environ[found[1]]
+            return os.environ[match[1]]
 
         filled = {name: _VARIABLE.sub(value, text) for name, text in self.headers.items()}
         return replace(self, headers=filled)
 
     @property
     def shown(self) -> str:
-        """The address without user, password and parameters."""
+        """The URL without user, password and parameters."""
         import httpx
 
         plain = httpx.URL(self.url)
@@ -187,18 +187,18 @@ class _Request:
 
 
 def _filled(text: str, query: Query, depth: int) -> object:
-    """Return a text with its holes filled; a number where it is the hole of one."""
+    """Return a text with its placeholders filled in; a number if it is just ``{depth}``."""
 
-    def value(hole: str) -> object:
-        if hole == "depth":
+    def value(placeholder: str) -> object:
+        if placeholder == "depth":
             return depth
-        if hole == "query_id":
+        if placeholder == "query_id":
             return query.id
-        if hole == "query":
+        if placeholder == "query":
             if query.text is None:
                 raise no_text()
             return query.text
-        name = hole.removeprefix("attributes.")
+        name = placeholder.removeprefix("attributes.")
         if name not in query.attributes:
             raise RankerError(
                 f"the request needs the attribute '{quoted(name)}', which the query lacks"
@@ -206,13 +206,13 @@ def _filled(text: str, query: Query, depth: int) -> object:
             )
         return query.attributes[name]
 
-    whole = _HOLE.fullmatch(text)
+    whole = _PLACEHOLDER.fullmatch(text)
     if whole:
         return value(whole[1])
-    return _HOLE.sub(lambda found: str(value(found[1])), text)
+    return _PLACEHOLDER.sub(lambda match: str(value(match[1])), text)
 
 
-class _Http(Concurrently):
+class _Http(ConcurrentAdapter):
     def __init__(self, request: _Request, ids: Any, place: str, verify: bool) -> None:
         self._request = request
         self._ids = ids
@@ -220,26 +220,26 @@ class _Http(Concurrently):
         self._verify = verify
         self.name = _checked_address(request)
 
-    def ask(self, asking: Asking, done: Any) -> None:
-        """Ask as usual; what passes is always worth another try."""
+    def ask(self, task: RankingTask, on_answer: Any) -> None:
+        """Ask as usual, and always retry temporary failures."""
         __tracebackhide__ = True
-        patient = replace(asking, retry_on=(*asking.retry_on, *_ALWAYS_RETRIED))
-        super().ask(patient, done)
+        patient = replace(task, retry_on=(*task.retry_on, *_ALWAYS_RETRIED))
+        super().ask(patient, on_answer)
 
     @asynccontextmanager
-    async def opened(self, asking: Asking) -> AsyncIterator[AskAsync]:
-        """Open one client, with a connection for each query that is asked at the same time."""
+    async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
+        """Open one client, with one connection per concurrent query."""
         import httpx
 
         request = self._request.with_secrets()
-        limits = httpx.Limits(max_connections=asking.concurrency)
-        timeout = asking.timeout or _TIMEOUT
+        limits = httpx.Limits(max_connections=task.concurrency)
+        timeout = task.timeout or _TIMEOUT
         async with httpx.AsyncClient(
             headers=request.headers, limits=limits, timeout=timeout, verify=self._verify
         ) as client:
 
             async def ask(query: Query) -> list[object]:
-                return await self._asked(client, query, asking.depth)
+                return await self._asked(client, query, task.depth)
 
             yield ask
 
@@ -258,13 +258,13 @@ class _Http(Concurrently):
         if not answer.is_success:
             kind = _BusyError if answer.status_code in _BUSY else RankerError
             raise kind(f"{self.name}: HTTP {answer.status_code}: {quoted(answer.text, 300)}")
-        return self._found(answer)
+        return self._doc_ids(answer)
 
-    def _found(self, answer: Any) -> list[object]:
+    def _doc_ids(self, answer: Any) -> list[object]:
         """Return the ids in an answer.
 
         Raises:
-            RankerError: it is not JSON, or has nothing at that place, or a hit without an id.
+            RankerError: it is not JSON, has nothing at that place, or has a hit without an id.
         """
         try:
             content = answer.json()
@@ -272,30 +272,30 @@ class _Http(Concurrently):
             raise RankerError(
                 f"{self.name}: the answer is not JSON: {quoted(answer.text, 200)}"
             ) from None
-        found = self._ids.search(content)
-        if not isinstance(found, list):
+        doc_ids = self._ids.search(content)
+        if not isinstance(doc_ids, list):
             has = listed(list(content), 10) if isinstance(content, dict) else quoted(content)
             raise RankerError(
                 f"{self.name}: nothing at '{quoted(self._place)}' in the answer, which has {has}"
             )
-        self._check_hits(content, len(found))
-        return found
+        self._check_hits(content, len(doc_ids))
+        return doc_ids
 
     def _check_hits(self, content: Json, count: int) -> None:
-        """Refuse an answer in which some hits have no id: they would be left out silently."""
-        hits, listing, _ = self._place.rpartition("[]")
-        if not listing:
+        """Check that all hits have an id: those without would be dropped silently."""
+        hits, brackets, _ = self._place.rpartition("[]")
+        if not brackets:
             return
-        every = _compiled(hits).search(content)
-        if isinstance(every, list) and len(every) != count:
+        all_hits = _compiled(hits).search(content)
+        if isinstance(all_hits, list) and len(all_hits) != count:
             raise RankerError(
-                f"{self.name}: of {len(every):,} hits only {count:,} have something at "
+                f"{self.name}: only {count:,} of {len(all_hits):,} hits have a value at "
                 f"'{quoted(self._place)}'"
             )
 
 
 def _named(failure: Exception, text: str) -> Exception:
-    """Return an error of the same kind that says where it was, and holds no request."""
+    """Return an error of the same type that names the endpoint but holds no request."""
     return type(failure)(quoted(text, 500))
 
 
@@ -305,7 +305,7 @@ def _checked_address(request: _Request) -> str:
     try:
         shown = request.shown
     except httpx.InvalidURL as failure:
-        raise RankerError(f"http: '{quoted(request.url)}' is no address: {failure}") from None
+        raise RankerError(f"http: '{quoted(request.url)}' is not a URL: {failure}") from None
     if not shown.split(" ", 1)[1].startswith(("http://", "https://")):
-        raise RankerError(f"http: '{quoted(request.url)}' is no address that begins with http://")
+        raise RankerError(f"http: '{quoted(request.url)}' is not a URL that starts with http://")
     return shown

@@ -1,4 +1,4 @@
-"""Asking for several queries at once: what all such adapters share."""
+"""The base of adapters that ask several queries at once."""
 
 from __future__ import annotations
 
@@ -10,79 +10,87 @@ from itertools import islice
 
 from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Answered, Asking, Done, no_text
+from pytest_rankcheck.rankers.adapter_protocol import (
+    Adapter,
+    OnAnswer,
+    QueryAnswer,
+    RankingTask,
+    no_text,
+)
 
-__all__ = ["AtOnce", "checked_size"]
+__all__ = ["BatchedAdapter", "checked_size"]
 
 
-class AtOnce(Adapter):
-    """A ranker that is asked for some queries at once."""
+class BatchedAdapter(Adapter):
+    """A ranker that answers a batch of queries at once."""
 
     size: int | None
-    """How many queries are asked for at once; None for all."""
+    """The number of queries in a batch; None for all."""
     needs_text = True
 
     @abstractmethod
-    def answers(self, queries: Sequence[Query], asking: Asking) -> Sequence[object]:
+    def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         """Return an answer for each query, in their order.
 
         Raises:
-            Exception: whatever goes wrong; all these queries have failed then.
+            Exception: any error; all queries of the batch have then failed.
         """
 
     def with_size(self, size: int) -> Adapter | None:
-        """Return the same ranker, asked for ``size`` queries at once."""
+        """Return the same ranker with batches of ``size`` queries."""
         other = copy(self)
         other.size = size
         return other
 
-    def ask(self, asking: Asking, done: Done) -> None:
-        """Ask for one batch after the other; each query is told its share of the time."""
+    def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        """Ask one batch after another; each query is given its share of the time."""
         __tracebackhide__ = True
-        queries = iter(asking.golden)
-        while batch := list(islice(queries, self.size or len(asking.golden))):
-            for answered in self._answered(batch, asking):
-                done(answered)
+        queries = iter(task.golden)
+        while batch := list(islice(queries, self.size or len(task.golden))):
+            for query_answer in self._answered(batch, task):
+                on_answer(query_answer)
 
-    def _answered(self, batch: Sequence[Query], asking: Asking) -> Iterator[Answered]:
+    def _answered(self, batch: Sequence[Query], task: RankingTask) -> Iterator[QueryAnswer]:
         __tracebackhide__ = True
         asked = [query for query in batch if query.text is not None or not self.needs_text]
         start = time.perf_counter()
-        answers, failure = self._tried(asked, asking) if asked else ({}, None)
+        answers, failure = self._tried(asked, task) if asked else ({}, None)
         share = (time.perf_counter() - start) / max(1, len(asked))
         for query in batch:
             if query.text is None and self.needs_text:
-                yield Answered(query, failure=no_text())
+                yield QueryAnswer(query, failure=no_text())
             elif failure is not None:
-                yield Answered(query, failure=failure, seconds=share)
+                yield QueryAnswer(query, failure=failure, seconds=share)
             else:
-                yield Answered(query, answers[query.id], seconds=share)
+                yield QueryAnswer(query, answers[query.id], seconds=share)
 
     def _tried(
-        self, asked: Sequence[Query], asking: Asking
+        self, asked: Sequence[Query], task: RankingTask
     ) -> tuple[dict[str, object], Exception | None]:
-        """Return the answers by query, or why there are none, after as many tries as allowed."""
+        """Return the answers by query, or the error, after as many tries as allowed."""
         __tracebackhide__ = True
         tries = 0
         while True:
             tries += 1
             try:
-                given = self.answers(asked, asking)
-                return dict(zip((query.id for query in asked), given, strict=True)), None
+                answers = self.answers(asked, task)
+                return dict(zip((query.id for query in asked), answers, strict=True)), None
             except Exception as error:  # whatever a ranker raises is reported with its query
-                wait = asking.wait_before(tries, error)
+                wait = task.wait_before(tries, error)
                 if wait is None:
                     return {}, error
                 time.sleep(wait)
 
 
-def checked_size(size: int | None, what: str = "size") -> int | None:
+def checked_size(size: int | None, name: str = "size") -> int | None:
     """Return the size of a batch.
 
     Raises:
-        RankerError: it is less than 1.
+        RankerError: the size is less than 1.
     """
     is_size = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     if size is not None and not is_size:
-        raise RankerError(f"{what}={quoted(size)}: {what} is a whole number of at least 1")
+        raise RankerError(
+            f"{name}={quoted(size)} is invalid; {name} is a whole number of at least 1"
+        )
     return size

@@ -1,4 +1,4 @@
-"""Rerankers: a score for each candidate of a query."""
+"""Rerankers, which score each candidate of a query."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from pytest_rankcheck.errors import RankerError, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Asking, Order
-from pytest_rankcheck.rankers.adapters.many_queries import AtOnce
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, Reorder
+from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter
 from pytest_rankcheck.rankers.adapters.model_output import one_each
 from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["Candidates", "scorer"]
+__all__ = ["FirstStage", "scorer"]
 
-Candidates = Run | Mapping[str, Sequence[str]] | None
+FirstStage = Run | Mapping[str, Sequence[str]] | None
 """A first stage: a run, or the documents of each query by its id."""
 
 
@@ -25,21 +25,21 @@ def scorer(
     ranker: Any,
     *,
     documents: Mapping[str, str] | None = None,
-    candidates: Candidates = None,
+    candidates: FirstStage = None,
     pairs: bool | None = None,
 ) -> Adapter:
-    """Return a ranker that orders candidates by the scores that a model gives them.
+    """Return a ranker that sorts candidates by the scores of a model.
 
     Args:
-        ranker: takes a query's text (the query, where annotated ``Query``) and a list of
-            candidates, and returns a score for each; or ``{candidate: score}``. The ``predict`` and
-            ``rank`` of a ``CrossEncoder`` of sentence-transformers are asked in their own way, and
-            so is a ``CrossEncoder`` itself.
-        documents: the texts of documents by their ids; then the model gets texts, not ids.
-        candidates: which documents are scored: a run of a first stage, or ``{query_id: ids}``;
-            without it, those of the golden set (its candidates, else its judged documents).
-        pairs: whether the model takes one list of (query, candidate) pairs; without it, as its
-            class tells.
+        ranker: takes a query's text (or the query, if annotated ``Query``) and a list of
+            candidates, and returns a score for each, or ``{candidate: score}``. A ``CrossEncoder``
+            of sentence-transformers, or its method ``predict`` or ``rank``, is called in its own
+            way.
+        documents: the texts of the documents, by id; if given, the model gets texts, not ids.
+        candidates: the documents to score: a run of a first stage, or ``{query_id: ids}``; by
+            default those of the golden set (its candidates, otherwise its judged documents).
+        pairs: whether the model takes one list of (query, candidate) pairs; by default decided by
+            its class.
 
     Raises:
         RankerError: ``ranker`` cannot be called.
@@ -60,64 +60,64 @@ def _takes_pairs(ask: object) -> bool:
     return is_predict and _is_cross_encoder(getattr(ask, "__self__", None))
 
 
-class _Scorer(AtOnce):
+class _Scorer(BatchedAdapter):
     size = 1
 
     def __init__(
         self,
         ask: Callable[..., object],
         documents: Mapping[str, str] | None,
-        candidates: Candidates,
+        candidates: FirstStage,
         in_pairs: bool,
     ) -> None:
         self._ask = ask
         self._documents = documents
         self._candidates = candidates
         self._in_pairs = in_pairs
-        self._order: Order | None = None
+        self._order: Reorder | None = None
         self.name = name_of(ask)
         self.needs_text = not takes_queries(ask)
 
     def with_size(self, size: int) -> None:
-        """Return None: one query is scored after the other, whatever the size."""
+        """Return None: queries are always scored one after another."""
 
-    def with_candidates(self, order: Order) -> Adapter:
-        """Return the same ranker, given its candidates in another order."""
+    def with_candidates(self, order: Reorder) -> Adapter:
+        """Return the same ranker with its candidates reordered."""
         other = copy(self)
         other._order = order
         return other
 
-    def answers(self, queries: Sequence[Query], asking: Asking) -> Sequence[object]:
+    def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True
-        return [self._scored(query, asking) for query in queries]
+        return [self._scored(query, task) for query in queries]
 
-    def _scored(self, query: Query, asking: Asking) -> Mapping[str, float]:
+    def _scored(self, query: Query, task: RankingTask) -> Mapping[str, float]:
         __tracebackhide__ = True
-        doc_ids = list(dict.fromkeys(self._candidates_of(query.id, asking)))
+        doc_ids = list(dict.fromkeys(self._candidates_of(query.id, task)))
         if not doc_ids:
             return {}
         if self._order:
             doc_ids = [doc_ids[place] for place in self._order(range(len(doc_ids)))]
-        given = [self._shown(doc_id) for doc_id in doc_ids]
-        asked = query.text if self.needs_text else query
+        inputs = [self._model_input(doc_id) for doc_id in doc_ids]
+        query_input = query.text if self.needs_text else query
         if self._in_pairs:
-            answer = self._ask(list(zip(repeat(asked), given, strict=False)))
+            answer = self._ask(list(zip(repeat(query_input), inputs, strict=False)))
         else:
-            answer = self._ask(asked, given)
+            answer = self._ask(query_input, inputs)
         return dict(_scores(answer, doc_ids))
 
-    def _candidates_of(self, query_id: str, asking: Asking) -> Sequence[str]:
+    def _candidates_of(self, query_id: str, task: RankingTask) -> Sequence[str]:
         if self._candidates is None:
-            return asking.golden.candidates_of(query_id)
+            return task.golden.candidates_of(query_id)
         if isinstance(self._candidates, Run):
             return self._candidates.get(query_id)
         return self._candidates.get(query_id, ())
 
-    def _shown(self, doc_id: str) -> str:
-        """Return what the model sees of a document.
+    def _model_input(self, doc_id: str) -> str:
+        """Return the text of a document, or its id if the model takes ids.
 
         Raises:
-            RankerError: its text is not known.
+            RankerError: the text of the document is unknown.
         """
         if self._documents is None:
             return doc_id
@@ -134,13 +134,13 @@ def _scores(answer: object, doc_ids: Sequence[str]) -> Iterator[tuple[str, float
     """Yield the score of each candidate.
 
     Raises:
-        RankerError: there is not one for each, or one is of a document that is no candidate.
+        RankerError: a candidate has no score, or a scored document is not a candidate.
     """
     if isinstance(answer, Mapping):
-        known = set(doc_ids)
-        stranger = next((doc_id for doc_id in answer if doc_id not in known), None)
+        candidates = set(doc_ids)
+        stranger = next((doc_id for doc_id in answer if doc_id not in candidates), None)
         if stranger is not None:
-            raise RankerError(f"document '{quoted(stranger)}' is scored, but is no candidate")
+            raise RankerError(f"document '{quoted(stranger)}' is scored, but is not a candidate")
         yield from answer.items()
         return
     if isinstance(answer, list) and answer and isinstance(answer[0], Mapping):
@@ -152,12 +152,12 @@ def _scores(answer: object, doc_ids: Sequence[str]) -> Iterator[tuple[str, float
 def _by_place(
     answer: Sequence[Mapping[str, Any]], doc_ids: Sequence[str]
 ) -> Iterator[tuple[str, float]]:
-    """Read what ``CrossEncoder.rank`` answers: ``{"corpus_id": 3, "score": 0.7}``."""
+    """Parse the answer of ``CrossEncoder.rank``: ``{"corpus_id": 3, "score": 0.7}``."""
     for item in answer:
         place = item.get("corpus_id")
         if not isinstance(place, int) or not 0 <= place < len(doc_ids) or "score" not in item:
             raise RankerError(
-                f'the scorer answered {quoted(dict(item))}; of each candidate it is "corpus_id" '
-                f'(0 to {len(doc_ids) - 1}) and "score"'
+                f'the scorer returned {quoted(dict(item))}; each candidate needs a "corpus_id" '
+                f'(0 to {len(doc_ids) - 1}) and a "score"'
             )
         yield doc_ids[place], float(item["score"])

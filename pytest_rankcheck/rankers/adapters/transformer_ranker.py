@@ -1,4 +1,4 @@
-"""PyTerrier style: a DataFrame of queries in, a DataFrame of ranked documents out."""
+"""PyTerrier-style rankers: a DataFrame of queries in, a DataFrame of ranked documents out."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, Asking
-from pytest_rankcheck.rankers.adapters.many_queries import AtOnce, checked_size
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
+from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.callable_adapters import name_of
 
 __all__ = ["transformer"]
 
 
 def transformer(pipeline: Any, size: int | None = None) -> Adapter:
-    """Return a ranker that is given a DataFrame ``qid, query`` and returns ``qid, docno, score``.
+    """Return a ranker that takes a DataFrame ``qid, query`` and returns ``qid, docno, score``.
 
     Args:
-        pipeline: a PyTerrier transformer or pipeline (what has ``transform``), or a function. A
-            query of which it returns no row has an empty ranking. Without a ``score``, its
-            ``rank`` counts, else the order of its rows.
-        size: how many queries it gets at once; without it, all.
+        pipeline: a PyTerrier transformer or pipeline (with a method ``transform``), or a function.
+            A query without a row in the answer has an empty ranking. Without a column ``score``,
+            ``rank`` decides, otherwise the order of the rows.
+        size: the number of queries in a batch; by default all.
 
     Raises:
         RankerError: ``pipeline`` cannot be called.
@@ -32,33 +32,34 @@ def transformer(pipeline: Any, size: int | None = None) -> Adapter:
     return _Transformer(call, name_of(pipeline), checked_size(size))
 
 
-class _Transformer(AtOnce):
+class _Transformer(BatchedAdapter):
     def __init__(self, call: Any, name: str, size: int | None) -> None:
         self._call = call
         self.name = name
         self.size = size
 
-    def answers(self, queries: Sequence[Query], asking: Asking) -> Sequence[object]:
+    def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True
         import pandas as pd
 
         rows = [(query.id, query.text) for query in queries]
-        found = self._call(pd.DataFrame(rows, columns=["qid", "query"]))
-        if not isinstance(found, pd.DataFrame):
+        results = self._call(pd.DataFrame(rows, columns=["qid", "query"]))
+        if not isinstance(results, pd.DataFrame):
             raise RankerError(
-                f"the transformer answered {type(found).__name__}, not a DataFrame: {quoted(found)}"
+                "the transformer returned "
+                f"{type(results).__name__}, not a DataFrame: {quoted(results)}"
             )
-        missing = [name for name in ("qid", "docno") if name not in found.columns]
+        missing = [name for name in ("qid", "docno") if name not in results.columns]
         if missing:
-            columns = listed([str(name) for name in found.columns], 10)
+            columns = listed([str(name) for name in results.columns], 10)
             raise RankerError(f"the answer has no column {listed(missing)}; it has {columns}")
-        return _by_query(found, queries)
+        return _by_query(results, queries)
 
 
-def _by_query(found: Any, queries: Sequence[Query]) -> list[object]:
+def _by_query(results: Any, queries: Sequence[Query]) -> list[object]:
     answers: dict[str, object] = {query.id: [] for query in queries}
-    by_rank = "rank" in found.columns and "score" not in found.columns
-    ordered = found.sort_values("rank", kind="stable") if by_rank else found
+    by_rank = "rank" in results.columns and "score" not in results.columns
+    ordered = results.sort_values("rank", kind="stable") if by_rank else results
     for query_id, rows in ordered.groupby("qid", sort=False):
         if str(query_id) not in answers:
             raise RankerError(f"the answer has a query that was not asked: '{quoted(query_id)}'")
@@ -67,7 +68,7 @@ def _by_query(found: Any, queries: Sequence[Query]) -> list[object]:
             answers[str(query_id)] = docs
             continue
         scores = rows["score"].tolist()
-        if len(set(docs)) < len(docs):  # for the caller to say which; a dict would drop one
+        if len(set(docs)) < len(docs):  # the caller reports duplicates, which a dict would drop
             best_first = sorted(zip(docs, scores, strict=True), key=lambda pair: -pair[1])
             answers[str(query_id)] = best_first
         else:

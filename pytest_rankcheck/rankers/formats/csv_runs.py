@@ -1,7 +1,7 @@
 """Comma- or tab-separated tables with a header: ``query_id,doc_id,score``, or ``rank``.
 
-With ``score`` the highest is best, with ``rank`` alone the lowest. The separator (comma, tab,
-semicolon or bar) is told from the header; usual other names of columns are known (``qid``,
+The highest ``score`` is best; without scores, the lowest ``rank``. The separator (comma, tab,
+semicolon or bar) is detected from the header; other usual column names are recognised (``qid``,
 ``docno``, ``position``).
 """
 
@@ -17,49 +17,49 @@ from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
-from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_by_score
-from pytest_rankcheck.rankers.ranking_rows import Listing, Listings, rows_of
+from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_by_score
+from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings, ranked_rows
 from pytest_rankcheck.rankers.run_columns import has_ranking, run_columns
 
 __all__ = ["FORMATS"]
 
 
-def read(reading: Reading) -> Listings:
+def read(source: RunSource) -> FileRankings:
     """Read a run.
 
     Raises:
-        RunError: a column is missing, or a row has no id or no finite score; file and line are
-            named.
+        RunError: a column is missing, or a row lacks an id or a finite score; the message names
+            file and line.
     """
-    table = table_of(reading.path, RunError)
-    place = run_columns(table.header, reading)
+    table = table_of(source.path, RunError)
+    place = run_columns(table.header, source)
     order = "score" if "score" in place else "rank"
     sign = 1.0 if order == "score" else -1.0
-    listings: Listings = {}
+    rankings: FileRankings = {}
     for number, row in table.rows:
-        where = f"{reading.path}:{number}"
+        where = f"{source.path}:{number}"
         query_id, doc_id = row[place["query_id"]], row[place["doc_id"]]
         if not query_id or not doc_id:
             raise RunError(f"{where}: {'doc_id' if query_id else 'query_id'} is empty")
-        listing = listings.get(query_id)
-        if listing is None:
-            listing = listings[query_id] = Listing(score_decides=True, scores=[])
-        assert listing.scores is not None
-        listing.doc_ids.append(doc_id)
-        listing.scores.append(sign * _number(row[place[order]], order, doc_id, where))
-    return listings
+        file_ranking = rankings.get(query_id)
+        if file_ranking is None:
+            file_ranking = rankings[query_id] = FileRanking(score_decides=True, scores=[])
+        assert file_ranking.scores is not None
+        file_ranking.doc_ids.append(doc_id)
+        file_ranking.scores.append(sign * _number(row[place[order]], order, doc_id, where))
+    return rankings
 
 
-def scan(reading: Reading, wanted: Wanted) -> Iterator[tuple[str, Found | None]]:
-    """Yield each query with what was found of it; None for one that is not wanted.
+def scan(source: RunSource, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
+    """Yield each query with its hits; None for unwanted queries.
 
     Raises:
-        RunError: as in `read`; or a document stands twice.
+        RunError: as in `read`; or a document is duplicated.
     """
-    for query_id, listing in read(reading).items():
-        judged, scores = wanted(query_id), listing.scores or []
-        found = found_by_score(reading, query_id, listing.doc_ids, scores, judged or ())
-        yield query_id, None if judged is None else found
+    for query_id, file_ranking in read(source).items():
+        judged, scores = wanted(query_id), file_ranking.scores or []
+        hits = hits_by_score(source, query_id, file_ranking.doc_ids, scores, judged or ())
+        yield query_id, None if judged is None else hits
 
 
 def _number(text: str, what: str, doc_id: str, where: str) -> float:
@@ -75,14 +75,15 @@ def _number(text: str, what: str, doc_id: str, where: str) -> float:
     return number
 
 
-def write(listings: Listings, path: Path, *, delimiter: str) -> None:
-    """Write a run, with ranks, and scores that give the same order.
+def write(rankings: FileRankings, path: Path, *, delimiter: str) -> None:
+    """Write a run, with ranks and with scores that give the same order.
 
     Raises:
         RunError: an id cannot be encoded.
     """
     rows = [
-        [query_id, doc_id, rank, repr(score)] for query_id, doc_id, rank, score in rows_of(listings)
+        [query_id, doc_id, rank, repr(score)]
+        for query_id, doc_id, rank, score in ranked_rows(rankings)
     ]
     text = table_text(["query_id", "doc_id", "rank", "score"], rows, delimiter)
     check_encodable(text, RunError)

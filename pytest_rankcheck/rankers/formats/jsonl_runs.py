@@ -1,9 +1,9 @@
-"""Our own format of runs: one JSON object a line, one a query.
+"""Our own format for runs: one JSON object per line and query.
 
     {"query_id": "q1", "ranking": ["d7", "d3"]}
     {"query_id": "q2", "ranking": ["d1", "d9"], "scores": [12.5, 3.25]}
 
-The ranking is in order, best first, whatever the scores.
+The ranking is in order, best first, regardless of the scores.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
-from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_in_order
+from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
 from pytest_rankcheck.rankers.ranking import ranking_as_given, without_duplicates
-from pytest_rankcheck.rankers.ranking_rows import Listing, Listings
+from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
 
-__all__ = ["FORMAT", "lines_to_write", "listings_of"]
+__all__ = ["FORMAT", "format_lines", "parse_lines"]
 
 
-def read(reading: Reading) -> Listings:
+def read(source: RunSource) -> FileRankings:
     """Read a run.
 
     Raises:
-        RunError: a line is not such an object; file and line are named.
+        RunError: a line is not such an object; the message names file and line.
     """
-    return listings_of(_numbered(reading.path))
+    return parse_lines(_numbered(source.path))
 
 
-def listings_of(numbered: Iterable[tuple[str, str]]) -> Listings:
-    """Return what lines say, each given with where it stands.
+def parse_lines(numbered: Iterable[tuple[str, str]]) -> FileRankings:
+    """Return the rankings in some lines, each given with its place for messages.
 
     Raises:
-        RunError: a line is not such an object, or a query is given twice.
+        RunError: a line is not such an object, or a query is duplicated.
     """
     return dict(_listings(numbered))
 
 
-def _listings(numbered: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Listing]]:
+def _listings(numbered: Iterable[tuple[str, str]]) -> Iterator[tuple[str, FileRanking]]:
     seen: set[str] = set()
     for where, line in numbered:
         try:
@@ -54,26 +54,26 @@ def _listings(numbered: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Listin
                 f'{where}: not of the form {{"query_id": "q1", "ranking": ["d7", "d3"]}}'
             )
         if query_id in seen:
-            raise RunError(f"{where}: query '{quoted(query_id)}' is given twice")
+            raise RunError(f"{where}: duplicate query '{quoted(query_id)}'")
         seen.add(query_id)
         try:
-            listing = _ranked(entry, query_id)
+            file_ranking = _ranked(entry, query_id)
         except RunError as error:
             raise RunError(f"{where}: {error}") from None
-        yield query_id, listing
+        yield query_id, file_ranking
 
 
-def scan(reading: Reading, wanted: Wanted) -> Iterator[tuple[str, Found | None]]:
-    """Yield each query with what was found of it; None for one that is not wanted.
+def scan(source: RunSource, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
+    """Yield each query with its hits; None for unwanted queries.
 
     Raises:
-        RunError: as in `read`; or a document stands twice.
+        RunError: as in `read`; or a document is duplicated.
     """
-    for query_id, listing in _listings(_numbered(reading.path)):
-        ranking = listing.ranking(query_id, reading.ties)
-        ranking = without_duplicates(ranking, query_id, reading.duplicates)
+    for query_id, file_ranking in _listings(_numbered(source.path)):
+        ranking = file_ranking.ranking(query_id, source.ties)
+        ranking = without_duplicates(ranking, query_id, source.duplicates)
         judged = wanted(query_id)
-        yield query_id, None if judged is None else found_in_order(ranking.doc_ids, judged)
+        yield query_id, None if judged is None else hits_in_order(ranking.doc_ids, judged)
 
 
 def _numbered(path: Path) -> Iterator[tuple[str, str]]:
@@ -82,27 +82,27 @@ def _numbered(path: Path) -> Iterator[tuple[str, str]]:
             yield f"{path}:{number}", line
 
 
-def _ranked(entry: dict[str, object], query_id: str) -> Listing:
+def _ranked(entry: dict[str, object], query_id: str) -> FileRanking:
     ranking, scores = entry["ranking"], entry.get("scores")
     assert isinstance(ranking, list)
     if scores is None:
-        return Listing.of(ranking_as_given(ranking, query_id))
+        return FileRanking.of(ranking_as_given(ranking, query_id))
     if not isinstance(scores, list) or len(scores) != len(ranking):
-        raise RunError(f"query '{quoted(query_id)}': \"scores\" is not one number a document")
-    return Listing.of(ranking_as_given(list(zip(ranking, scores, strict=True)), query_id))
+        raise RunError(f"query '{quoted(query_id)}': \"scores\" must have one number per document")
+    return FileRanking.of(ranking_as_given(list(zip(ranking, scores, strict=True)), query_id))
 
 
-def write(lines: Listings, path: Path) -> None:
-    """Write a run, a line a query, in the run's order."""
-    write_whole(path, "".join(f"{line}\n" for line in lines_to_write(lines)))
+def write(lines: FileRankings, path: Path) -> None:
+    """Write a run, one line per query, in the run's order."""
+    write_whole(path, "".join(f"{line}\n" for line in format_lines(lines)))
 
 
-def lines_to_write(lines: Listings) -> Iterator[str]:
-    """Yield a line a query."""
-    for query_id, listing in lines.items():
-        entry: dict[str, object] = {"query_id": query_id, "ranking": listing.doc_ids}
-        if listing.scores is not None:
-            entry["scores"] = listing.scores
+def format_lines(lines: FileRankings) -> Iterator[str]:
+    """Yield one line per query."""
+    for query_id, file_ranking in lines.items():
+        entry: dict[str, object] = {"query_id": query_id, "ranking": file_ranking.doc_ids}
+        if file_ranking.scores is not None:
+            entry["scores"] = file_ranking.scores
         yield readable_json(entry)
 
 

@@ -1,7 +1,7 @@
 """Runs in Parquet: columns ``query_id``, ``doc_id``, and ``score`` or ``rank``. Extra ``[fast]``.
 
-With ``score`` the highest is best, with ``rank`` alone the lowest. Ids may be text or whole
-numbers; other columns are not read.
+The highest ``score`` is best; without scores, the lowest ``rank``. Ids may be text or whole
+numbers; other columns are ignored.
 """
 
 from __future__ import annotations
@@ -13,50 +13,50 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_parquet, require_polars, write_table
-from pytest_rankcheck.rankers.ranking_rows import Listing, Listings, rows_of
+from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings, ranked_rows
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted
+    from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted
 
 __all__ = ["FORMAT"]
 
 
-def read(reading: Reading) -> Listings:
+def read(source: RunSource) -> FileRankings:
     """Read a run.
 
     Raises:
-        RunError: polars is not installed, the file is no Parquet file, lacks a column, or has a
-            row without an id or a finite score.
+        RunError: polars is not installed, or the file is not a Parquet file, lacks a column, or
+            has a row without an id or a finite score.
     """
-    require_polars(reading.path, RunError)
+    require_polars(source.path, RunError)
     from pytest_rankcheck.rankers.scanning.parquet_scan import batches_of
 
-    listings: Listings = {}
-    for rows in batches_of(reading):
+    rankings: FileRankings = {}
+    for rows in batches_of(source):
         for query_id, doc_id, score in rows.iter_rows():
-            listing = listings.get(query_id)
-            if listing is None:
-                listing = listings[query_id] = Listing(score_decides=True, scores=[])
-            assert listing.scores is not None
-            listing.doc_ids.append(doc_id)
-            listing.scores.append(score)
-    return listings
+            file_ranking = rankings.get(query_id)
+            if file_ranking is None:
+                file_ranking = rankings[query_id] = FileRanking(score_decides=True, scores=[])
+            assert file_ranking.scores is not None
+            file_ranking.doc_ids.append(doc_id)
+            file_ranking.scores.append(score)
+    return rankings
 
 
-def scan(reading: Reading, wanted: Wanted) -> Iterator[tuple[str, Found | None]]:
-    """Yield each query with what was found of it; None for one that is not wanted.
+def scan(source: RunSource, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
+    """Yield each query with its hits; None for unwanted queries.
 
     Raises:
-        RunError: as in `read`; or a document stands twice.
+        RunError: as in `read`; or a document is duplicated.
     """
-    require_polars(reading.path, RunError)
-    from pytest_rankcheck.rankers.scanning.parquet_scan import scanned
+    require_polars(source.path, RunError)
+    from pytest_rankcheck.rankers.scanning.parquet_scan import scan_parquet
 
-    return scanned(reading, wanted)
+    return scan_parquet(source, wanted)
 
 
-def write(listings: Listings, path: Path) -> None:
-    """Write a run, with ranks, and scores that give the same order.
+def write(rankings: FileRankings, path: Path) -> None:
+    """Write a run, with ranks and with scores that give the same order.
 
     Raises:
         RunError: polars is not installed, or an id cannot be encoded.
@@ -66,7 +66,7 @@ def write(listings: Listings, path: Path) -> None:
 
     schema = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "score": pl.Float64}
     try:
-        table = pl.DataFrame(list(rows_of(listings)), schema=schema, orient="row")
+        table = pl.DataFrame(list(ranked_rows(rankings)), schema=schema, orient="row")
     except UnicodeEncodeError:
         raise RunError("an id cannot be written as UTF-8; save as jsonl") from None
     write_table(table, path)

@@ -1,6 +1,6 @@
-"""TREC runs: ``query_id Q0 doc_id rank score tag`` a line, separated by any white space.
+"""TREC runs: lines of ``query_id Q0 doc_id rank score tag``, separated by any white space.
 
-As in trec_eval the score decides, the rank column is not read. Lines that begin with ``#`` are
+As in trec_eval, the score decides and the rank column is ignored. Lines that begin with ``#`` are
 comments.
 """
 
@@ -12,50 +12,50 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.trec_columns import columns_of, line_of
 from pytest_rankcheck.files.whole_files import write_whole
-from pytest_rankcheck.rankers.query_hits import Reading
-from pytest_rankcheck.rankers.ranking_rows import Listing, Listings, rows_of
+from pytest_rankcheck.rankers.query_hits import RunSource
+from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings, ranked_rows
 from pytest_rankcheck.rankers.scanning.query_blocks import blocks_of_queries
-from pytest_rankcheck.rankers.scanning.text_scan import BLOCK_BYTES, scanned
+from pytest_rankcheck.rankers.scanning.text_scan import BLOCK_BYTES, scan_trec
 from pytest_rankcheck.rankers.scanning.trec_lines import COLUMNS, lines_of_block, queries_of_block
 
 __all__ = ["FORMAT"]
 
 
-def read(reading: Reading) -> Listings:
+def read(source: RunSource) -> FileRankings:
     """Read a run.
 
     Raises:
-        RunError: a line has not six columns, or its score is not a finite number; file and line
-            are named.
+        RunError: a line does not have six columns, or its score is not a finite number; the
+            message names file and line.
     """
-    listings: Listings = {}
-    for block in blocks_of_queries(reading.path, BLOCK_BYTES):
+    rankings: FileRankings = {}
+    for block in blocks_of_queries(source.path, BLOCK_BYTES):
         lines = lines_of_block(block)
         for query, start, end in queries_of_block(lines):
             query_id = query.decode()
-            listing = listings.get(query_id)
-            if listing is None:
-                listing = listings[query_id] = Listing(score_decides=True, scores=[])
-            listing.doc_ids.extend(doc.decode() for doc in lines.docs[start:end])
-            assert listing.scores is not None
-            listing.scores.extend(lines.scores[start:end])
-    return listings
+            file_ranking = rankings.get(query_id)
+            if file_ranking is None:
+                file_ranking = rankings[query_id] = FileRanking(score_decides=True, scores=[])
+            file_ranking.doc_ids.extend(doc.decode() for doc in lines.docs[start:end])
+            assert file_ranking.scores is not None
+            file_ranking.scores.extend(lines.scores[start:end])
+    return rankings
 
 
-def write(listings: Listings, path: Path) -> None:
-    """Write a run so that every evaluator reads the same order from it.
+def write(rankings: FileRankings, path: Path) -> None:
+    """Write a run from which every evaluator reads the same order.
 
-    Scores are kept where they, with ties by document id, give the ranking's order; else the
-    scores count down from the number of documents.
+    Scores are kept if, with ties by document id, they give the ranking's order; otherwise the
+    scores written count down from the number of documents.
 
     Raises:
-        RunError: an id has white space or would read as a comment.
+        RunError: an id has white space or would be read as a comment.
     """
     write_whole(
         path,
         "".join(
             line_of((query_id, "Q0", doc_id, str(rank), repr(score), "rankcheck"), RunError)
-            for query_id, doc_id, rank, score in rows_of(listings)
+            for query_id, doc_id, rank, score in ranked_rows(rankings)
         ),
     )
 
@@ -70,7 +70,7 @@ FORMAT = Format(
     recognises=_recognises,
     read=read,
     write=write,
-    scan=scanned,
+    scan=scan_trec,
     endings=(".run", ".txt"),
     is_vague=True,
 )

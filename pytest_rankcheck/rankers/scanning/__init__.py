@@ -1,1 +1,1 @@
-"""Reading run files for an evaluation: in one pass, in blocks of whole queries."""
+"""Scanning run files for an evaluation, in one pass and in blocks of whole queries."""

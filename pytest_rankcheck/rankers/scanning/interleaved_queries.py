@@ -1,7 +1,7 @@
-"""Runs whose queries do not stand together: the lines are sorted into parts that fit into memory.
+"""Runs whose queries are interleaved: the lines are split into parts that fit into memory.
 
-Each line goes to one of some temporary files by a hash of its query, so that a query is whole in
-one of them; then each part is grouped in memory.
+A hash of its query assigns each line to a temporary file, so that each file holds whole queries;
+then each file is grouped in memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def grouped_lines(path: Path, block_bytes: int) -> Iterator[tuple[bytes, list[by
     """Yield each query with all its documents and scores, in the order of the file.
 
     Raises:
-        RunError: a line is malformed; file and line are named.
+        RunError: a line is malformed; the message names file and line.
     """
     parts = min(path.stat().st_size // _PART_BYTES + 1, _MOST_PARTS)
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The rows of a Parquet run, some whole queries at a time."""
+"""Scanning Parquet runs, some whole queries at a time."""
 
 from __future__ import annotations
 
@@ -10,51 +10,51 @@ import polars as pl
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.parquet_files import scan_of
-from pytest_rankcheck.rankers.query_hits import Found, Reading, Wanted, found_by_score
+from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_by_score
 from pytest_rankcheck.rankers.run_columns import run_columns
 from pytest_rankcheck.rankers.scanning.polars_scan import one_ahead, results_of_columns
 
-__all__ = ["batches_of", "scanned"]
+__all__ = ["batches_of", "scan_parquet"]
 
 BATCH_ROWS = 1_000_000
 
-Results = Iterator[tuple[str, Found | None]]
+Results = Iterator[tuple[str, QueryHits | None]]
 
 
-class _Interleaved(Exception):  # noqa: N818 - a turn to another way of reading, not an error
-    """The rows of a query do not stand together."""
+class _Interleaved(Exception):  # noqa: N818 - switches to another way of reading, not an error
+    """The rows of a query are not consecutive."""
 
 
-def scanned(reading: Reading, wanted: Wanted) -> Results:
-    """Yield each query with what was found of it; None for one that is not wanted.
+def scan_parquet(source: RunSource, wanted: Wanted) -> Results:
+    """Yield each query with its hits; None for unwanted queries.
 
     Raises:
-        RunError: the file is no Parquet file, lacks a column, has a row without an id or a finite
-            score, or a document stands twice.
+        RunError: the file is not a Parquet file, lacks a column, or has a row without an id or a
+            finite score; or a document is duplicated.
     """
-    found: dict[str, Found | None] = {}
+    hits_by_query: dict[str, QueryHits | None] = {}
     with suppress(_Interleaved):
-        for rows in one_ahead(_whole_queries(batches_of(reading))):
-            for query_id, result in _results(rows, reading, wanted):
-                if query_id in found:
+        for rows in one_ahead(_whole_queries(batches_of(source))):
+            for query_id, result in _results(rows, source, wanted):
+                if query_id in hits_by_query:
                     raise _Interleaved
-                found[query_id] = result
-        yield from found.items()
+                hits_by_query[query_id] = result
+        yield from hits_by_query.items()
         return
-    rows = pl.concat(batches_of(reading)).sort("query", maintain_order=True)
-    yield from _results(rows, reading, wanted)
+    rows = pl.concat(batches_of(source)).sort("query", maintain_order=True)
+    yield from _results(rows, source, wanted)
 
 
-def batches_of(reading: Reading) -> Iterator[pl.DataFrame]:
-    """Yield ``query``, ``doc`` and ``score`` of some rows at a time, in the order of the file.
+def batches_of(source: RunSource) -> Iterator[pl.DataFrame]:
+    """Yield ``query``, ``doc`` and ``score`` of some rows at a time, in file order.
 
     Raises:
-        RunError: as in `scanned`, but for the documents that stand twice.
+        RunError: as in `scan_parquet`, except for duplicate documents.
     """
-    path = reading.path
+    path = source.path
     table, columns = scan_of(path, RunError)
     names = columns.names()
-    place = run_columns(names, reading)
+    place = run_columns(names, source)
     for id_column in (names[place["query_id"]], names[place["doc_id"]]):
         kind = columns[id_column]
         if not (kind in (pl.String, pl.Categorical) or kind.is_integer()):
@@ -78,7 +78,7 @@ def batches_of(reading: Reading) -> Iterator[pl.DataFrame]:
 
 
 def _refuse_gaps(batch: pl.DataFrame, path: Path, start: int) -> None:
-    """Refuse a row without an id, or without a finite score."""
+    """Reject rows without an id or a finite score."""
     empty = pl.any_horizontal(pl.col("query", "doc").is_null() | (pl.col("query", "doc") == ""))
     bad = batch.select(
         (empty | pl.col("score").is_null() | ~pl.col("score").is_finite()).arg_true()
@@ -87,12 +87,12 @@ def _refuse_gaps(batch: pl.DataFrame, path: Path, start: int) -> None:
         row = batch.row(int(bad[0]))
         raise RunError(
             f"{path}: row {start + int(bad[0])}: query '{quoted(row[0])}', document "
-            f"'{quoted(row[1])}', score {row[2]}; each row has two ids and a finite number"
+            f"'{quoted(row[1])}', score {row[2]}; each row needs two ids and a finite number"
         )
 
 
 def _whole_queries(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield the same rows in batches that hold whole queries, where they stand together."""
+    """Yield the same rows in batches of whole queries, if their rows are consecutive."""
     rest: pl.DataFrame | None = None
     for batch in batches:
         rows = batch if rest is None else pl.concat([rest, batch])
@@ -104,19 +104,19 @@ def _whole_queries(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield rest
 
 
-def _results(rows: pl.DataFrame, reading: Reading, wanted: Wanted) -> Results:
-    results = results_of_columns(rows, reading, wanted)
-    yield from results if results is not None else _one_by_one(rows, reading, wanted)
+def _results(rows: pl.DataFrame, source: RunSource, wanted: Wanted) -> Results:
+    results = results_of_columns(rows, source, wanted)
+    yield from results if results is not None else _one_by_one(rows, source, wanted)
 
 
-def _one_by_one(rows: pl.DataFrame, reading: Reading, wanted: Wanted) -> Results:
-    """Yield what was found of each query, where a document may stand twice."""
+def _one_by_one(rows: pl.DataFrame, source: RunSource, wanted: Wanted) -> Results:
+    """Yield the hits of each query, where documents may be duplicated."""
     start = 0
     for run in rows["query"].rle().to_list():
         query_id, length = run["value"], run["len"]
         docs = rows["doc"][start : start + length].to_list()
         scores = rows["score"][start : start + length].to_list()
         judged = wanted(query_id)
-        found = found_by_score(reading, query_id, docs, scores, judged or ())
-        yield query_id, None if judged is None else found
+        hits = hits_by_score(source, query_id, docs, scores, judged or ())
+        yield query_id, None if judged is None else hits
         start += length

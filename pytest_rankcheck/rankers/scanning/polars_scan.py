@@ -1,8 +1,8 @@
-"""Reading large run files in columns, with polars: the extra ``[fast]``.
+"""Scanning large run files in columns, with polars (the extra ``[fast]``).
 
-A block of lines becomes three columns at once: queries, documents, scores. Order and repetitions
-are checked for the whole block; only of judged documents, and of the top of each ranking, objects
-are made. What is not in the ordinary form is not read here: the caller reads it line by line.
+A block of lines becomes three columns at once: queries, documents, scores. Order and duplicates are
+checked for the whole block; objects are created only for judged documents and the top of each
+ranking. Blocks in an unusual form are not read here: the caller reads them line by line.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.trec_columns import is_utf8
-from pytest_rankcheck.rankers.query_hits import TOP, Found, Reading, Wanted, found_by_score
-from pytest_rankcheck.rankers.scanning.query_blocks import Block, blocks_of_queries
+from pytest_rankcheck.rankers.query_hits import TOP, QueryHits, RunSource, Wanted, hits_by_score
+from pytest_rankcheck.rankers.scanning.query_blocks import LineBlock, blocks_of_queries
 from pytest_rankcheck.rankers.scanning.trec_lines import COLUMNS
 
-__all__ = ["one_ahead", "results_of_columns", "scanned_in_columns"]
+__all__ = ["one_ahead", "results_of_columns", "scan_trec_columns"]
 
 BLOCK_BYTES = 1 << 23
 
@@ -37,25 +37,27 @@ _SCHEMA = {
 }
 _SPACE, _TAB = 32, 9
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 by the golden ratio: tells the same document of two queries apart."""
+"""2^64 divided by the golden ratio: distinguishes the same document in two queries."""
 
 Item = TypeVar("Item")
 
-Results = list[tuple[str, Found | None]]
+Results = list[tuple[str, QueryHits | None]]
 
 
-def scanned_in_columns(reading: Reading, wanted: Wanted) -> Iterator[tuple[Block, Results | None]]:
-    """Yield each block of a TREC run with its queries' results; None if lines are to be read.
+def scan_trec_columns(
+    source: RunSource, wanted: Wanted
+) -> Iterator[tuple[LineBlock, Results | None]]:
+    """Yield each block of a TREC run with its queries' hits; None if it must be read by line.
 
-    The next block is read and split into columns while this one is looked at.
+    The next block is read and split into columns while this one is processed.
     """
-    blocks = blocks_of_queries(reading.path, BLOCK_BYTES)
+    blocks = blocks_of_queries(source.path, BLOCK_BYTES)
     for block, columns in one_ahead((block, _columns_of(block.text)) for block in blocks):
-        yield block, None if columns is None else results_of_columns(columns, reading, wanted)
+        yield block, None if columns is None else results_of_columns(columns, source, wanted)
 
 
 def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the items; the next one is made in another thread while one is looked at."""
+    """Yield the items; the next one is prepared in another thread while one is processed."""
     with ThreadPoolExecutor(1) as pool:
         ahead = pool.submit(lambda: next(items, None))
         while (item := ahead.result()) is not None:
@@ -79,18 +81,18 @@ def _columns_of(text: bytes) -> pl.DataFrame | None:
         return None
     codes = np.frombuffer(text, dtype=np.uint8)
     separators = np.count_nonzero(codes == (_TAB if separator == "\t" else _SPACE))
-    # One more a line is the line feed. White space of any other kind separates columns too.
+    # One more per line is the line feed. Any other white space separates columns too.
     white = np.count_nonzero(codes <= _SPACE)
     ordinary = separators == (COLUMNS - 1) * columns.height and white == COLUMNS * columns.height
     return columns if ordinary and is_utf8(text) else None
 
 
-def results_of_columns(columns: pl.DataFrame, reading: Reading, wanted: Wanted) -> Results | None:
-    """Return what was found of each query of a block; None where it has to be read otherwise.
+def results_of_columns(columns: pl.DataFrame, source: RunSource, wanted: Wanted) -> Results | None:
+    """Return the hits of each query of a block; None if it must be read in another way.
 
     Args:
-        columns: ``query``, ``doc`` and ``score`` of whole queries, whose rows stand together.
-        reading: the conventions.
+        columns: ``query``, ``doc`` and ``score`` of whole queries, whose rows are consecutive.
+        source: the run file and its conventions.
         wanted: the documents whose ranks are wanted.
     """
     if not columns.height:
@@ -107,13 +109,13 @@ def results_of_columns(columns: pl.DataFrame, reading: Reading, wanted: Wanted) 
     ):
         return None
     try:
-        return _Rows(docs, scores, query_ids, lengths).results(reading, wanted)
-    except RunError:  # raised again by who reads in order, if that comes so far
+        return _Rows(docs, scores, query_ids, lengths).results(source, wanted)
+    except RunError:  # raised again by the reader in file order, if it gets that far
         return None
 
 
 def _has_repetition(docs: pl.Series, lengths: NDArray[np.int64]) -> bool:
-    """Whether a document may stand twice in a query: two of equal hashes do."""
+    """Whether a query may have a duplicate document, judging by equal hashes."""
     places = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
     keys = docs.hash().to_numpy() ^ (places * _MIX)
     keys.sort()
@@ -121,7 +123,7 @@ def _has_repetition(docs: pl.Series, lengths: NDArray[np.int64]) -> bool:
 
 
 class _Rows:
-    """The rows of a block, of which each query has some that stand together."""
+    """The rows of a block, consecutive for each query."""
 
     def __init__(
         self,
@@ -136,25 +138,25 @@ class _Rows:
         self.ends = np.cumsum(lengths)
         self.starts = self.ends - lengths
 
-    def results(self, reading: Reading, wanted: Wanted) -> Results:
-        """Return what was found of each query."""
+    def results(self, source: RunSource, wanted: Wanted) -> Results:
+        """Return the hits of each query."""
         judged = [wanted(query_id) for query_id in self.query_ids]
         hits = self._hits(judged)
         disordered = self._disordered()
-        results: list[Found | None] = [None] * len(judged)
+        results: list[QueryHits | None] = [None] * len(judged)
         in_order: list[_Ranked] = []
         for place, wanted_docs in enumerate(judged):
-            if wanted_docs is None and reading.ties != "error":
+            if wanted_docs is None and source.ties != "error":
                 continue
             ranked = self._ranked(place, hits.get(place, ()), place in disordered)
             if ranked is not None:
                 in_order.append(ranked)
                 continue
-            found = self._found_among_ties(place, reading, wanted_docs or ())
-            results[place] = None if wanted_docs is None else found
+            query_hits = self._hits_among_ties(place, source, wanted_docs or ())
+            results[place] = None if wanted_docs is None else query_hits
         for ranked, top in zip(in_order, self._texts([r.top for r in in_order]), strict=True):
             if judged[ranked.place] is not None:
-                results[ranked.place] = Found(ranked.retrieved, ranked.ranks, ranked.docs, top)
+                results[ranked.place] = QueryHits(ranked.retrieved, ranked.ranks, ranked.docs, top)
         return list(zip(self.query_ids, results, strict=True))
 
     def _hits(self, judged: list[Collection[str] | None]) -> dict[int, list[tuple[int, str]]]:
@@ -170,7 +172,7 @@ class _Rows:
         return hits
 
     def _disordered(self) -> frozenset[int]:
-        """Return the queries whose scores do not fall from each row to the next."""
+        """Return the queries whose scores do not strictly fall from row to row."""
         rising = self.scores[1:] >= self.scores[:-1]
         rising[self.ends[:-1] - 1] = False
         rows = np.flatnonzero(rising)
@@ -179,7 +181,7 @@ class _Rows:
     def _ranked(
         self, place: int, hits: Sequence[tuple[int, str]], is_disordered: bool
     ) -> _Ranked | None:
-        """Return the ranks of a query's hits; None where ties have to be broken."""
+        """Return the ranks of a query's hits; None if ties must be broken."""
         start, end = int(self.starts[place]), int(self.ends[place])
         docs = [doc for _, doc in hits]
         if not is_disordered:
@@ -199,14 +201,14 @@ class _Rows:
         ranks = [rank for rank, _ in pairs]
         return _Ranked(place, end - start, ranks, [doc for _, doc in pairs], top.tolist())
 
-    def _found_among_ties(self, place: int, reading: Reading, wanted: Collection[str]) -> Found:
+    def _hits_among_ties(self, place: int, source: RunSource, wanted: Collection[str]) -> QueryHits:
         start, end = int(self.starts[place]), int(self.ends[place])
         docs: list[str] = self.docs[start:end].to_list()
         scores: list[float] = self.scores[start:end].tolist()
-        return found_by_score(reading, self.query_ids[place], docs, scores, wanted)
+        return hits_by_score(source, self.query_ids[place], docs, scores, wanted)
 
     def _texts(self, groups: list[Sequence[int]]) -> Iterator[list[str]]:
-        """Yield the documents of each group of rows; the text of all is made at once."""
+        """Yield the documents of each group of rows; all are converted to text at once."""
         docs = self.docs.gather(list(chain.from_iterable(groups))).to_list()
         start = 0
         for group in groups:
@@ -226,7 +228,7 @@ class _Ranked:
 
 
 def _is_text(doc_id: str) -> bool:
-    """Whether an id can be in a file: one with a lone surrogate cannot."""
+    """Whether an id can occur in a file; one with a lone surrogate cannot."""
     try:
         doc_id.encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""Lines of TREC runs, a block at a time: the six columns of many lines with a few calls.
+"""Parsing the lines of TREC runs a block at a time, with a few calls for many lines.
 
-This is the way that needs no library. What is not in the ordinary form (comments, a tag of two
-words, a score that is no number) is read line by line, which is slower and says what is wrong.
+This reader needs no library. Blocks in an unusual form (comments, a tag of two words, an invalid
+score) are read line by line, which is slower and reports what is wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.trec_columns import columns_of, words_of_lines
-from pytest_rankcheck.rankers.scanning.query_blocks import Block
+from pytest_rankcheck.rankers.scanning.query_blocks import LineBlock
 
 __all__ = ["COLUMNS", "Lines", "lines_of_block", "queries_of_block"]
 
@@ -22,25 +22,25 @@ COLUMNS = 6
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The columns of some lines that count: ids as UTF-8, and scores."""
+    """The columns needed from some lines: ids as UTF-8, and scores."""
 
     queries: list[bytes]
     docs: list[bytes]
     scores: list[float]
 
 
-def lines_of_block(block: Block) -> Lines:
+def lines_of_block(block: LineBlock) -> Lines:
     """Return the columns of a block.
 
     Raises:
-        RunError: a line has not six columns, is not UTF-8, or its score is no finite number; file
-            and line are named.
+        RunError: a line does not have six columns, is not UTF-8, or its score is not a finite
+            number; the message names file and line.
     """
     return _quickly(block.text) or _line_by_line(block)
 
 
 def _quickly(text: bytes) -> Lines | None:
-    """Return the columns where every line has exactly six; None where that is not so."""
+    """Return the columns if every line has exactly six, otherwise None."""
     words = words_of_lines(text, COLUMNS)
     if words is None:
         return None
@@ -54,7 +54,7 @@ def _quickly(text: bytes) -> Lines | None:
     return Lines(queries, docs, scores)
 
 
-def _line_by_line(block: Block) -> Lines:
+def _line_by_line(block: LineBlock) -> Lines:
     lines = Lines([], [], [])
     for place, raw in enumerate(block.text.split(b"\n")):
         if raw.startswith(b"#") or not raw.strip():
@@ -74,7 +74,7 @@ def _columns(raw: bytes) -> tuple[str, str, float]:
     """Return query, document and score of a line.
 
     Raises:
-        ValueError: saying what is wrong with the line.
+        ValueError: the line is invalid; the message says why.
     """
     try:
         line = raw.decode("utf-8")
@@ -99,7 +99,7 @@ def _columns(raw: bytes) -> tuple[str, str, float]:
 
 
 def queries_of_block(lines: Lines) -> Iterator[tuple[bytes, int, int]]:
-    """Yield each query with where its lines begin and end, as often as it begins anew."""
+    """Yield each query with the start and end of its lines, once per run of consecutive lines."""
     queries = lines.queries
     start, count = 0, len(queries)
     while start < count:
@@ -110,7 +110,7 @@ def queries_of_block(lines: Lines) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _end_of_run(queries: list[bytes], start: int, count: int) -> int:
-    """Return where ``queries`` is first another than at ``start``: by leaps, then checked."""
+    """Return the end of the run of equal queries from ``start``: found by leaps, then checked."""
     query, step, end = queries[start], 1, start + 1
     while end < count and queries[end] == query:
         step *= 2

@@ -111,7 +111,9 @@ def test_a_batch_that_raises_fails_all_its_queries_and_no_other() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
 def test_a_size_that_is_none_is_refused(size: object) -> None:
-    with pytest.raises(RankerError, match=f"size={size}: size is a whole number of at least 1"):
+    with pytest.raises(
+        RankerError, match=f"size={size} is invalid; size is a whole number of at least 1"
+    ):
         batch(raising, size=size)  # type: ignore[arg-type]
 
 

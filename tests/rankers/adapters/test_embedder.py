@@ -99,14 +99,14 @@ def fails_on_queries(texts: list[str]) -> np.ndarray:
     [
         (
             lambda texts: letters(texts)[:-1],
-            r"the encoder of the corpus answered .* shape 3 x 2, not",
+            r"the encoder of the corpus returned .* shape 3 x 2, not",
         ),
         (lambda texts: letters(texts)[:, 0], "of the shape 4, not one row for each of 4"),
         (lambda texts: letters(texts) * np.nan, "a number that is not finite, in row 0"),
-        (lambda texts: texts, "answered list, not numbers"),
+        (lambda texts: texts, "returned list, not numbers"),
         (
             lambda texts: np.ones((len(texts), len(texts))),
-            "a query is embedded in 2 numbers, a doc",
+            "the embedding of a query has 2 numbers, that of a doc",
         ),
         (fails_on_queries, "failed on 2 of 2 queries, first on 'q1' .*RuntimeError: out of memory"),
     ],

@@ -232,7 +232,7 @@ def cut(handler: Handler) -> None:
         (lambda h: h.send(b'{"hits": {"hits": ['), "the answer is not JSON"),
         (lambda h: h.send({"took": 1, "results": []}), r"nothing at 'hits.hits\[\]._id' in .* has took, results"),
         (lambda h: h.send([1]), r"nothing at 'hits.hits\[\]._id' in the answer, which has \[1\]"),
-        (lambda h: h.send({"hits": {"hits": [{"_id": "a"}, {"id": "b"}]}}), "of 2 hits only 1 have"),
+        (lambda h: h.send({"hits": {"hits": [{"_id": "a"}, {"id": "b"}]}}), "only 1 of 2 hits have"),
         (lambda h: h.send(hits("a", "a")), "document 'a' is ranked twice"),
         (lambda h: h.send({"hits": {"hits": [{"_id": {}}]}}), "a document id is {}"),
         (half, "peer closed connection|incomplete"),
@@ -300,14 +300,17 @@ def test_a_broken_connection_is_tried_again_but_not_a_wrong_request(server: Serv
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"url": "localhost:9200", "engine": "solr"}, "is no address that begins with http://"),
-        ({"url": "http://[::1", "engine": "solr"}, "is no address"),
+        ({"url": "localhost:9200", "engine": "solr"}, "is not a URL that starts with http://"),
+        ({"url": "http://[::1", "engine": "solr"}, "is not a URL"),
         (
             {"url": "http://x", "engine": "elastic"},
-            "engine=elastic is not possible; did you mean 'ela",
+            "engine=elastic is invalid; did you mean 'ela",
         ),
-        ({"url": "http://x"}, r"say where the ids stand in the answer, such as ids='hits.hits\[\]"),
-        ({"url": "http://x", "ids": "hits["}, r"ids='hits\[' is no JMESPath"),
+        (
+            {"url": "http://x"},
+            r"give the place of the ids in the answer, such as ids='hits.hits\[\]",
+        ),
+        ({"url": "http://x", "ids": "hits["}, r"ids='hits\[' is not a JMESPath"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_at_once(arguments: dict, message: str) -> None:

@@ -105,20 +105,23 @@ def half(text: str, docs: list[str]) -> list[float]:
 @pytest.mark.parametrize(
     ("score", "message"),
     [
-        (lambda text, docs: [1.0], r"answered numbers of the shape 1, not one for each of 3"),
+        (lambda text, docs: [1.0], r"returned numbers of the shape 1, not one for each of 3"),
         (lambda text, docs: np.ones((len(docs), 2)), r"of the shape 3 x 2, not one for each of 3"),
         (lambda text, docs: 5, "of the shape a single number"),
         (
             lambda text, docs: None,
-            "the scorer answered NoneType, not numbers|shape a single number",
+            "the scorer returned NoneType, not numbers|shape a single number",
         ),
-        (lambda text, docs: docs, "the scorer answered list, not numbers"),
+        (lambda text, docs: docs, "the scorer returned list, not numbers"),
         (lambda text, docs: [float("nan")] * len(docs), "the score of document 'aa' is nan"),
         (
             lambda text, docs: {"stranger": 1.0},
-            "document 'stranger' is scored, but is no candidate",
+            "document 'stranger' is scored, but is not a candidate",
         ),
-        (lambda text, docs: [{"corpus_id": 9, "score": 1}], r'"corpus_id" \(0 to 2\) and "score"'),
+        (
+            lambda text, docs: [{"corpus_id": 9, "score": 1}],
+            r'"corpus_id" \(0 to 2\) and a "score"',
+        ),
         (lambda text, docs: [{"id": 0, "score": 1}], '"corpus_id"'),
         (half, "first on 'q2' \"blue\": RuntimeError: out of memory"),
     ],

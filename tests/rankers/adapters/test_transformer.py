@@ -64,8 +64,8 @@ def test_a_function_will_do_and_ids_may_be_numbers() -> None:
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        (None, "the transformer answered NoneType, not a DataFrame"),
-        ([("q1", "a")], "the transformer answered list, not a DataFrame"),
+        (None, "the transformer returned NoneType, not a DataFrame"),
+        ([("q1", "a")], "the transformer returned list, not a DataFrame"),
         (
             ROWS.rename(columns={"docno": "docid"}),
             "no column docno; it has qid, docid, score, rank",
