@@ -29,7 +29,7 @@ WORSE = ("--rankcheck-ranker", "symbol_search.substring:search")
 
 
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>
-body { margin: 0; padding: 14px 18px; background: #16181d; color: #d5d9e0; width: 1010px }
+body { margin: 0; padding: 14px 18px; background: #16181d; color: #d5d9e0; width: 1064px }
 pre { margin: 0; font: 14px/1.42 "DejaVu Sans Mono", monospace; white-space: pre-wrap }
 .red { color: #ff7b72 } .green { color: #7ee787 } .bold { font-weight: bold }
 </style><pre>"""
@@ -65,7 +65,7 @@ def show_failure(browser: Any, example: Path) -> None:
     # The picture ends with the failure; the summary below it needs more room than it is worth.
     first, last = printed.index("tests/test_ranking.py"), printed.index("rankcheck ===")
     shown = printed[first:last].rpartition("\n")[0]
-    page = browser.new_page(viewport={"width": 1050, "height": 400}, device_scale_factor=1.5)
+    page = browser.new_page(viewport={"width": 1100, "height": 400}, device_scale_factor=1.5)
     page.set_content(TERMINAL + f"$ pytest\n{styled(shown)}</pre>")
     page.screenshot(path=HERE / "images" / "failure.png", full_page=True)
     page.close()
