@@ -5,23 +5,20 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
 from pytest_rankcheck.baselines.metric_check import Check, check_of
 from pytest_rankcheck.baselines.ranking_check import (
     RankingCheck,
     block_of_rankings,
     ranking_check,
-    settle_rankings,
+    settlement_of_rankings,
 )
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import TOP
-from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.baselines.reference_commit import Reference
-from pytest_rankcheck.baselines.syrupy_store import Proposal
 from pytest_rankcheck.baselines.update_mode import Mode
 from pytest_rankcheck.baselines.update_policy import (
     CAREFUL,
@@ -30,13 +27,12 @@ from pytest_rankcheck.baselines.update_policy import (
     Settlement,
     block_of,
     is_granted,
-    settle,
+    settlement_of,
 )
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate, attributes_of
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -44,20 +40,9 @@ from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 __all__ = ["Baseline", "Defaults"]
 
 
-class Store(Protocol):
-    """Where a record is kept."""
-
-    path: Path
-    shown_path: str
-    """The path as messages show it."""
-
-    def submit(self, proposal: Proposal) -> None:
-        """Compare with what is there and, in an update, write."""
-
-
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What is gated and recorded where a test does not say."""
+    """What is gated and recorded unless a test says otherwise."""
 
     watched: tuple[str, ...] = ()
     """Metrics to record, gated or not."""
@@ -67,9 +52,9 @@ class Defaults:
 
 
 class Baseline:
-    """The approved record of one test, and what the test asked of it.
+    """The approved record of one test, and the checks that the test made against it.
 
-    `check` is called by each assertion, `settle` once, when the test has passed: a test that
+    `check` is called by each assertion, `write_or_keep` once, when the test has passed: a test that
     fails writes nothing.
     """
 
@@ -84,12 +69,11 @@ class Baseline:
         inputs: Sequence[str] = (),
     ) -> None:
         self.test_id = test_id
-        """The test, as it can be given to pytest."""
+        """The test's node id, as pytest takes it."""
         self.command = shlex.join([test_id, *inputs])
-        """What runs the test again on what it measures now, after the word pytest."""
+        """The arguments of pytest that run the test again on what it measures now."""
         self.mode = mode
-        self._store = store
-        self._reference = reference
+        self._file = BaselineFile(store, reference)
         self._defaults = defaults or Defaults()
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
         self._checks: list[Check] = []
@@ -99,68 +83,49 @@ class Baseline:
     @property
     def path(self) -> Path:
         """The baseline file."""
-        return self._store.path
+        return self._file.path
 
     @property
     def shown_path(self) -> str:
         """The baseline file as messages show it."""
-        if self._reference is None or self._text_there is None:
-            return self._store.shown_path
-        return f"{self._store.shown_path} at {quoted(self._reference.name)}"
+        return self._file.shown_path
 
-    @cached_property
+    @property
     def record(self) -> Record | None:
-        """The approved record; None if there is none yet.
-
-        That of the reference commit, where there is one: a record that only this branch has is
-        compared with all the same, and listed as one that it adds.
+        """The approved record; None if there is none yet. See `BaselineFile.record`.
 
         Raises:
-            BaselineError: the file is not a record, or one of a newer version.
+            BaselineError: the file is not a record, or has a newer format version.
         """
-        if self._text_there is not None:
-            return Record.from_text(self._text_there, self.shown_path)
-        return self._own_record
-
-    @cached_property
-    def _own_record(self) -> Record | None:
-        """The record in the file, whatever is approved elsewhere; None if there is no file."""
-        if not self.path.exists():
-            return None
-        return Record.from_text(text_of(self.path, BaselineError), self._store.shown_path)
-
-    @cached_property
-    def _text_there(self) -> str | None:
-        """The file at the reference commit; None without one, or if it does not have the file."""
-        return self._reference.text(self.path) if self._reference else None
+        return self._file.record
 
     @property
     def comparable_record(self) -> Record | None:
-        """The record that the test was compared with; None where that was not possible."""
+        """The record that the test was compared with; None if they could not be compared."""
         return next((check.record for check in self._checks if check.verdict), None)
 
     @property
     def checks(self) -> Sequence[Check]:
-        """What the test has asked so far."""
+        """The checks of metrics that the test has made so far."""
         return tuple(self._checks)
 
     @property
     def ranking_checks(self) -> Sequence[RankingCheck]:
-        """What the test has asked of the rankings so far."""
+        """The checks of rankings that the test has made so far."""
         return tuple(self._ranking_checks)
 
     def configured_gate(self, golden_name: str, metric: Metric) -> Gate | None:
-        """Return the gate that is configured for a metric on a golden set; None if none is."""
+        """Return the gate configured for a metric on a golden set; None without one."""
         return self._defaults.gates.gate(golden_name, metric)
 
     def _attributes(
         self, evaluation: Evaluation, by: str | Sequence[str] | None
     ) -> tuple[str, ...]:
-        """Return the attributes that a test gates by: its own, or those configured that exist."""
+        """Return the attributes that a test gates by: its own, or configured ones that exist."""
         if by is not None:
             return attributes_of(by)
-        known = evaluation.golden.attributes
-        return tuple(attribute for attribute in self._defaults.slices if attribute in known)
+        present = evaluation.golden.attributes
+        return tuple(attribute for attribute in self._defaults.slices if attribute in present)
 
     def check(
         self,
@@ -169,7 +134,7 @@ class Baseline:
         gate: Gate,
         by: str | Sequence[str] | None = None,
     ) -> tuple[Check, Block | None]:
-        """Hold a metric against the record, and say why that blocks the test, if it does.
+        """Compare a metric with the record. Return the check, and why it fails, if it does.
 
         Raises:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
@@ -180,20 +145,20 @@ class Baseline:
         parsed = Metric.parse(metric)
         check = check_of(self.record, evaluation, parsed, gate, attributes)
         block = block_of(check, self.mode)
-        if block is not None and self._text_there is not None and self._own_record is not None:
-            own = check_of(self._own_record, evaluation, parsed, gate, attributes)
+        branch_record = self._file.branch_record if block else None
+        if block is not None and branch_record is not None:
+            own = check_of(branch_record, evaluation, parsed, gate, attributes)
             if is_granted(check, block, own, self.mode):
                 check, block = replace(own, is_granted=True), None
         self._checks.append(check)
         if block is not None:
-            refusal = Proposal(self._text_now or "", refusal=str(block))
-            self._store.submit(refusal)
+            self._file.refuse(str(block))
         return check, block
 
     def check_rankings(
         self, evaluation: Evaluation, limits: StabilityLimits
     ) -> tuple[RankingCheck, Block | None]:
-        """Hold rankings against the record, and say why that blocks the test, if it does.
+        """Compare rankings with the record. Return the check, and why it fails, if it does.
 
         Raises:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
@@ -202,32 +167,33 @@ class Baseline:
             self._use(evaluation)
         check = ranking_check(self.record, evaluation, limits)
         block = block_of_rankings(check, self.mode)
-        if block is not None and self._text_there is not None and self._own_record is not None:
-            own = ranking_check(self._own_record, evaluation, limits)
-            known = self.record.approvals if self.record else ()
-            has_reason = len(self._own_record.approvals) > len(known)
+        branch_record = self._file.branch_record if block else None
+        if block is not None and branch_record is not None:
+            own = ranking_check(branch_record, evaluation, limits)
+            approved = self.record.approvals if self.record else ()
+            has_reason = len(branch_record.approvals) > len(approved)
             if has_reason and block_of_rankings(own, self.mode) is None:
                 check, block = own, None
         self._ranking_checks.append(check)
         if block is not None:
-            self._store.submit(Proposal(self._text_now or "", refusal=str(block)))
+            self._file.refuse(str(block))
         return check, block
 
     def _use(self, evaluation: Evaluation) -> None:
-        """Note what is measured.
+        """Remember the evaluation.
 
         Raises:
-            BaselineError: the test held another evaluation against the record before.
+            BaselineError: the test compared another evaluation with the record before.
         """
         if self._evaluation is not None and self._evaluation is not evaluation:
             raise BaselineError(
-                f"{self.test_id} holds two evaluations against one baseline; a baseline is the "
-                "record of one. Write a test for each, or parametrise the test"
+                f"{self.test_id} compares two evaluations with one baseline, which is the record "
+                "of one evaluation. Write a test for each, or parametrise the test"
             )
         self._evaluation = evaluation
 
     def _is_same(self, evaluation: Evaluation) -> bool:
-        """Whether another evaluation is of the same run: one is made for each check of rankings."""
+        """Whether the evaluation is of the same run; each check of rankings makes its own."""
         before = self._evaluation
         return (
             before is not None
@@ -238,23 +204,23 @@ class Baseline:
 
     @property
     def evaluation(self) -> Evaluation | None:
-        """What the test measured; None before it did."""
+        """What the test measured; None before the first check."""
         return self._evaluation
 
     @property
     def absent_slices(self) -> Sequence[str]:
         """The configured attributes that the golden set does not have."""
         configured = self._defaults.slices
-        known = self._evaluation.golden.attributes if self._evaluation else configured
-        return [attribute for attribute in configured if attribute not in known]
+        present = self._evaluation.golden.attributes if self._evaluation else configured
+        return [attribute for attribute in configured if attribute not in present]
 
     @property
     def golden_name(self) -> str:
-        """The name of the golden set that the test measured on; empty before it did."""
+        """The name of the golden set that the test measured on; empty before the first check."""
         return self._evaluation.golden.name if self._evaluation else ""
 
     def watched(self) -> Iterator[ComparedValues]:
-        """Yield the recorded metrics that are not gated, where the record can be compared."""
+        """Yield the recorded metrics that are not gated, if the record can be compared."""
         comparable = [check.comparison for check in self._checks if check.verdict]
         gated = {check.metric for check in self._checks}
         if not comparable or comparable[0] is None or self.record is None:
@@ -267,11 +233,11 @@ class Baseline:
         """Return the metrics to record, gated or not, that the evaluation has."""
         return [metric for metric in self._watched if evaluation and evaluation.fits(metric)]
 
-    def settle(self) -> Settlement | None:
+    def write_or_keep(self) -> Settlement | None:
         """Write the record, or keep it, now that the test has passed.
 
         Returns:
-            What became of the file; None if the test gated nothing.
+            What happened to the file; None if the test made no check.
 
         Raises:
             BaselineError: the file cannot be written.
@@ -280,22 +246,19 @@ class Baseline:
             return None
         settlement = self._settlement()
         if settlement.action is Action.REFUSE:
-            self._store.submit(Proposal(self._text_now or "", refusal=settlement.why))
-        elif settlement.writes:
-            text = record_text(self._new_record(self._evaluation, settlement))
-            if text == self._text_now:
-                settlement = Settlement(Action.LEAVE)
-            self._store.submit(Proposal(text))
-        elif self._text_now is not None:
-            self._store.submit(Proposal(self._text_now))
+            self._file.refuse(settlement.why)
+        elif not settlement.writes:
+            self._file.keep()
+        elif not self._file.write(self._new_record(self._evaluation, settlement)):
+            settlement = Settlement(Action.LEAVE)
         return settlement
 
     def _settlement(self) -> Settlement:
-        """Return what becomes of the file: what the most careful of both kinds of checks says."""
-        found = [settle(self._checks, self.mode)] if self._checks else []
+        """Return what happens to the file: the more careful of the two kinds of checks decides."""
+        settlements = [settlement_of(self._checks, self.mode)] if self._checks else []
         if self._ranking_checks:
-            found.append(settle_rankings(self._ranking_checks, self.mode))
-        return min(found, key=lambda settlement: CAREFUL.index(settlement.action))
+            settlements.append(settlement_of_rankings(self._ranking_checks, self.mode))
+        return min(settlements, key=lambda settlement: CAREFUL.index(settlement.action))
 
     def __repr__(self) -> str:
         return f"Baseline({self.shown_path!r})"
@@ -325,8 +288,3 @@ class Baseline:
             before=self.record,
             top=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
         )
-
-    @cached_property
-    def _text_now(self) -> str | None:
-        """The file as it stands."""
-        return self.path.read_text("utf-8") if self.path.exists() else None

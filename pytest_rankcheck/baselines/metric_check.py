@@ -1,4 +1,4 @@
-"""A check: one metric that a test gated, how its record stands, and what the gate decided."""
+"""A check: one metric that a test gates, the state of its record, and the gate's verdict."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class State(StrEnum):
     INCOMPARABLE = "not comparable"
     """Measured with another convention or depth."""
     FOREIGN = "another golden set"
-    """No query is the same as when it was recorded."""
+    """No query is unchanged since it was recorded."""
     STALE = "golden set changed"
-    """Some queries are."""
+    """Some queries are unchanged."""
     COMPARABLE = "comparable"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One metric that a test gated: how its record stands and what the gate decided."""
+    """One metric that a test gates: the state of its record and the gate's verdict."""
 
     metric: Metric
     state: State
@@ -43,17 +43,17 @@ class Check:
     comparison: Comparison | None = None
     verdict: Verdict | None = None
     differences: tuple[str, ...] = ()
-    """What makes the two not comparable, in words."""
+    """Why the two are not comparable, as text."""
     attributes: tuple[str, ...] = ()
-    """By whose slices the test gates."""
+    """The attributes whose slices the test gates."""
     is_granted: bool = False
-    """Whether it fails at the reference commit, and a reason on this branch lets it pass."""
+    """Whether it fails at the reference commit, but a reason on this branch lets it pass."""
     suspicions: tuple[str, ...] = ()
-    """What makes an improvement look like a leak of judgments, in words."""
+    """Why an improvement looks like a leak of judgments, as sentences."""
 
     @property
     def fell(self) -> tuple[Decision, ...]:
-        """What is lower than in the record: all queries, or gated slices."""
+        """The decisions whose mean is lower than in the record: all queries, or gated slices."""
         return self.verdict.fell if self.verdict else ()
 
     @property
@@ -84,7 +84,7 @@ def check_of(
     gate: Gate,
     attributes: tuple[str, ...],
 ) -> Check:
-    """Find out how the record stands to the evaluation, and let the gate decide if it can."""
+    """Compare the record with the evaluation, and let the gate decide if it can."""
     gate.refuse_misfit(metric)
     if record is None:
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
@@ -98,16 +98,16 @@ def check_of(
         )
     comparison = compare(evaluation, record)
     if not comparison.query_ids:
-        what = (
+        difference = (
             f"golden set: '{record.golden_name}' ({record.golden_fingerprint}) in the baseline, "
             f"'{evaluation.golden.name}' ({evaluation.golden.fingerprint}) now, without an "
             "unchanged query in common"
         )
-        return Check(metric, State.FOREIGN, record, comparison, None, (what,), attributes)
+        return Check(metric, State.FOREIGN, record, comparison, None, (difference,), attributes)
     if str(metric) not in record.metrics:
         evaluation.values(metric)
         return Check(metric, State.METRIC_ADDED, record, comparison, attributes=attributes)
-    # The next log has other sessions: that is no change of what is measured on.
+    # The next log has other sessions; that does not change what is measured on.
     same = not comparison.is_paired or (record.golden_fingerprint == evaluation.golden.fingerprint)
     verdict = gate.decide(comparison, metric, attributes)
     state = State.COMPARABLE if same else State.STALE
@@ -124,29 +124,29 @@ def check_of(
 
 
 def slice_changes(check: Check, golden: JudgedQueries) -> tuple[str, ...]:
-    """Return which slices of a gated attribute came or went since the record, in words."""
+    """Return which slices of a gated attribute appeared or vanished since the record."""
     then = check.record.slices if check.record else {}
-    found: list[str] = []
+    changes: list[str] = []
     for attribute in check.attributes:
         if attribute in then:
             before, now = then[attribute], golden.slices(attribute)
             gone = [value for value in before if value not in now]
             new = [value for value in now if value not in before]
-            found += [
+            changes += [
                 f"the slice {quoted(f'{attribute}={value}')} has vanished "
                 f"({plural(before[value], 'query', 'queries')} in the baseline)"
                 for value in gone
             ]
-            found += [
+            changes += [
                 f"the slice {quoted(f'{attribute}={value}')} is new "
                 f"({plural(len(now[value]), 'query', 'queries')})"
                 for value in new
             ]
-    return tuple(found)
+    return tuple(changes)
 
 
 def dropped_slices(checks: Sequence[Check]) -> tuple[str, ...]:
-    """Return whose slices no check of a test gates any more, in words."""
+    """Return which attributes no check of the test gates any more, as sentences."""
     then = checks[0].record.slices if checks and checks[0].record else {}
     gated = {attribute for check in checks for attribute in check.attributes}
     return tuple(
@@ -157,13 +157,13 @@ def dropped_slices(checks: Sequence[Check]) -> tuple[str, ...]:
 
 
 def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]:
-    """Return what differs in how the two were measured: conventions and depth, both named."""
+    """Return which conventions differ, and the depth if it does, as text."""
     then, now = record.conventions.to_dict(), evaluation.conventions.to_dict()
-    found = [
+    differences = [
         f"{name}: '{then[name]}' in the baseline, '{now[name]}' now"
         for name in now
         if then[name] != now[name]
     ]
     if record.depth != evaluation.depth:
-        found.append(f"depth: {record.depth} in the baseline, {evaluation.depth} now")
-    return tuple(found)
+        differences.append(f"depth: {record.depth} in the baseline, {evaluation.depth} now")
+    return tuple(differences)

@@ -1,4 +1,4 @@
-"""A check of rankings: how those of a record stand to those of now, and what becomes of it."""
+"""A check of rankings: how they differ from those of the record, and what follows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import plural
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 
-__all__ = ["RankingCheck", "block_of_rankings", "ranking_check", "settle_rankings"]
+__all__ = ["RankingCheck", "block_of_rankings", "ranking_check", "settlement_of_rankings"]
 
 
 @dataclass(frozen=True, slots=True)
 class RankingCheck:
-    """What a test asked of the rankings: how its record stands, and how much they changed."""
+    """A test's check of rankings: the state of its record, and how much the rankings changed."""
 
     state: State
     record: Record | None
@@ -31,7 +31,7 @@ class RankingCheck:
     comparison: Comparison | None = None
     stability: RankingStability | None = None
     differences: tuple[str, ...] = ()
-    """What makes the two not comparable, in words."""
+    """Why the two are not comparable, as text."""
 
     @property
     def is_broken(self) -> bool:
@@ -40,14 +40,14 @@ class RankingCheck:
 
     @property
     def changed(self) -> int:
-        """How many queries have another top k."""
+        """The number of queries with a different top k."""
         return len(self.stability.changed) if self.stability else 0
 
 
 def ranking_check(
     record: Record | None, evaluation: Evaluation, limits: StabilityLimits
 ) -> RankingCheck:
-    """Compare the rankings with those of the record, where that can be."""
+    """Compare the rankings with those of the record, if they can be compared."""
     if record is None:
         return RankingCheck(State.NO_RECORD, None, limits)
     differences = incompatibilities(record, evaluation)
@@ -55,11 +55,11 @@ def ranking_check(
         return RankingCheck(State.INCOMPARABLE, record, limits, differences=differences)
     comparison = compare(evaluation, record)
     if not comparison.query_ids:
-        what = (
-            f"queries: the {len(record.queries):,} of '{record.golden_name}' in the baseline, none "
-            "of which is there unchanged"
+        difference = (
+            f"queries: none of the {len(record.queries):,} of '{record.golden_name}' in the "
+            "baseline is unchanged now"
         )
-        return RankingCheck(State.FOREIGN, record, limits, comparison, differences=(what,))
+        return RankingCheck(State.FOREIGN, record, limits, comparison, differences=(difference,))
     stability = stability_of(comparison, limits)
     same = record.golden_fingerprint == evaluation.golden.fingerprint
     state = State.COMPARABLE if same else State.STALE
@@ -80,10 +80,10 @@ def block_of_rankings(check: RankingCheck, mode: Mode) -> Block | None:
     return Block.STALE if check.state is State.STALE and not mode.update else None
 
 
-def settle_rankings(checks: Sequence[RankingCheck], mode: Mode) -> Settlement:
-    """Decide what becomes of the record of a test whose rankings were all stable enough.
+def settlement_of_rankings(checks: Sequence[RankingCheck], mode: Mode) -> Settlement:
+    """Decide what happens to the record of a test whose rankings were all stable enough.
 
-    Changes within the limits are kept out of the record, so that they cannot add up.
+    Changes within the limits are not recorded, so that they cannot add up.
     """
     if checks[0].record is None:
         return Settlement(Action.CREATE if mode.may_create else Action.LEAVE)
@@ -92,6 +92,6 @@ def settle_rankings(checks: Sequence[RankingCheck], mode: Mode) -> Settlement:
     changed = max(check.changed for check in checks)
     differences = dict.fromkeys(text for check in checks for text in check.differences)
     if mode.approval is not None and (changed or differences):
-        told = [*differences, *([f"{plural(changed, 'ranking')} changed"] if changed else [])]
-        return Settlement(Action.APPROVE, change="; ".join(told))
+        changes = [*differences, *([f"{plural(changed, 'ranking')} changed"] if changed else [])]
+        return Settlement(Action.APPROVE, change="; ".join(changes))
     return Settlement(Action.KEEP if changed else Action.REWRITE)

@@ -16,7 +16,6 @@ What syrupy does, and what follows from it, each covered by a test on every supp
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,24 +25,17 @@ from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
+from pytest_rankcheck.baselines.baseline_file import Proposal
 from pytest_rankcheck.baselines.baseline_path import baseline_path
 from pytest_rankcheck.baselines.update_mode import Mode
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
 from pytest_rankcheck.files.whole_files import write_whole
 
-__all__ = ["BaselineExtension", "Proposal", "RefusedError", "SnapshotStore"]
+__all__ = ["BaselineExtension", "RefusedError", "SnapshotStore"]
 
 
 class RefusedError(Exception):
     """The veto on a write; syrupy catches it and writes nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """The text that a baseline file should have, or why it may not."""
-
-    text: str
-    refusal: str | None = None
 
 
 class BaselineExtension(SingleFileSnapshotExtension):

@@ -1,4 +1,4 @@
-"""What a session may do to baselines: the options that policy goes by."""
+"""What a test session may do to baselines: the options that the update policy depends on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BUDGET_SPENT = re.compile(r"\bbudget\b[^.;]*\bspent\b|\bspen[td]\b[^.;]*\bbudge
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What this session may do to baselines."""
+    """What this test session may do to baselines."""
 
     update: bool = False
     new_only: bool = False
@@ -20,11 +20,11 @@ class Mode:
     approval: str | None = None
     """The reason for which a baseline may fall."""
     inconclusive: str = "warn"
-    """What a verdict is that cannot tell: ``"pass"``, ``"warn"`` or ``"fail"``."""
+    """How an inconclusive verdict counts: ``"pass"``, ``"warn"`` or ``"fail"``."""
     suspicious: str = "warn"
-    """What an improvement is that looks like a leak: ``"ignore"``, ``"warn"`` or ``"fail"``."""
+    """How an improvement that looks like a leak counts: ``"ignore"``, ``"warn"`` or ``"fail"``."""
     leak_budget: float | None = None
-    """How far, in all, approvals may let a mean fall below the best that was ever approved."""
+    """How far in total approvals may let a mean fall below the best approved one."""
 
     @property
     def may_create(self) -> bool:

@@ -1,7 +1,7 @@
-"""When a baseline passes, blocks, is written or is kept. Pure decisions, no files.
+"""When a test passes or fails, and when its baseline is written or kept. Decisions, no files.
 
-The table of ``docs/baselines.md`` is what this module says:
-a baseline never falls without a written reason.
+This module implements the table of ``docs/baselines.md``: a baseline never falls without a written
+reason.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
     "Settlement",
     "block_of",
     "is_granted",
-    "settle",
+    "settlement_of",
 ]
 
 
@@ -72,7 +72,7 @@ def block_of(check: Check, mode: Mode) -> Block | None:
 
 
 def _exceeds_budget(check: Check, mode: Mode) -> bool:
-    """Whether an approval would let small falls add up to more than the budget, unnamed."""
+    """Whether an approval would let falls add up to more than the budget without saying so."""
     budget = mode.leak_budget
     if budget is None or mode.spends_budget or not check.fell:
         return False
@@ -85,30 +85,30 @@ def _fails_inconclusive(check: Check, mode: Mode) -> bool:
 
 
 def is_granted(there: Check, block: Block, here: Check, mode: Mode) -> bool:
-    """Return whether this branch's own record lets pass what blocks at the reference commit.
+    """Return whether this branch's own record permits what fails at the reference commit.
 
-    A branch cannot lower what was approved by recording anew. Its record counts where it fits what
-    is measured now, keeps all approvals and, unless nothing fell, has a new one about this metric:
-    the reason that its reviewers read.
+    A branch cannot lower an approved baseline by recording it again. Its record counts if it fits
+    what is measured now, keeps all approvals and, unless nothing fell, has a new approval for this
+    metric: the reason that its reviewers read.
 
     Args:
         there: the check against the record of the reference commit.
-        block: why that fails.
+        block: why that check fails.
         here: the same check against the record of this branch.
-        mode: what the session may do.
+        mode: what the test session may do.
     """
     if there.record is None or here.record is None or block_of(here, mode) is not None:
         return False
-    known = there.record.approvals
-    if here.record.approvals[: len(known)] != known:
+    approved = there.record.approvals
+    if here.record.approvals[: len(approved)] != approved:
         return False
     if block in (Block.STALE, Block.METRIC_ADDED) and not there.fell:
         return True
     name = str(there.metric)
     return any(
         approval.change is not None
-        or any(what == name or what.startswith(f"{name}, ") for what in approval.fall)
-        for approval in here.record.approvals[len(known) :]
+        or any(fallen == name or fallen.startswith(f"{name}, ") for fallen in approval.fall)
+        for approval in here.record.approvals[len(approved) :]
     )
 
 
@@ -130,16 +130,16 @@ def _block_of_update(check: Check, mode: Mode) -> Block | None:
 
 
 class Action(StrEnum):
-    """What becomes of a baseline file when its test has passed."""
+    """What happens to a baseline file when its test has passed."""
 
     LEAVE = "unchanged"
     CREATE = "created"
     RAISE = "raised"
     REWRITE = "rewritten"
-    """The same means; other rankings, queries or recorded metrics."""
+    """The means are the same; rankings, queries or recorded metrics differ."""
     APPROVE = "approved"
     KEEP = "kept"
-    """Lower inside the tolerance: the old record stays."""
+    """Lower, within the tolerance: the old record stays."""
     REFUSE = "refused"
 
 
@@ -147,12 +147,12 @@ CAREFUL = (
     *(Action.REFUSE, Action.KEEP, Action.APPROVE, Action.LEAVE),
     *(Action.RAISE, Action.REWRITE, Action.CREATE),
 )
-"""The actions, the most careful first: what becomes of a file that several checks are about."""
+"""The actions, the most careful first; if checks disagree about a file, the first one wins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What becomes of a baseline file, and why."""
+    """What happens to a baseline file, and why."""
 
     action: Action
     why: str = ""
@@ -165,12 +165,12 @@ class Settlement:
         return self.action in {Action.CREATE, Action.RAISE, Action.REWRITE, Action.APPROVE}
 
 
-def settle(checks: Sequence[Check], mode: Mode) -> Settlement:
-    """Decide what becomes of the record of a test whose assertions all passed.
+def settlement_of(checks: Sequence[Check], mode: Mode) -> Settlement:
+    """Decide what happens to the record of a test whose assertions all passed.
 
     Args:
-        checks: what the test gated, at least one; none of them blocked.
-        mode: what the session may do.
+        checks: the checks of the test, at least one; none of them failed.
+        mode: what the test session may do.
     """
     record = checks[0].record
     if record is None:
@@ -194,23 +194,23 @@ def settle(checks: Sequence[Check], mode: Mode) -> Settlement:
 
 
 def _approved_suspicion(checks: Sequence[Check], mode: Mode) -> str | None:
-    """Return the suspicion that an approval is about, where it would fail without one."""
+    """Return the suspicions that an approval covers, if the test would fail without it."""
     if mode.approval is None or mode.suspicious != "fail":
         return None
-    found = dict.fromkeys(text for check in checks for text in check.suspicions)
-    return f"suspicious: {'; '.join(found)}" if found else None
+    suspicions = dict.fromkeys(text for check in checks for text in check.suspicions)
+    return f"suspicious: {'; '.join(suspicions)}" if suspicions else None
 
 
 def _change(checks: Sequence[Check], record: Record) -> str | None:
-    """Return what makes the record another one altogether, in words, or None."""
+    """Return what makes the record incomparable, as text, or None."""
     differences = dict.fromkeys(text for check in checks for text in check.differences)
-    asked = {str(check.metric): check.metric for check in checks}
+    gated = {str(check.metric) for check in checks}
     for name in record.gated:
         then = Metric.parse(name)
         for check in checks:
             now = check.metric
             same_kind = (then.name, then.cutoff) == (now.name, now.cutoff)
-            if check.state is State.METRIC_ADDED and same_kind and name not in asked:
+            if check.state is State.METRIC_ADDED and same_kind and name not in gated:
                 differences[f"metric: {name} in the baseline, {now} now"] = None
     return "; ".join(differences) or None
 

@@ -39,7 +39,7 @@ def settle(baseline: Baseline, ledger: Ledger) -> None:
     from pytest_rankcheck.reports.text.blocked_text import refused_text
     from pytest_rankcheck.reports.text.summary_notes import baseline_notes
 
-    settlement = baseline.settle()
+    settlement = baseline.write_or_keep()
     if settlement is None:
         return
     ledger.extend(baseline_notes(baseline, settlement))

@@ -241,5 +241,5 @@ def test_mrr(evaluation, ranking_run, golden_set, baseline):
     )
     result = project.run("--snapshot-update")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*holds two evaluations against one baseline*"])
+    result.stdout.fnmatch_lines(["*compares two evaluations with one baseline*"])
     assert not project.baseline_file().exists()

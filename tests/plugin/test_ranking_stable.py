@@ -85,7 +85,7 @@ def test_other_queries_are_stale(unjudged: Project) -> None:
     unjudged.golden([{"query_id": f"x{index:03}", "query": f"query {index}"} for index in range(9)])
     result = unjudged.run()
     result.assert_outcomes(failed=1)
-    assert "none of which is there unchanged" in text_of(result)
+    assert "in the baseline is unchanged now" in text_of(result)
 
 
 def test_the_evaluation_knows_the_texts(unjudged: Project) -> None:

@@ -1,0 +1,116 @@
+"""The baseline file of one test: its record here, its record at the reference commit, its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.baselines.reference_commit import Reference
+from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.files.text_files import text_of
+
+__all__ = ["BaselineFile", "Proposal", "Store"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The text that a baseline file should have, or why it may not change."""
+
+    text: str
+    refusal: str | None = None
+
+
+class Store(Protocol):
+    """Where a record is kept."""
+
+    path: Path
+    shown_path: str
+    """The path as messages show it."""
+
+    def submit(self, proposal: Proposal) -> None:
+        """Compare with the file and, in an update, write it."""
+
+
+class BaselineFile:
+    """The file of one test in a store, and the same file at the reference commit.
+
+    Args:
+        store: where the record is kept.
+        reference: the commit whose baselines count; None: those of the working tree.
+    """
+
+    def __init__(self, store: Store, reference: Reference | None = None) -> None:
+        self._store = store
+        self._reference = reference
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._store.path
+
+    @property
+    def shown_path(self) -> str:
+        """The file as messages show it, with the reference if the record comes from there."""
+        if self._reference is None or self._reference_text is None:
+            return self._store.shown_path
+        return f"{self._store.shown_path} at {quoted(self._reference.name)}"
+
+    @cached_property
+    def record(self) -> Record | None:
+        """The approved record; None if there is none yet.
+
+        It is the one at the reference commit, if that has one. A record that only this branch has
+        is compared all the same, and reported as added by the branch.
+
+        Raises:
+            BaselineError: the file is not a record, or has a newer format version.
+        """
+        if self._reference_text is not None:
+            return Record.from_text(self._reference_text, self.shown_path)
+        return self.working_record
+
+    @cached_property
+    def working_record(self) -> Record | None:
+        """The record in the working tree; None without a file."""
+        if not self.path.exists():
+            return None
+        return Record.from_text(text_of(self.path, BaselineError), self._store.shown_path)
+
+    @property
+    def branch_record(self) -> Record | None:
+        """The record of this branch, if it can differ from the approved one."""
+        return None if self._reference_text is None else self.working_record
+
+    def write(self, record: Record) -> bool:
+        """Write a record. Return whether the text of the file changes.
+
+        Raises:
+            BaselineError: the file cannot be written.
+        """
+        text = record_text(record)
+        changes = text != self._text_now
+        self._store.submit(Proposal(text))
+        return changes
+
+    def keep(self) -> None:
+        """Leave the file as it is, and count it as used."""
+        if self._text_now is not None:
+            self._store.submit(Proposal(self._text_now))
+
+    def refuse(self, why: str) -> None:
+        """Leave the file as it is, and report why it must not be written."""
+        self._store.submit(Proposal(self._text_now or "", refusal=why))
+
+    @cached_property
+    def _reference_text(self) -> str | None:
+        """The file at the reference commit; None without one, or if it lacks the file."""
+        return self._reference.text(self.path) if self._reference else None
+
+    @cached_property
+    def _text_now(self) -> str | None:
+        """The text of the file before the test."""
+        return self.path.read_text("utf-8") if self.path.exists() else None
