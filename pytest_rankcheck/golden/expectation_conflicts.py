@@ -1,4 +1,4 @@
-"""Expectations that no ranking can meet together."""
+"""Finding expectations of one query that no ranking can meet together."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ __all__ = ["conflict_in"]
 def conflict_in(expectations: Sequence[Expectation]) -> str | None:
     """Return why no ranking can meet all these expectations of one query; None if one can.
 
-    Found are: no result together with documents, one document in and out of a top, more documents
-    than a top has places, orders that go round in a circle, and what fails as known and may not.
+    Detected conflicts: no results together with documents, a document both in and out of a top,
+    more documents than a top holds, circular orders, and an expectation both with and without a
+    known failure.
     """
     return (
         _marks(expectations)
@@ -27,41 +28,41 @@ def conflict_in(expectations: Sequence[Expectation]) -> str | None:
 
 
 def _marks(expectations: Sequence[Expectation]) -> str | None:
-    known: dict[tuple[object, ...], bool] = {}
-    for one in expectations:
-        is_known = one.known_failure is not None
-        if known.setdefault(one.claim, is_known) != is_known:
-            return f"{one} is expected twice, once as a known failure and once not"
+    marks: dict[tuple[object, ...], bool] = {}
+    for expectation in expectations:
+        is_marked = expectation.known_failure is not None
+        if marks.setdefault(expectation.claim, is_marked) != is_marked:
+            return f"{expectation} is expected twice, once as a known failure and once not"
     return None
 
 
 def _emptiness(expectations: Sequence[Expectation]) -> str | None:
-    if not any(one.kind == "no_results" for one in expectations):
+    if not any(expectation.kind == "no_results" for expectation in expectations):
         return None
     ranked = ("in_top", "above", "before", "some_results")
-    other = next((one for one in expectations if one.kind in ranked), None)
-    return f"no result is expected, and {other}" if other else None
+    other = next((each for each in expectations if each.kind in ranked), None)
+    return f"no result is expected, and also {other}" if other else None
 
 
 def _in_and_out(expectations: Sequence[Expectation]) -> str | None:
-    wanted = [one for one in expectations if one.kind == "in_top"]
-    for out in (one for one in expectations if one.kind == "not_in_top"):
-        for one in wanted:
-            both = [doc_id for doc_id in one.documents if doc_id in out.documents]
+    included = [each for each in expectations if each.kind == "in_top"]
+    for out in (each for each in expectations if each.kind == "not_in_top"):
+        for inside in included:
+            both = [doc_id for doc_id in inside.documents if doc_id in out.documents]
             # In the top 10 but not in the top 3 is possible.
-            if both and (one.k or 0) <= (out.k or 0):
+            if both and (inside.k or 0) <= (out.k or 0):
                 return (
-                    f"document '{quoted(both[0])}' is expected in the top {one.k} and not in the "
-                    f"top {out.k}"
+                    f"document '{quoted(both[0])}' is expected in the top {inside.k} and not in "
+                    f"the top {out.k}"
                 )
     return None
 
 
 def _places(expectations: Sequence[Expectation]) -> str | None:
-    wanted = [one for one in expectations if one.kind == "in_top"]
-    for k in sorted({one.k or 0 for one in wanted}):
+    included = [each for each in expectations if each.kind == "in_top"]
+    for k in sorted({each.k or 0 for each in included}):
         inside = dict.fromkeys(
-            doc_id for one in wanted if (one.k or 0) <= k for doc_id in one.documents
+            doc_id for each in included if (each.k or 0) <= k for doc_id in each.documents
         )
         if len(inside) > k:
             return f"{len(inside)} documents are expected in the top {k}: {listed(list(inside))}"
@@ -70,12 +71,12 @@ def _places(expectations: Sequence[Expectation]) -> str | None:
 
 def _circle(expectations: Sequence[Expectation]) -> str | None:
     sorter: TopologicalSorter[str] = TopologicalSorter()
-    for one in expectations:
-        for other in one.others:
-            sorter.add(other, *one.documents)
+    for expectation in expectations:
+        for other in expectation.others:
+            sorter.add(other, *expectation.documents)
     try:
         sorter.prepare()
-    except CycleError as found:
-        circle = " above ".join(quoted(doc_id, 40) for doc_id in found.args[1])
-        return f"the expected order goes round in a circle: {circle}"
+    except CycleError as error:
+        circle = " above ".join(quoted(doc_id, 40) for doc_id in error.args[1])
+        return f"the expected order is circular: {circle}"
     return None

@@ -1,4 +1,4 @@
-"""How a file of a golden set says what is expected: an object beside the judgments.
+"""Expectations in the files of golden sets: objects beside the judgments.
 
     {"in_top": 3, "documents": ["refund-policy"]}
     {"not_in_top": 10, "documents": ["old-policy", "draft"]}
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
-from pytest_rankcheck.golden.expectation import Expectation, Kind, ids_of
+from pytest_rankcheck.golden.expectation import Expectation, Kind, document_ids
 
 __all__ = ["entry_of", "expectation_of"]
 
@@ -27,22 +27,22 @@ _RESULTS: dict[object, Kind] = {"some": "some_results", "none": "no_results"}
 
 
 def expectation_of(query_id: str, entry: object) -> Expectation:
-    """Return the expectation that an object of a file means.
+    """Return the expectation that an object in a file describes.
 
     Raises:
-        GoldenSetError: it is no such object; a key is unknown or missing, a list empty, or a value
-            is none that the key takes.
+        GoldenSetError: it is not an object, a key is unknown or missing, a list is empty, or a
+            value is invalid.
     """
     if not isinstance(entry, Mapping):
         raise GoldenSetError(
-            f"{quoted(entry, 60)} is no expectation; one is an object such as "
+            f"{quoted(entry, 60)} is not an expectation; an expectation is an object such as "
             '{"in_top": 3, "documents": ["d1"]}'
         )
     form = _form_of(entry)
     marks: dict[str, Any] = {name: entry[name] for name in _MARKS if name in entry}
     for name, value in marks.items():
         if value is None:
-            raise GoldenSetError(f'"{name}" is null; leave it out, or say what it is')
+            raise GoldenSetError(f'"{name}" is null; leave it out, or give it a value')
     match form:
         case "results":
             return Expectation(query_id, _results(entry[form]), **marks)
@@ -52,13 +52,13 @@ def expectation_of(query_id: str, entry: object) -> Expectation:
         case "before":
             documents, others = _two_sides(entry[form], form, '[["d1", "d2"], ["d3"]]')
             return Expectation.before(documents, others, query=query_id, **marks)
-    documents = ids_of(entry["documents"], form)
+    documents = document_ids(entry["documents"], form)
     make = Expectation.in_top if form == "in_top" else Expectation.not_in_top
     return make(entry[form], *documents, query=query_id, **marks)
 
 
 def entry_of(expectation: Expectation) -> dict[str, object]:
-    """Return the object that a file has for an expectation; the query is where it stands."""
+    """Return the object that describes an expectation in the file, in the entry of its query."""
     entry: dict[str, object]
     match expectation.kind:
         case "in_top" | "not_in_top":
@@ -78,39 +78,39 @@ def entry_of(expectation: Expectation) -> dict[str, object]:
 
 
 def _form_of(entry: Mapping[object, object]) -> str:
-    """Return the key that says what is expected.
+    """Return the key that states what is expected.
 
     Raises:
-        GoldenSetError: there is none or more than one, or a key is unknown or not of that form.
+        GoldenSetError: there is none or more than one, or a key is unknown or does not fit it.
     """
     for key in entry:
         if key not in _KEYS:
             raise GoldenSetError(
-                f'an expectation has no key "{quoted(key, 40)}"{suggestion(str(key), _KEYS)}; '
-                f"its keys are {', '.join(_KEYS)}"
+                f'unknown key "{quoted(key, 40)}" in an expectation'
+                f"{suggestion(str(key), _KEYS)}; its keys are {', '.join(_KEYS)}"
             )
     forms = [key for key in _FORMS if key in entry]
     if len(forms) != 1:
-        said = f"says {' and '.join(forms)}" if forms else "does not say what is expected"
-        raise GoldenSetError(f"an expectation {said}; give one of {', '.join(_FORMS)}")
+        problem = f"has {' and '.join(forms)}" if forms else "does not say what is expected"
+        raise GoldenSetError(f"an expectation {problem}; give one of {', '.join(_FORMS)}")
     takes_documents = forms[0] in ("in_top", "not_in_top")
     if takes_documents and "documents" not in entry:
-        raise GoldenSetError(f'"{forms[0]}" needs "documents", a list of their ids')
+        raise GoldenSetError(f'"{forms[0]}" needs "documents", a list of document ids')
     if not takes_documents and "documents" in entry:
-        raise GoldenSetError(f'"{forms[0]}" has no "documents"')
+        raise GoldenSetError(f'"{forms[0]}" does not take "documents"')
     return forms[0]
 
 
 def _results(value: object) -> Kind:
     if not isinstance(value, str) or value not in _RESULTS:
-        raise GoldenSetError(f'"results" is {quoted(value, 40)}; it is "some" or "none"')
+        raise GoldenSetError(f'"results" is {quoted(value, 40)}; it must be "some" or "none"')
     return _RESULTS[value]
 
 
 def _two_sides(value: object, form: str, example: str) -> tuple[Any, Any]:
     if not isinstance(value, list) or len(value) != 2:
         raise GoldenSetError(
-            f'"{form}" is {quoted(value, 60)}; it is what comes first and what comes after, such '
-            f"as {example}"
+            f'"{form}" is {quoted(value, 60)}; it must have two items, what comes first and what '
+            f"comes after, such as {example}"
         )
     return value[0], value[1]

@@ -1,4 +1,4 @@
-"""Fingerprints: of a query's text, judgments and candidates, and of a whole golden set."""
+"""Fingerprints of queries (text, judgments, candidates) and of whole golden sets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_rankcheck.golden.reranking_candidates import Candidates
 __all__ = ["fingerprint_of", "query_fingerprint"]
 
 _LENGTH = 16
-"""Hexadecimal digits, 64 bits: among a million contents, one in 37 million pairs of sets clash."""
+"""Hexadecimal digits, 64 bits: with a million contents, a collision has odds of 1 to 37 million."""
 
 
 def query_fingerprint(
@@ -20,7 +20,7 @@ def query_fingerprint(
     candidates: Candidates,
     weight: float | None = None,
 ) -> str:
-    """Return the fingerprint of one query's id, text and judgments, candidates and weight."""
+    """Return the fingerprint of one query's id, text, judgments, candidates and weight."""
     judgments = sorted((doc_id, float(grade)) for doc_id, grade in grades.items())
     content: list[object] = [query.id, query.text or "", judgments]
     rows = candidates.rows(query.id)
@@ -42,6 +42,6 @@ def fingerprint_of(query_fingerprints: Iterable[str]) -> str:
 
 
 def _digest(text: str) -> str:
-    import hashlib  # loads OpenSSL, for those who ask for a fingerprint
+    import hashlib  # loads OpenSSL, so only when needed
 
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:_LENGTH]

@@ -1,4 +1,4 @@
-"""What a golden set is made of, and how its pieces are checked on their way into it."""
+"""The contents of a golden set, collected and checked piece by piece."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pytest_rankcheck.golden.source_places import Place, Places
 __all__ = ["Contents", "Repeat", "checked_id"]
 
 _REMEMBERED_GRADES = 1000
-"""Texts of grades that are read once; a set has few."""
+"""How many texts of grades are cached; a set has few distinct ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A document that was judged again for the same query."""
+    """A repeated judgment of a document for the same query."""
 
     query_id: str
     doc_id: str
@@ -32,10 +32,10 @@ class Repeat:
 
 
 class Contents:
-    """Queries and grades on their way into a golden set, in the order in which they came.
+    """The queries and grades of a golden set, in the order in which they are added.
 
-    The formats and constructors fill it; it refuses what is no id, no grade or a contradiction,
-    with the place that the caller names: a line of the file, or words.
+    Filled by the formats and constructors. Invalid ids and grades and contradictions are errors
+    that name the place given by the caller: a line of the file, or words.
     """
 
     def __init__(self, source: Source | None = None) -> None:
@@ -46,37 +46,37 @@ class Contents:
         """The titles of documents, for messages."""
         self.candidates = Candidates()
         self.weight_by: str | None = None
-        """The attribute that says how much a query counts; None: all count the same."""
+        """The attribute with the weight of a query; None if all count the same."""
         self.cluster_by: str | None = None
-        """The attribute whose values are the independent units, such as sessions or users; None:
-        each query is one."""
+        """The attribute whose values are the independent units, such as sessions or users; None if
+        each query is a unit."""
         self.expectations: dict[str, list[Expectation]] = {}
-        """What is expected of single queries, by their ids."""
+        """The expectations on single queries, by query id."""
         self.repeats: list[Repeat] = []
-        """Every judgment that was given again, with the same or another grade."""
+        """All repeated judgments, with the same or another grade."""
         self.places = Places(str(self.source.path or "judgments"))
         self._grade_of: dict[str, float] = {}
 
     def add_query(self, query: Query, where: Place) -> None:
-        """Add a query; its judgments may have come before.
+        """Add a query; its judgments may have been added before.
 
         Raises:
-            GoldenSetError: the query was given before.
+            GoldenSetError: the query is a duplicate.
         """
         if query.id in self.queries:
             raise GoldenSetError(
-                f"{self.places.shown(where)}: query '{quoted(query.id)}' is given twice; "
-                "put all its judgments into one place, or give the second another id"
+                f"{self.places.shown(where)}: duplicate query '{quoted(query.id)}'; put all its "
+                "judgments into one place, or give the second another id"
             )
         self.queries[query.id] = query
         self.grades.setdefault(query.id, {})
         self.places.note_query(query.id, where)
 
     def see_query(self, query: Query, where: Place) -> None:
-        """Add a query that every one of its judgments names; the first is its place.
+        """Add a query if it is new, for formats in which each judgment names its query.
 
         Raises:
-            GoldenSetError: the query had another text before.
+            GoldenSetError: the query was given before with another text.
         """
         before = self.queries.get(query.id)
         if before is None:
@@ -91,23 +91,23 @@ class Contents:
             self.queries[query.id] = replace(before, text=query.text)
 
     def add_judgment(self, query_id: object, doc_id: object, value: object, where: Place) -> None:
-        """Add a judgment. The same judgment twice is one.
+        """Add a judgment. Repeating the same judgment has no effect.
 
         Args:
             query_id: the query.
             doc_id: the document.
-            value: the grade, as a number or the text of one, or a code of the grade map.
+            value: the grade, as a number or its text, or a code of the grade map.
             where: the line or place.
 
         Raises:
-            GoldenSetError: an id or the grade is none; or the document was judged before, with
+            GoldenSetError: an id or the grade is invalid; or the document was judged before with
                 another grade, and contradictions are errors.
         """
         doc = checked_id(doc_id, "a document id", where, self.places)
         self.add_grade(query_id, doc, self.grade(value, doc, where), where)
 
     def add_grade(self, query_id: object, doc_id: object, grade: float, where: Place) -> None:
-        """Add a judgment whose grade is known.
+        """Add a judgment whose grade is already a number.
 
         Raises:
             GoldenSetError: as in `add_judgment`.
@@ -125,20 +125,20 @@ class Contents:
     def add_judgments(
         self, query_id: str, doc_ids: Sequence[str], values: Sequence[str], first_line: int
     ) -> None:
-        """Add the judgments of consecutive lines, all of one query: much faster for many.
+        """Add the judgments of consecutive lines of one query: much faster for many lines.
 
         Raises:
             GoldenSetError: as in `add_judgment`.
         """
         if query_id not in self.grades:
             try:
-                known = [self._grade_of[value] for value in values]
+                grades = [self._grade_of[value] for value in values]
             except KeyError:
-                known = [
+                grades = [
                     self.grade(value, doc, first_line + index)
                     for index, (doc, value) in enumerate(zip(doc_ids, values, strict=True))
                 ]
-            judged = dict(zip(doc_ids, known, strict=True))
+            judged = dict(zip(doc_ids, grades, strict=True))
             if len(judged) == len(doc_ids):
                 self.grades[query_id] = judged
                 self.places.note_all(query_id, range(first_line, first_line + len(doc_ids)))
@@ -147,14 +147,14 @@ class Contents:
             self.add_judgment(query_id, doc, value, first_line + index)
 
     def grade(self, value: object, doc_id: str, where: Place) -> float:
-        """Return the grade that a value means.
+        """Return the grade for a value.
 
         Raises:
-            GoldenSetError: it is no finite number, or a code that the grade map lacks.
+            GoldenSetError: the value is not a finite number, or not in the grade map.
         """
-        known = self._grade_of.get(value) if isinstance(value, str) else None
-        if known is not None:
-            return known
+        cached = self._grade_of.get(value) if isinstance(value, str) else None
+        if cached is not None:
+            return cached
         grades = self.source.grades
         grade = checked_number(value) if grades is None else grades.grade(value)
         if grade is None:
@@ -174,66 +174,65 @@ class Contents:
             raise GoldenSetError(
                 f"{repeat.where}: document '{quoted(repeat.doc_id)}' of query "
                 f"'{quoted(repeat.query_id)}' is judged twice, {repeat.before:g} and "
-                f"{repeat.again:g}; decide for one of them"
+                f"{repeat.again:g}; keep one of them"
             )
         if rule == "last" or (rule == "highest" and repeat.again > repeat.before):
             judged[repeat.doc_id] = repeat.again
 
     def add_expectation(self, expectation: Expectation, where: Place) -> None:
-        """Add an expectation of a query that is there. The same one twice is one.
+        """Add an expectation on a known query. Repeating the same one has no effect.
 
         Raises:
-            GoldenSetError: the query is not there, or no ranking can meet this expectation
-                together with those before it.
+            GoldenSetError: the query is unknown, or no ranking can meet this expectation together
+                with those before it.
         """
         if not isinstance(expectation, Expectation):
             raise GoldenSetError(
-                f"{self.places.shown(where)}: {quoted(repr(expectation), 60)} is no expectation, "
-                'such as Expectation.in_top(3, "d1", query="q1")'
+                f"{self.places.shown(where)}: {quoted(repr(expectation), 60)} is not an "
+                'Expectation, such as Expectation.in_top(3, "d1", query="q1")'
             )
         query_id = expectation.query
         if query_id not in self.grades:
             raise GoldenSetError(
-                f"{self.places.shown(where)}: {expectation} is expected of query "
-                f"'{quoted(query_id)}', which is not there{suggestion(query_id, self.grades)}"
+                f"{self.places.shown(where)}: {expectation} is expected of the unknown query "
+                f"'{quoted(query_id)}'{suggestion(query_id, self.grades)}"
             )
-        known = self.expectations.setdefault(query_id, [])
-        if expectation in known:
+        expectations = self.expectations.setdefault(query_id, [])
+        if expectation in expectations:
             return
-        conflict = conflict_in([*known, expectation])
+        conflict = conflict_in([*expectations, expectation])
         if conflict:
             raise GoldenSetError(
-                f"{self.places.shown(where)}: query '{quoted(query_id)}': {conflict}; decide for "
-                "one of them"
+                f"{self.places.shown(where)}: query '{quoted(query_id)}': {conflict}; keep one of "
+                "them"
             )
-        known.append(expectation)
+        expectations.append(expectation)
 
     def refuse_expectations(self, format: str) -> None:
-        """Refuse a set with expectations, for a format that cannot hold them.
+        """Reject a set with expectations, for a format that cannot hold them.
 
         Raises:
-            GoldenSetError: naming the format that can.
+            GoldenSetError: the set has expectations; the message names a format that can.
         """
         if any(self.expectations.values()):
             raise GoldenSetError(
-                f"{format} does not hold the expectations of queries, which this golden set has; "
-                "save as jsonl"
+                f"this golden set has expectations, which {format} cannot hold; save as jsonl"
             )
 
     def refuse_candidates(self, format: str) -> None:
-        """Refuse a set with candidates, for a format that cannot hold them.
+        """Reject a set with candidates, for a format that cannot hold them.
 
         Raises:
-            GoldenSetError: naming the formats that can.
+            GoldenSetError: the set has candidates; the message names formats that can.
         """
         if self.candidates:
             raise GoldenSetError(
-                f"{format} does not hold the candidates of queries, which this golden set has; "
-                "save as csv, tsv or parquet"
+                f"this golden set has candidates, which {format} cannot hold; save as csv, tsv or "
+                "parquet"
             )
 
     def complete_queries(self) -> Mapping[str, Query]:
-        """Return a query for every id that is judged, in the order of the judgments."""
+        """Return a query for every judged id, in the order of the judgments."""
         return {query_id: self.queries.get(query_id) or Query(query_id) for query_id in self.grades}
 
 
@@ -241,7 +240,7 @@ def checked_id(value: object, what: str, where: Place, places: Places | None = N
     """Return an id as text. Text and whole numbers are ids.
 
     Raises:
-        GoldenSetError: ``value`` is empty or neither.
+        GoldenSetError: ``value`` is empty, or neither text nor a whole number.
     """
     if isinstance(value, str) and value:
         return value
@@ -249,7 +248,7 @@ def checked_id(value: object, what: str, where: Place, places: Places | None = N
         return str(int(value))
     hint = ""
     if isinstance(value, float):
-        hint = "; numbers with a decimal point are no ids: read the column as text (dtype=str)"
+        hint = "; ids cannot have a decimal point: read the column as text (dtype=str)"
     shown = places.shown(where) if places else where
     raise GoldenSetError(f"{shown}: {what} is {_kind(value)}, not an id{hint}")
 

@@ -1,4 +1,4 @@
-"""Where a golden set is read from, and how what stands there is to be taken."""
+"""The source of a golden set, and the conventions for reading it."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 __all__ = ["Contradictions", "GradeMap", "Source", "checked_contradictions", "checked_number"]
 
 Contradictions = Literal["error", "first", "last", "highest"]
-"""What counts where a document is judged twice, with different grades."""
+"""Which grade counts if a document is judged twice with different grades."""
 
 
 class GradeMap:
-    """What the codes of a collection mean: ``{1: 4, 2: 3, "irrelevant": 0}``.
+    """The grades for the codes of a collection: ``{1: 4, 2: 3, "irrelevant": 0}``.
 
-    A code that is a number is found however it is written (``1``, ``1.0``, ``"01"``).
+    A numeric code matches however it is written (``1``, ``1.0``, ``"01"``).
     """
 
     def __init__(self, grades: Mapping[object, float]) -> None:
-        self._grades = {_code(code): _meant(code, grade) for code, grade in grades.items()}
+        self._grades = {_code(code): _checked_grade(code, grade) for code, grade in grades.items()}
 
     def grade(self, code: object) -> float | None:
-        """Return the grade that a code means; None if the map does not have it."""
+        """Return the grade for a code; None if the map does not have it."""
         return self._grades.get(_code(code))
 
     @property
     def codes(self) -> list[object]:
-        """The codes that the map knows."""
+        """The codes in the map."""
         return list(self._grades)
 
 
@@ -42,19 +42,20 @@ def _code(code: object) -> object:
     return code.strip() if number is None and isinstance(code, str) else number
 
 
-def _meant(code: object, grade: object) -> float:
-    meant = checked_number(grade)
-    if meant is None or isinstance(grade, str):
+def _checked_grade(code: object, grade: object) -> float:
+    number = checked_number(grade)
+    if number is None or isinstance(grade, str):
         raise GoldenSetError(
-            f"grades: {quoted(repr(code), 60)} means {quoted(repr(grade), 60)}, not a finite number"
+            f"grades: {quoted(repr(code), 60)} is mapped to {quoted(repr(grade), 60)}, not to a "
+            "finite number"
         )
-    return meant
+    return number
 
 
 def checked_number(value: object) -> float | None:
-    """Return a number from one, or from the text of one; None if it is no finite number.
+    """Return a number, given as a number or its text; None if it is not a finite number.
 
-    Whole numbers come as int, so that they are written as they were.
+    Whole numbers are returned as int, so that they are written as they were read.
     """
     number = math.nan
     is_number = isinstance(value, (str, Real)) and not isinstance(value, bool)
@@ -68,38 +69,38 @@ def checked_number(value: object) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file or folder with the conventions by which it is read."""
+    """A file or folder, and the conventions for reading it."""
 
     path: Path | None = None
     grades: GradeMap | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-    """What a column means, by our name for it, where a table has other names."""
+    """``{role: column}`` for table columns with unusual names."""
     split: str | None = None
-    """Which of several sets of judgments, in a folder that has them."""
+    """Which set of judgments to read, in a folder that has several."""
     contradictions: Contradictions = "error"
 
     @property
     def file(self) -> Path:
-        """The path, where there is one."""
+        """The path, which must be set."""
         assert self.path is not None
         return self.path
 
     def unknown_code(self) -> str:
-        """Return the end of a message about a code that the grade map lacks."""
+        """Return the end of a message about a code that is not in the grade map."""
         assert self.grades is not None
         return f"not in the grade map, which has {listed(self.grades.codes, 10)}"
 
 
 def checked_contradictions(rule: Contradictions) -> Contradictions:
-    """Return the rule for contradictions.
+    """Return the rule for contradictions, validated.
 
     Raises:
-        GoldenSetError: there is no such rule.
+        GoldenSetError: the rule is unknown.
     """
     rules = get_args(Contradictions)
     if rule not in rules:
         raise GoldenSetError(
-            f"contradictions={quoted(rule)} is not possible{suggestion(str(rule), rules)}; it is "
-            f"one of {', '.join(rules)}"
+            f"contradictions={quoted(rule)} is invalid{suggestion(str(rule), rules)}; give one of "
+            f"{', '.join(rules)}"
         )
     return rule

@@ -1,4 +1,4 @@
-"""Parts of golden sets, and several made one. Fingerprints follow the content."""
+"""Subsets, reorderings, rewordings and merges of golden sets. Fingerprints follow the content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["merged", "reordered", "restricted", "reworded", "sampled_ids"]
 
 
 def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
-    """Return the part of a golden set that belongs to some queries, in the set's order."""
+    """Return the part of a golden set with some of its queries, in the set's order."""
     part = Contents(contents.source)
     part.places, part.titles = contents.places, contents.titles
     part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
@@ -37,7 +37,7 @@ def reordered(contents: Contents, query_ids: Sequence[str]) -> Contents:
 
 
 def reworded(contents: Contents, texts: Mapping[str, str]) -> Contents:
-    """Return the same golden set with other texts of its queries."""
+    """Return the queries of a golden set that have new texts, with these texts."""
     part = restricted(contents, texts)
     for query_id, text in texts.items():
         part.queries[query_id] = replace(part.queries[query_id], text=text)
@@ -45,12 +45,12 @@ def reworded(contents: Contents, texts: Mapping[str, str]) -> Contents:
 
 
 def sampled_ids(query_ids: Iterable[str], count: int, seed: int) -> Sequence[str]:
-    """Return ``count`` ids, drawn by the hash of each.
+    """Return ``count`` ids, sampled by their hashes.
 
-    The draw does not depend on the order of the ids, nor on a generator: it is the same in every
-    version of everything, and a set that grows keeps most of its sample.
+    The sample depends neither on the order of the ids nor on a random generator: it is the same in
+    every version of Python, and a growing set keeps most of its sample.
     """
-    import hashlib  # loads OpenSSL, for those who sample
+    import hashlib  # loads OpenSSL, so only when needed
 
     def drawn(query_id: str) -> bytes:
         return hashlib.sha256(f"{seed} {query_id}".encode("utf-8", "surrogatepass")).digest()
@@ -59,11 +59,11 @@ def sampled_ids(query_ids: Iterable[str], count: int, seed: int) -> Sequence[str
 
 
 def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Contents:
-    """Return all queries and judgments of several golden sets as one.
+    """Return all queries and judgments of several golden sets as one set.
 
     Raises:
-        GoldenSetError: a query has two texts; or a document two grades, and that is an error; or
-            the sets are not weighted and clustered alike.
+        GoldenSetError: a query has two texts, a document has two grades where that is an error, or
+            the sets are not weighted and clustered by the same attributes.
     """
     whole = Contents(Source(contradictions=contradictions))
     whole.weight_by = _common("weighted", [part.weight_by for part in parts])
@@ -86,11 +86,12 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
 
 
 def _common(what: str, attributes: Sequence[str | None]) -> str | None:
-    """Return the attribute by which all parts are weighted, or clustered."""
+    """Return the attribute by which all parts are weighted or clustered."""
     if len(set(attributes)) > 1:
-        named = " and ".join("nothing" if one is None else quoted(one) for one in attributes)
+        names = " and ".join("nothing" if name is None else quoted(name) for name in attributes)
         raise GoldenSetError(
-            f"the golden sets are {what} by {named}; merge sets that are {what} alike"
+            f"the golden sets are {what} by {names}; to merge them, all must be {what} by the same "
+            "attribute"
         )
     return attributes[0]
 
@@ -99,8 +100,8 @@ def _copy_candidates(contents: Contents, part: Contents, query_ids: Iterable[str
     candidates = contents.candidates
     part.candidates.absent = candidates.absent
     for query_id in query_ids:
-        known = set(part.candidates.of(query_id))
+        copied = set(part.candidates.of(query_id))
         for row in candidates.rows(query_id):
-            if candidates.doc_ids[row] not in known:
+            if candidates.doc_ids[row] not in copied:
                 part.candidates.add(query_id, candidates.doc_ids[row], candidates.row(row))
     part.candidates.complete()

@@ -1,4 +1,4 @@
-"""Golden sets from ir_datasets, the catalogue of test collections."""
+"""Loading golden sets from ir_datasets, the catalogue of test collections."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pytest_rankcheck.golden.query import Query
 __all__ = ["contents_of_dataset", "loaded"]
 
 _TEXTS = ("text", "title", "query", "description")
-"""Where the text of a query stands, the best first."""
+"""Fields with the text of a query, in order of preference."""
 
 
 def loaded(name: str) -> Any:
-    """Return the dataset that ir_datasets has under a name.
+    """Return the ir_datasets dataset with this name.
 
     Raises:
-        GoldenSetError: ir_datasets is not installed, or does not know the name.
+        GoldenSetError: ir_datasets is not installed, or has no such dataset.
     """
     try:
         ir_datasets = import_module("ir_datasets")
@@ -28,7 +28,7 @@ def loaded(name: str) -> Any:
         if missing.name != "ir_datasets":
             raise
         raise GoldenSetError(
-            f"the dataset '{quoted(name)}' is read with ir_datasets: "
+            f"reading the dataset '{quoted(name)}' needs ir_datasets: "
             "pip install 'pytest-rankcheck[datasets]'"
         ) from None
     try:
@@ -40,8 +40,8 @@ def loaded(name: str) -> Any:
 def contents_of_dataset(dataset: Any, name: str, source: Source) -> Contents:
     """Return the judged queries of a dataset, with their judgments.
 
-    Queries without a judgment are left out: collections have many that nobody judged, and they
-    would count as failures.
+    Queries without judgments are left out: collections have many of them, and they would count as
+    failures.
 
     Raises:
         GoldenSetError: the dataset has no judgments or no queries.
@@ -60,9 +60,9 @@ def contents_of_dataset(dataset: Any, name: str, source: Source) -> Contents:
     return contents
 
 
-def _query(found: Any) -> Query:
-    fields = {key: getattr(found, key) for key in found._fields if key != "query_id"}
+def _query(record: Any) -> Query:
+    fields = {key: getattr(record, key) for key in record._fields if key != "query_id"}
     at = next((key for key in _TEXTS if isinstance(fields.get(key), str)), None)
     text = fields.pop(at) if at else None
     plain = {key: value for key, value in fields.items() if isinstance(value, (str, int, float))}
-    return Query(found.query_id, text, {key: value for key, value in plain.items() if value != ""})
+    return Query(record.query_id, text, {key: value for key, value in plain.items() if value != ""})

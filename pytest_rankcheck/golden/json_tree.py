@@ -1,4 +1,4 @@
-"""Walking through a JSON document of another tool: each step says what was expected, and where."""
+"""Navigating JSON documents of other tools, with errors that say what was expected and where."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Node", "root_of"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a document, and the path to it: ``web.json: topics[0].queries[2]``."""
+    """A value in a document, and the path to it: ``web.json: topics[0].queries[2]``."""
 
     value: object
     file: str
@@ -26,26 +26,26 @@ class Node:
         return f"{self.file}: {self.path}" if self.path else self.file
 
     def get(self, key: str) -> Node | None:
-        """Return what an object has under a key; None where it has not, or null."""
+        """Return an object's value for a key; None if it is missing or null."""
         value = self._object().get(key)
         return None if value is None else self._child(key, value)
 
     def need(self, key: str) -> Node:
-        """Return what an object has under a key.
+        """Return an object's value for a key.
 
         Raises:
-            GoldenSetError: it has not.
+            GoldenSetError: the value is missing or null.
         """
-        found = self.get(key)
-        if found is None:
+        child = self.get(key)
+        if child is None:
             raise GoldenSetError(f'{self.where}: no "{key}"')
-        return found
+        return child
 
     def items(self) -> Iterator[Node]:
         """Yield the items of a list.
 
         Raises:
-            GoldenSetError: it is no list.
+            GoldenSetError: the value is not a list.
         """
         if not isinstance(self.value, list):
             raise GoldenSetError(f"{self.where}: not a list but {quoted(self.value, 40)}")
@@ -56,16 +56,16 @@ class Node:
         """Yield the keys and values of an object.
 
         Raises:
-            GoldenSetError: it is no object.
+            GoldenSetError: the value is not an object.
         """
         for key, value in self._object().items():
             yield key, self._child(key, value)
 
     def text(self) -> str:
-        """Return a text.
+        """Return the value as text.
 
         Raises:
-            GoldenSetError: it is none, or empty.
+            GoldenSetError: the value is not text, or empty.
         """
         if not isinstance(self.value, str) or not self.value:
             raise GoldenSetError(f"{self.where}: not a text but {quoted(repr(self.value), 40)}")
@@ -81,9 +81,9 @@ class Node:
 
 
 def root_of(path: Path) -> Node:
-    """Return the document that a file is.
+    """Return the root of a JSON file.
 
     Raises:
-        GoldenSetError: it cannot be read, or is not JSON.
+        GoldenSetError: the file cannot be read, or is not JSON.
     """
     return Node(read_json(path, GoldenSetError), str(path))

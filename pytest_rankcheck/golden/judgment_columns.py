@@ -1,7 +1,7 @@
-"""Golden sets that are tables with a row a judgment: what the columns mean, both ways.
+"""Golden sets as tables with one row per judgment: reading and writing their columns.
 
 A column that is neither query, document, grade nor title is an attribute of the query if all rows
-of each query agree on it; else it is a column of the candidates, such as a feature.
+of each query agree on it; otherwise it is a column of the candidates, such as a feature.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ ROLES = (
     Role("title", ("title", "doc_title", "document_title", "product_title")),
     Role("candidate", ("is_candidate",)),
 )
-"""What the columns of a golden set mean, with the names that are met; as ``query-id`` too.
+"""The column roles of a golden set, with their usual names (also written like ``query-id``).
 
-A row that is marked as a candidate needs no grade: nobody has judged it.
+A row that is marked as a candidate needs no grade: it may be unjudged.
 """
 
 Row = tuple[int, Sequence[object]]
-"""The number of a line or row, and its cells."""
+"""A line or row number, and the cells."""
 
 
 def has_judgments(header: Sequence[str]) -> bool:
-    """Whether normalised names of columns are those of a golden set."""
+    """Whether a header of normalised names is that of a golden set."""
     query_id, query, doc_id, relevance, *_ = (role.among(header) for role in ROLES)
     return bool((query_id or query) and doc_id and relevance)
 
@@ -66,12 +66,12 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
     """Add the rows of a table to the contents.
 
     Args:
-        contents: its source names the file, and columns whose names mean something else.
-        header: the names of the columns.
-        rows: the rows, with the number of each. Text that is empty, and None, is nothing.
+        contents: filled here; its source names the file and columns with unusual names.
+        header: the column names.
+        rows: the numbered rows. Empty text and None are empty cells.
 
     Raises:
-        GoldenSetError: a column is missing, or a row has no id, no grade or contradicts another.
+        GoldenSetError: a column is missing, or a row lacks an id or grade or contradicts another.
     """
     where = contents.places.file
     place = index_of_roles(header, ROLES, contents.source.columns, where, GoldenSetError)
@@ -83,8 +83,8 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
     doc_at, grade_at, title_at = place["doc_id"], place["relevance"], place.get("title")
     for number, row in rows:
         text = None if text_at is None else _cell(row[text_at])
-        given = _cell(row[query_at]) if query_at is not None else text
-        key = checked_id(given, "query_id", number, contents.places)
+        value = _cell(row[query_at]) if query_at is not None else text
+        key = checked_id(value, "query_id", number, contents.places)
         if text is not None or key not in contents.queries:
             contents.see_query(Query(key, None if text is None else str(text)), number)
         doc, grade = _cell(row[doc_at]), _cell(row[grade_at])
@@ -98,11 +98,11 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
             if title_at is not None and _cell(row[title_at]) is not None:
                 contents.titles[doc] = str(row[title_at])
         extras.add(key, doc if is_candidate else None, row, others)
-    extras.settle()
+    extras.assign()
 
 
 def only_judgments(contents: Contents, header: Sequence[str]) -> tuple[str, str, str] | None:
-    """Return the columns of query, document and grade, where a table has these and no others.
+    """Return the columns of query, document and grade if a table has only these, otherwise None.
 
     Raises:
         GoldenSetError: as in `add_table`.
@@ -122,24 +122,24 @@ def _require(place: Mapping[str, int], header: Sequence[str], where: str) -> Non
     if missing:
         raise GoldenSetError(
             f"{where} has no column {listed(missing)}; it has {listed(header, 10)}. Rename its "
-            f"columns, or say which they are, such as columns={{'{missing[0]}': '{header[0]}'}}"
+            f"columns, or map them, such as columns={{'{missing[0]}': '{header[0]}'}}"
         )
 
 
 def _cell(value: object) -> object:
-    """Return None for every way of saying that a cell is empty."""
+    """Return None for empty cells: None, empty text or NaN."""
     is_nan = isinstance(value, float) and value != value  # noqa: PLR0124 - faster than math
     return None if value is None or value == "" or is_nan else value
 
 
 class _Extras:
-    """The cells of the other columns, until it is known what they belong to."""
+    """Keeps the cells of other columns until it is clear whether they are attributes."""
 
     def __init__(self, contents: Contents, names: Sequence[str], *, is_marked: bool) -> None:
         self._contents = contents
         self._names = names
         self._is_marked = is_marked
-        """Whether a column says which rows are candidates."""
+        """Whether a column marks which rows are candidates."""
         self._rows: list[tuple[str, object, list[object]]] = []
 
     def add(self, query_id: str, doc_id: object, row: Sequence[object], at: Sequence[int]) -> None:
@@ -147,8 +147,8 @@ class _Extras:
         if at or self._is_marked:
             self._rows.append((query_id, doc_id, [_cell(row[index]) for index in at]))
 
-    def settle(self) -> None:
-        """Make attributes of what is the same in all rows of each query, candidates of the rest."""
+    def assign(self) -> None:
+        """Assign columns that are constant within each query to queries, others to candidates."""
         first: dict[str, list[object]] = {}
         varying: set[int] = set()
         for query_id, _, cells in self._rows:
@@ -191,12 +191,12 @@ class _Extras:
 
 
 def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[object]]]:
-    """Return a golden set as a table: the header and a row a judgment, or a candidate.
+    """Return a golden set as a table: the header, and one row per judgment or candidate.
 
-    A query without a judgment has a row without a document, so that nothing is lost.
+    A query without judgments has a row without a document, so that nothing is lost.
 
     Raises:
-        GoldenSetError: an attribute has the name of a column that means something else.
+        GoldenSetError: an attribute has the name of a column with another role.
     """
     queries = contents.complete_queries()
     attributes = list({name: None for query in queries.values() for name in query.attributes})
@@ -213,14 +213,14 @@ def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[obje
     taken += [name for name in header if header.count(name) > 1]
     if taken:
         raise GoldenSetError(
-            f"an attribute or feature is named {listed(sorted(set(taken)))}, which has a meaning "
-            "in tables; rename it, or save as jsonl"
+            f"an attribute or feature is named {listed(sorted(set(taken)))}, which is reserved in "
+            "tables; rename it, or save as jsonl"
         )
     return header, _rows_of(contents, own, attributes, features)
 
 
 def _has_unjudged(contents: Contents) -> bool:
-    """Whether there are candidates without a judgment, or without columns: they need a mark."""
+    """Whether there are candidates without a judgment or without columns, which need a mark."""
     candidates = contents.candidates
     return bool(candidates) and (
         not candidates.columns
@@ -240,11 +240,11 @@ def _rows_of(
     for query_id, query in contents.complete_queries().items():
         grades = contents.grades[query_id]
         row_of = {candidates.doc_ids[row]: row for row in candidates.rows(query_id)}
-        told = [query.attributes.get(name) for name in attributes]
+        values = [query.attributes.get(name) for name in attributes]
         start: list[object] = [query_id, query.text] if has_text else [query_id]
         for doc_id in list(dict.fromkeys([*row_of, *grades])) or [""]:
             title = [titles.get(doc_id)] if titles else []
             row = row_of.get(doc_id)
             mark = [None if row is None else 1] if has_marks else []
             cells = [None if row is None else candidates.columns[name][row] for name in features]
-            yield [*start, doc_id or None, grades.get(doc_id), *title, *mark, *told, *cells]
+            yield [*start, doc_id or None, grades.get(doc_id), *title, *mark, *values, *cells]

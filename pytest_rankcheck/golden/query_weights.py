@@ -1,4 +1,4 @@
-"""Queries that count more than others, and queries that belong together."""
+"""Weights of queries, and clusters of queries that belong together."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["clusters_of", "effective_size", "weights_of"]
 
 
 def weights_of(queries: Iterable[Query], attribute: str, name: str) -> Sequence[float]:
-    """Return how much each query counts.
+    """Return the weight of each query.
 
     Raises:
-        GoldenSetError: the attribute of a query is no number above 0.
+        GoldenSetError: the attribute of a query is missing or not a number above 0.
     """
     return [_weight(query, attribute, name) for query in queries]
 
@@ -27,7 +27,7 @@ def _weight(query: Query, attribute: str, name: str) -> float:
     if weight is None or weight <= 0:
         raise GoldenSetError(
             f"golden set '{quoted(name)}': the weight of query '{quoted(query.id)}' ({attribute}) "
-            f"is '{quoted(value)}'; it is a number above 0"
+            f"is '{quoted(value)}'; it must be a number above 0"
         )
     return weight
 
@@ -36,13 +36,13 @@ def clusters_of(queries: Iterable[Query], attribute: str, name: str) -> Sequence
     """Return the unit that each query belongs to.
 
     Raises:
-        GoldenSetError: a query belongs to none.
+        GoldenSetError: a query has no such attribute.
     """
     return [label_of(_value(query, attribute, name)) for query in queries]
 
 
 def effective_size(weights: Sequence[float]) -> float:
-    """Return how many queries of equal weight would tell as much as these (Kish, 1965)."""
+    """Return how many queries of equal weight are as informative as these (Kish, 1965)."""
     return math.fsum(weights) ** 2 / math.fsum(weight * weight for weight in weights)
 
 

@@ -1,4 +1,4 @@
-"""Candidates: the documents that a reranker is given for each query, with their columns."""
+"""Candidates: the documents to rerank for each query, with their columns."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ Column = list[object] | array  # type: ignore[type-arg]
 
 
 class Candidates:
-    """Rows of documents to rank, in the order in which they came, with columns such as features.
+    """Documents to rank in the order in which they were added, with columns such as features.
 
-    Columns of numbers are kept as such; a number that is absent is NaN, a text None.
+    Columns of numbers are kept as arrays; a missing number is `absent`, a missing text None.
     """
 
     def __init__(self, absent: float = math.nan) -> None:
         self.absent = absent
-        """What a number is that a row does not have: 0 in the files of learning to rank."""
+        """The value of missing numbers: NaN, or 0 in learning-to-rank files."""
         self.doc_ids: list[str] = []
         self.columns: dict[str, Column] = {}
         self._rows: dict[str, list[int]] = {}
 
     def add(self, query_id: str, doc_id: str, values: Mapping[str, object]) -> None:
-        """Add a candidate of a query; columns that no row had before are made."""
+        """Add a candidate of a query; new columns are created."""
         row = len(self.doc_ids)
         self.doc_ids.append(doc_id)
         self._rows.setdefault(query_id, []).append(row)
@@ -45,7 +45,7 @@ class Candidates:
         column.append(value)
 
     def complete(self) -> None:
-        """Make all columns as long as the rows."""
+        """Fill all columns up to the number of rows."""
         for column in self.columns.values():
             self._fill(column, len(self.doc_ids))
 
@@ -55,7 +55,7 @@ class Candidates:
             column.extend([self.absent if isinstance(column, array) else None] * missing)
 
     def rows(self, query_id: str) -> Sequence[int]:
-        """Return the rows of a query; none if it has no candidates."""
+        """Return the rows of a query; empty if it has no candidates."""
         return self._rows.get(query_id, ())
 
     def of(self, query_id: str) -> list[str]:
@@ -63,7 +63,7 @@ class Candidates:
         return [self.doc_ids[row] for row in self.rows(query_id)]
 
     def row(self, row: int) -> dict[str, object]:
-        """Return what the columns say of a row, those left out that say nothing."""
+        """Return the cells of a row by column, without empty ones."""
         cells = {name: column[row] for name, column in self.columns.items()}
         return {name: cell for name, cell in cells.items() if not _is_absent(cell)}
 

@@ -1,4 +1,4 @@
-"""Where the queries and judgments of a golden set stand: for messages that people can follow."""
+"""The places of queries and judgments in their files, for messages that people can follow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 __all__ = ["Place", "Places"]
 
 Place = str | int
-"""Where something stands: in words, or as the number of a line of the file."""
+"""A place in words, or as a line number of the file."""
 
 
 class Places:
@@ -17,20 +17,20 @@ class Places:
     def __init__(self, file: str) -> None:
         self.file = file
         self.before_number = ":"
-        """What stands between the file and a number: of a line, or ``, row ``."""
+        """The text between the file and a line number, or ``, row ``."""
         self._named: dict[str, str] = {}
         self._lines: dict[str, range | array[int]] = {}
 
     def shown(self, place: Place) -> str:
-        """Return a place in words: ``web.qrels:17``."""
+        """Return a place as text: ``web.qrels:17``."""
         return f"{self.file}{self.before_number}{place}" if isinstance(place, int) else place
 
     def note_query(self, query_id: str, place: Place) -> None:
-        """Note where a query is given."""
+        """Note the place of a query."""
         self._named[query_id] = self.shown(place)
 
     def note(self, query_id: str, place: Place) -> None:
-        """Note where the next judgment of a query stands."""
+        """Note the place of the next judgment of a query."""
         if isinstance(place, str):
             self._named.setdefault(query_id, place)
             return
@@ -40,17 +40,17 @@ class Places:
         lines.append(place)
 
     def note_all(self, query_id: str, lines: range) -> None:
-        """Note where all judgments of a query stand, of which none was noted before."""
+        """Note the places of all judgments of a query, none of which was noted before."""
         self._lines[query_id] = lines
 
     def query(self, query_id: str) -> str:
-        """Return where a query is given, or its first judgment; nothing if that is not known."""
+        """Return the place of a query or its first judgment; empty if unknown."""
         if query_id in self._named:
             return self._named[query_id]
         lines: Sequence[int] = self._lines.get(query_id, ())
         return self.shown(lines[0]) if lines else ""
 
     def judgment(self, query_id: str, index: int) -> str:
-        """Return where the judgment at ``index`` of a query stands, as nearly as it is known."""
+        """Return the place of a query's judgment at ``index``, as precisely as it is known."""
         lines: Sequence[int] = self._lines.get(query_id, ())
         return self.shown(lines[index]) if index < len(lines) else self.query(query_id)

@@ -1,8 +1,8 @@
-"""The ceiling: what a perfect ranker that sees the text alone could reach on a golden set.
+"""The ceiling of a golden set: what a perfect ranker that sees only the query text could reach.
 
-It answers queries of the same text alike. Where their judgments differ, no ranking is the best for
-all; nDCG is a sum over documents, so the ranking that is best for their mean has the documents in
-the order of the sum of their gains, each divided by the ideal DCG of its query.
+Such a ranker answers queries with the same text alike. If their judgments differ, no ranking is
+best for all. nDCG is a sum over documents, so the ranking with the best mean sorts the documents by
+the sum of their gains, each divided by the ideal DCG of its query.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Grades = Mapping[str, Mapping[str, float]]
 def ceiling_of(
     queries: Mapping[str, Query], grades: Grades, candidates: Candidates, cutoff: int
 ) -> dict[str, float]:
-    """Return the nDCG at ``cutoff`` that each query can reach, in [0, 1].
+    """Return the highest possible nDCG at ``cutoff`` of each query, in [0, 1].
 
-    Linear gain and the discount of trec_eval. A query without a relevant document reaches 0.
+    Uses linear gain and trec_eval's discount. A query without a relevant document reaches 0.
     """
     reached = {query_id: float(_has_relevant(grades[query_id])) for query_id in queries}
     metric = Metric.parse(f"nDCG@{cutoff}")
@@ -38,21 +38,21 @@ def ceiling_of(
 
 
 def same_texts(queries: Iterable[Query], candidates: Candidates) -> list[tuple[str, ...]]:
-    """Return the ids of queries that look the same to a ranker that sees the text alone.
+    """Return groups of query ids that look the same to a ranker that sees only the text.
 
-    Texts are the same but for Unicode normalisation; where the set has candidates, which a ranker
-    is given too, these are the same.
+    Their texts are equal after Unicode normalisation, and so are their candidates, if the set has
+    any.
     """
-    found: dict[object, list[str]] = {}
+    groups: dict[object, list[str]] = {}
     for query in queries:
         if query.text:
-            seen = unicodedata.normalize("NFC", query.text), frozenset(candidates.of(query.id))
-            found.setdefault(seen, []).append(query.id)
-    return [tuple(group) for group in found.values() if len(group) > 1]
+            visible = unicodedata.normalize("NFC", query.text), frozenset(candidates.of(query.id))
+            groups.setdefault(visible, []).append(query.id)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
 def _shared(group: Sequence[str], grades: Grades, cutoff: int, metric: Metric) -> dict[str, float]:
-    """Return what each query of a group reaches under the ranking that is best for their mean."""
+    """Return the nDCG of each query of a group under the ranking with the best mean."""
     dcg = Metric.parse(f"DCG@{cutoff}")
     value: dict[str, float] = {}
     for query_id in group:
@@ -66,15 +66,15 @@ def _shared(group: Sequence[str], grades: Grades, cutoff: int, metric: Metric) -
 
 
 def _value(metric: Metric, judged: Mapping[str, float], ranking: Sequence[str]) -> float:
-    hits = [(rank, judged[doc]) for rank, doc in enumerate(ranking, start=1) if doc in judged]
-    found = JudgedHits(
-        ranks=padded([[float(rank) for rank, _ in hits]]),
-        grades=padded([[grade for _, grade in hits]]),
+    pairs = [(rank, judged[doc]) for rank, doc in enumerate(ranking, start=1) if doc in judged]
+    hits = JudgedHits(
+        ranks=padded([[float(rank) for rank, _ in pairs]]),
+        grades=padded([[grade for _, grade in pairs]]),
         retrieved=np.array([float(len(ranking))]),
         ideal=padded([sorted(judged.values(), reverse=True)]),
         max_grade=max(judged.values(), default=0.0),
     )
-    return float(metric.compute(found)[0])
+    return float(metric.compute(hits)[0])
 
 
 def _has_relevant(judged: Mapping[str, float]) -> bool:

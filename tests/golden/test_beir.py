@@ -46,7 +46,7 @@ def test_a_split_is_chosen(folder: Path) -> None:
         GoldenSet.load(folder, split="tset")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "train.tsv")
     with pytest.raises(
-        GoldenSetError, match="several splits and none is test; choose one with spl"
+        GoldenSetError, match="several splits, but none is test; choose one with spl"
     ):
         GoldenSet.load(folder)
     (folder / "qrels" / "dev.tsv").unlink()
@@ -71,7 +71,7 @@ def test_what_was_saved_comes_back(folder: Path, tmp_path: Path) -> None:
     assert again.query("q1").attributes == {"locale": "en"}
     assert again.title("d3") == "Red shoe"
     unjudged = GoldenSet.from_dict({}, {"q": "nobody judged it"})
-    with pytest.raises(GoldenSetError, match=r"queries without a judgment \(q\) have no place"):
+    with pytest.raises(GoldenSetError, match=r"cannot hold queries without a judgment \(q\)"):
         unjudged.save(tmp_path / "lost", "beir")
     assert not (tmp_path / "lost").exists()
 
@@ -84,7 +84,7 @@ def test_what_was_saved_comes_back(folder: Path, tmp_path: Path) -> None:
         (
             "queries.jsonl",
             '{"_id": "q1"}\n{"_id": "q1"}\n',
-            r"queries\.jsonl:2: query 'q1' is given",
+            r"queries\.jsonl:2: duplicate query 'q1'",
         ),
         ("queries.jsonl", None, r"queries\.jsonl: no such file"),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td\n", r"test\.tsv:2: 2 columns"),

@@ -121,7 +121,9 @@ def test_they_go_along_with_their_queries(tmp_path: Path) -> None:
 def test_a_format_that_cannot_hold_them_refuses(tmp_path: Path, name: str) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES)).expecting()
     chosen = "beir" if name == "beir" else None
-    with pytest.raises(GoldenSetError, match=r"does not hold the expectations .* save as jsonl"):
+    with pytest.raises(
+        GoldenSetError, match=r"has expectations, which \w+ cannot hold; save as jsonl"
+    ):
         golden.save(tmp_path / name, chosen)
     assert not (tmp_path / name).exists()
     golden.subset(["q0"]).save(tmp_path / name, chosen)  # a part without any is fine
@@ -131,38 +133,53 @@ def test_a_format_that_cannot_hold_them_refuses(tmp_path: Path, name: str) -> No
     ("expected", "message"),
     [
         ({"in_top": 3}, '"in_top" needs "documents"'),
-        ({"in_topp": 3, "documents": ["d"]}, "no key \"in_topp\"; did you mean 'in_top'"),
-        ({"in_top": 3, "document": ["d"]}, "no key \"document\"; did you mean 'documents'"),
-        ({"results": "some", "reasn": "x"}, "no key \"reasn\"; did you mean 'reason'"),
+        (
+            {"in_topp": 3, "documents": ["d"]},
+            "unknown key \"in_topp\" in an expectation; did you mean 'in_top'",
+        ),
+        (
+            {"in_top": 3, "document": ["d"]},
+            "unknown key \"document\" in an expectation; did you mean 'documents'",
+        ),
+        (
+            {"results": "some", "reasn": "x"},
+            "unknown key \"reasn\" in an expectation; did you mean 'reason'",
+        ),
         ({"in_top": 3, "documents": []}, "in_top: the list of documents is empty"),
-        ({"in_top": 3, "documents": "d"}, r"in_top: 'd' is no list of document ids"),
-        ({"in_top": 3, "documents": [""]}, "in_top: '' is no document id"),
-        ({"in_top": 3, "documents": [1.5]}, "in_top: 1.5 is no document id"),
-        ({"in_top": 3, "documents": [None]}, "in_top: None is no document id"),
-        ({"in_top": 3, "documents": [["d"]]}, r"in_top: \['d'\] is no document id"),
-        ({"in_top": 3, "documents": ["d", "d"]}, "in_top: document 'd' stands twice"),
+        ({"in_top": 3, "documents": "d"}, r"in_top: 'd' is not a list of document ids"),
+        ({"in_top": 3, "documents": [""]}, "in_top: '' is not a document id"),
+        ({"in_top": 3, "documents": [1.5]}, "in_top: 1.5 is not a document id"),
+        ({"in_top": 3, "documents": [None]}, "in_top: None is not a document id"),
+        ({"in_top": 3, "documents": [["d"]]}, r"in_top: \['d'\] is not a document id"),
+        ({"in_top": 3, "documents": ["d", "d"]}, "in_top: duplicate document 'd'"),
         ({"in_top": 1, "documents": ["d", "e"]}, "2 documents cannot all be in the top 1"),
-        ({"in_top": 0, "documents": ["d"]}, "in_top is 0; it is a whole number of at least 1"),
+        ({"in_top": 0, "documents": ["d"]}, "in_top is 0; it must be a whole number of at least 1"),
         ({"in_top": True, "documents": ["d"]}, "in_top is True"),
         ({"not_in_top": "3", "documents": ["d"]}, "not_in_top is 3"),
         ({"not_in_top": 2.0, "documents": ["d"]}, "not_in_top is 2.0"),
         ({"above": ["d"]}, '"above" is .* what comes first and what comes after'),
-        ({"above": ["d", "d"]}, "above: document 'd' stands twice on both sides"),
-        ({"above": [["d"], "e"]}, r"above: \['d'\] is no document id"),
-        ({"before": ["d", "e"]}, "before: 'd' is no list"),
+        ({"above": ["d", "d"]}, "above: duplicate document 'd' on both sides"),
+        ({"above": [["d"], "e"]}, r"above: \['d'\] is not a document id"),
+        ({"before": ["d", "e"]}, "before: 'd' is not a list"),
         ({"before": [["d"], []]}, "before: the list of documents is empty"),
-        ({"before": [["d"], ["e", "d"]]}, "before: document 'd' stands twice on both sides"),
-        ({"results": "none", "documents": ["d"]}, '"results" has no "documents"'),
-        ({"results": "nothing"}, '"results" is nothing; it is "some" or "none"'),
+        ({"before": [["d"], ["e", "d"]]}, "before: duplicate document 'd' on both sides"),
+        ({"results": "none", "documents": ["d"]}, '"results" does not take "documents"'),
+        ({"results": "nothing"}, '"results" is nothing; it must be "some" or "none"'),
         ({"results": None}, '"results" is None'),
-        ({"in_top": 1, "above": ["a", "b"]}, "says in_top and above; give one of"),
+        ({"in_top": 1, "above": ["a", "b"]}, "has in_top and above; give one of"),
         ({"reason": "x"}, "does not say what is expected"),
         ({}, "does not say what is expected"),
-        ("in_top", "in_top is no expectation; one is an object such as"),
-        ({"results": "some", "reason": " "}, "reason is ' '; it is a text that says why"),
-        ({"results": "some", "known_failure": True}, "known_failure is True; it is a text"),
+        ("in_top", "in_top is not an expectation; an expectation is an object such as"),
+        (
+            {"results": "some", "reason": " "},
+            "reason is ' '; it must be a text that gives the reason",
+        ),
+        ({"results": "some", "known_failure": True}, "known_failure is True; it must be a text"),
         ({"results": "some", "known_failure": None}, '"known_failure" is null'),
-        ({"results": "some", "severity": "warning"}, "severity=warning is not .* mean 'warn'"),
+        (
+            {"results": "some", "severity": "warning"},
+            "severity=warning is invalid; did you mean 'warn'",
+        ),
     ],
 )
 def test_what_is_no_expectation_is_refused_with_its_line(
@@ -184,7 +201,8 @@ def test_one_of_several_is_named_by_its_number(tmp_path: Path) -> None:
 def test_a_misspelt_list_of_expectations_is_no_attribute(tmp_path: Path, key: str) -> None:
     file = tmp_path / "g.jsonl"
     file.write_text(json.dumps({"query_id": "q", key: [{"results": "some"}]}))
-    with pytest.raises(GoldenSetError, match=rf'g\.jsonl:1: "{key}": is \'expect\' meant'):
+    message = rf'g\.jsonl:1: unknown key "{key}"; did you mean \'expect\''
+    with pytest.raises(GoldenSetError, match=message):
         GoldenSet.load(file)
     file.write_text(json.dumps({"query_id": "q", key: ["a list of", "texts"]}))
     assert GoldenSet.load(file).attributes == (key,)
@@ -194,7 +212,7 @@ def test_a_misspelt_list_of_expectations_is_no_attribute(tmp_path: Path, key: st
 def test_expect_is_a_list(tmp_path: Path, expected: object) -> None:
     file = tmp_path / "g.jsonl"
     file.write_text(json.dumps({"query_id": "q", "expect": expected}))
-    with pytest.raises(GoldenSetError, match=r'g\.jsonl:1: "expect" is .*; it is a list of'):
+    with pytest.raises(GoldenSetError, match=r'g\.jsonl:1: "expect" is .*; it must be a list of'):
         GoldenSet.load(file)
 
 
@@ -213,12 +231,15 @@ CONFLICTS = [
     ),
     (
         [{"above": ["a", "b"]}, {"above": ["b", "c"]}, {"before": [["c"], ["x", "a"]]}],
-        "the expected order goes round in a circle: ",
+        "the expected order is circular: ",
     ),
-    ([{"results": "none"}, {"results": "some"}], "no result is expected, and at least one result"),
+    (
+        [{"results": "none"}, {"results": "some"}],
+        "no result is expected, and also at least one result",
+    ),
     (
         [{"results": "none"}, {"in_top": 5, "documents": ["a"]}],
-        "no result is expected, and a in the top 5",
+        "no result is expected, and also a in the top 5",
     ),
     (
         [{"results": "some"}, {"results": "some", "known_failure": "why"}],
@@ -231,7 +252,9 @@ CONFLICTS = [
 def test_what_no_ranking_can_meet_is_refused(
     tmp_path: Path, entries: list[object], message: str
 ) -> None:
-    with pytest.raises(GoldenSetError, match=rf"jsonl:2: query 'q1': {message}.*; decide for one"):
+    with pytest.raises(
+        GoldenSetError, match=rf"jsonl:2: query 'q1': {message}.*; keep one of them"
+    ):
         GoldenSet.load(golden_file(tmp_path, *entries))
 
 
@@ -260,17 +283,21 @@ def test_a_merge_that_contradicts_itself_names_the_place(tmp_path: Path) -> None
 
 def test_an_expectation_of_a_query_that_is_not_there_is_refused() -> None:
     golden = GoldenSet.from_dict({"q1": {"d": 1}}, name="web")
-    with pytest.raises(GoldenSetError, match=r"golden set 'web': .* query 'q11', which is not"):
+    with pytest.raises(GoldenSetError, match=r"golden set 'web': .* of the unknown query 'q11'"):
         golden.expecting(Expectation.some_results(query="q11"))
-    with pytest.raises(GoldenSetError, match="golden set 'web': 'd' is no expectation, such as"):
+    with pytest.raises(
+        GoldenSetError, match="golden set 'web': 'd' is not an Expectation, such as"
+    ):
         golden.expecting("d")  # type: ignore[arg-type]
     for query in ("", None, 3):
-        with pytest.raises(GoldenSetError, match="it is the id of a query"):
+        with pytest.raises(GoldenSetError, match="it must be the id of a query"):
             Expectation.some_results(query=query)  # type: ignore[arg-type]
 
 
 def test_a_kind_that_is_none_is_refused() -> None:
-    with pytest.raises(GoldenSetError, match="no expectation 'in_topp'; did you mean 'in_top'"):
+    with pytest.raises(
+        GoldenSetError, match="unknown expectation 'in_topp'; did you mean 'in_top'"
+    ):
         Expectation("q1", "in_topp", ("d",), k=1)  # type: ignore[arg-type]
 
 

@@ -122,7 +122,7 @@ GOOD = '{"query_id": "q0", "relevance": {"d": 1}}\n'
         ("[1]", "not an object but"),
         ('"text"', "not an object but"),
         ("{}", 'no "query_id"'),
-        ('{"queryid": "q1"}', "no \"query_id\"; is 'queryid' meant"),
+        ('{"queryid": "q1"}', "no \"query_id\"; is 'queryid' misspelt"),
         ('{"query_id": ""}', '"query_id" is empty, not an id'),
         ('{"query_id": null}', '"query_id" is empty, not an id'),
         ('{"query_id": 1.5}', r"'1.5' \(float\), not an id"),
@@ -142,7 +142,7 @@ GOOD = '{"query_id": "q0", "relevance": {"d": 1}}\n'
             "duplicate key 'd', with the values 1 and 2",
         ),
         ('{"query_id": "q", "a": 1, "a": 2}', "duplicate key 'a'"),
-        ('{"query_id": "q0", "relevance": {"d": 1}}', "query 'q0' is given twice"),
+        ('{"query_id": "q0", "relevance": {"d": 1}}', "duplicate query 'q0'"),
         ('{"query_id": "q", "x": ' + "[" * 100_000 + "}", "not JSON"),
         ('{"query_id": "q", "relevance": {"d": ' + "9" * 5000 + "}}", "not JSON|not a finite"),
     ],
@@ -225,12 +225,12 @@ def test_texts_and_attributes_come_from_the_file_beside_the_qrels(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("\tquery\n", 1, "the header is ' query'; it begins with query_id, a tab, query"),
+        ("\tquery\n", 1, "the header is ' query'; it must begin with query_id, a tab, query"),
         ("id\tquery\n", 1, "the header is 'id query'"),
         ("query_id\tquery\nq1\n", 2, "1 column, but the header has 2"),
         ("query_id\tquery\nq1\ta\tb\n", 2, "3 columns, but the header has 2"),
         ("query_id\tquery\n\ta\n", 2, "query_id is empty"),
-        ("query_id\tquery\nq1\ta\nq1\tb\n", 3, "query 'q1' is given twice"),
+        ("query_id\tquery\nq1\ta\nq1\tb\n", 3, "duplicate query 'q1'"),
         ('query_id\tquery\nq1\t"a"b\n', 2, "expected after"),
     ],
 )

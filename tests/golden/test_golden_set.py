@@ -52,7 +52,7 @@ def test_whole_numbers_are_ids_and_become_text() -> None:
         ({}, "has no query"),
         ({"": {"d": 1}}, "the query id is empty"),
         ({None: {"d": 1}}, "the query id is empty"),
-        ({1.5: {"d": 1}}, "numbers with a decimal point are no ids"),
+        ({1.5: {"d": 1}}, "ids cannot have a decimal point"),
         ({True: {"d": 1}}, r"the query id is 'True' \(bool\), not an id"),
         ({"q": {"": 1}}, "query 'q': a document id is empty"),
         ({"q": {2.0: 1}}, r"query 'q': a document id is '2.0' \(float\)"),
@@ -66,7 +66,7 @@ def test_whole_numbers_are_ids_and_become_text() -> None:
         ({"q": {"d": 10**400}}, "not a finite number"),
         # 1 and "1" are the same id
         ({"q": {1: 1, "1": 2}}, "document '1' of query 'q' is judged twice, 1 and 2"),
-        ({1: {"d": 1}, "1": {"e": 1}}, "query '1' is given twice"),
+        ({1: {"d": 1}, "1": {"e": 1}}, "duplicate query '1'"),
     ],
 )
 def test_a_dict_that_is_no_golden_set_is_refused(
@@ -143,7 +143,7 @@ def test_frames_that_are_no_golden_set_are_refused_with_the_row(
 
 def test_a_query_twice_in_the_frame_is_refused() -> None:
     judgments = frame(query_id=["q"], doc_id=["d"], relevance=[1])
-    with pytest.raises(GoldenSetError, match="queries, row 1: query 'q' is given twice"):
+    with pytest.raises(GoldenSetError, match="queries, row 1: duplicate query 'q'"):
         GoldenSet.from_frame(judgments, frame(query_id=["q", "q"], query=["a", "b"]))
     with pytest.raises(GoldenSetError, match="queries has no column query"):
         GoldenSet.from_frame(judgments, frame(query_id=["q"]))

@@ -50,14 +50,14 @@ def test_the_sizes_of_queries_may_stand_in_a_file_beside_it(file: Path) -> None:
     assert golden.grades("2") == {"3": 2}
     sizes.write_text("2\n")
     with pytest.raises(
-        GoldenSetError, match=r"rank\.test:3: row 3, but rank.test.query is for 2 r"
+        GoldenSetError, match=r"rank\.test:3: row 3, but rank.test.query covers 2 r"
     ):
         GoldenSet.load(file)
     sizes.write_text("2\n2\n")
-    with pytest.raises(GoldenSetError, match=r"query is for 4 rows, but there are 3; was the file"):
+    with pytest.raises(GoldenSetError, match=r"query covers 4 rows, but there are 3; is the file"):
         GoldenSet.load(file)
     sizes.write_text("2\nx\n")
-    with pytest.raises(GoldenSetError, match=r"rank\.test\.query:2: 'x' is no size"):
+    with pytest.raises(GoldenSetError, match=r"rank\.test\.query:2: 'x' is not a size"):
         GoldenSet.load(file)
 
 

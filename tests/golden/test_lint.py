@@ -63,7 +63,7 @@ def test_a_judgment_twice(tmp_path: Path) -> None:
     assert found is not None
     assert found.level == "warning"
     assert found.query_ids == ("q",)
-    assert found.what == "2 judgments are given twice: document 'd' of query 'q', again"
+    assert found.what == "2 duplicate judgments: document 'd' of query 'q', again"
     assert [place.rpartition(":")[2] for place in found.places] == ["3", "5"]
     assert "web.qrels:3" in found.message
     assert finding(golden.subset(["r"]), "repeated-judgment") is None
@@ -260,7 +260,7 @@ def test_too_few_queries_for_the_tolerance() -> None:
     assert finding(good_set(155), "few-queries", tolerance=0.02) is None
     found = finding(good_set(154), "few-queries", tolerance=0.02)
     assert found is not None
-    assert found.remedy == "judge 155 queries, or tolerate 0.020"
+    assert found.remedy == "judge 155 queries, or set the tolerance to 0.020"
     assert "a single query" not in found.what
     found = finding(good_set(40), "few-queries", tolerance=0.01)
     assert found is not None
@@ -290,8 +290,8 @@ def test_levels_and_options_are_parsed() -> None:
     ("line", "message"),
     [
         ("scale", "not of the form name=value"),
-        ("scale=3", "a scale is lowest..highest, such as 0..3"),
-        ("scale=3..0", "a scale is lowest..highest"),
+        ("scale=3", "a scale has the form lowest..highest, such as 0..3"),
+        ("scale=3..0", "a scale has the form lowest..highest"),
         ("tolerance=-1", "'-1' is not a number above 0"),
         ("tolerance=nan", "is not a number above 0"),
         ("min_queries=2.5", "is not a whole number"),
@@ -300,7 +300,7 @@ def test_levels_and_options_are_parsed() -> None:
             "'no-relevent' is neither an option nor a rule of the linter; did you",
         ),
         ("zebra=1", "neither an option nor a rule of the linter; known: scale, tolerance"),
-        ("no-relevant=fatal", "a rule is an error, a warning or ignore"),
+        ("no-relevant=fatal", "the level of a rule is error, warning or ignore"),
     ],
 )
 def test_malformed_options_are_refused(line: str, message: str) -> None:

@@ -94,7 +94,7 @@ def test_a_book_has_the_mean_of_its_judges(file: Path) -> None:
         ('{"queries": [{"ratings": {}}]}', r': queries\[0\]: no "query_text"'),
         ('{"queries": [{"query": "", "ratings": {}}]}', r": queries\[0\].query: not a text"),
         ('{"queries": [{"query": "q", "ratings": {"d": "x"}}]}', r"queries\[0\].ratings.d: the grade"),
-        ('{"queries": [{"query": "q", "ratings": {}}, {"query": "q"}]}', r"\[1\]: query 'q' is given"),
+        ('{"queries": [{"query": "q", "ratings": {}}, {"query": "q"}]}', r"\[1\]: duplicate query 'q'"),
         ('{"query_doc_pairs": [{"query_text": "q"}]}', r'query_doc_pairs\[0\]: no "doc_id"'),
     ],
 )  # fmt: skip

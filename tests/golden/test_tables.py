@@ -193,7 +193,9 @@ def test_codes_become_grades(file: Path) -> None:
     frame = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "label": [1, -1]})
     golden = GoldenSet.from_frame(frame, grades={1: 4, "-1": 0})
     assert golden.grades("q") == {"a": 4, "b": 0}
-    with pytest.raises(GoldenSetError, match="grades: 1 means 'high', not a finite number"):
+    with pytest.raises(
+        GoldenSetError, match="grades: 1 is mapped to 'high', not to a finite number"
+    ):
         GoldenSet.load(file, grades={1: "high"})  # type: ignore[dict-item]
 
 
@@ -202,10 +204,10 @@ def test_codes_become_grades(file: Path) -> None:
 )  # fmt: skip
 def test_contradictions_can_be_settled_by_a_rule(file: Path, rule: str, grade: int) -> None:
     file.write_text("q 0 d 1\nq 0 d 3\nq 0 d 2\n")
-    with pytest.raises(GoldenSetError, match="judged twice, 1 and 3; decide for one of them"):
+    with pytest.raises(GoldenSetError, match="judged twice, 1 and 3; keep one of them"):
         GoldenSet.load(file)
     assert GoldenSet.load(file, contradictions=rule).grades("q") == {"d": grade}  # type: ignore[arg-type]
-    with pytest.raises(GoldenSetError, match="contradictions=lst is not possible; did you mean"):
+    with pytest.raises(GoldenSetError, match="contradictions=lst is invalid; did you mean"):
         GoldenSet.load(file, contradictions="lst")  # type: ignore[arg-type]
 
 
@@ -259,7 +261,7 @@ def test_titles_candidates_and_unjudged_queries_are_kept(tmp_path: Path, ending:
     assert again.grades("q3") == {}
     assert again.queries.equals(golden.queries)
     for name in ("jsonl", "trec", "beir"):
-        with pytest.raises(GoldenSetError, match="does not hold the candidates"):
+        with pytest.raises(GoldenSetError, match="this golden set has candidates, which"):
             golden.save(tmp_path / "lost", name)
 
 
@@ -268,7 +270,7 @@ def test_an_attribute_that_would_be_read_as_something_else_is_refused(
     tmp_path: Path, name: str
 ) -> None:
     golden = GoldenSet.from_dict({"q": {"d": 1}}, attributes={"q": {name: "x"}})
-    with pytest.raises(GoldenSetError, match=f"is named {name}, which has a meaning in tables"):
+    with pytest.raises(GoldenSetError, match=f"is named {name}, which is reserved in tables"):
         golden.save(tmp_path / "set.csv")
     assert not list(tmp_path.iterdir())
 

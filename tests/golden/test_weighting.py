@@ -85,7 +85,7 @@ def test_sets_are_merged_if_they_are_weighted_alike() -> None:
     other = GoldenSet.from_dict({"d": {"x": 1}}, attributes={"d": {"asked": 2, "user": "u3"}})
     merged = GOLDEN.weighted("asked").merge(other.weighted("asked"))
     assert merged.weights == [6, 3, 1, 2]
-    with pytest.raises(GoldenSetError, match="weighted by asked and nothing; merge sets that"):
+    with pytest.raises(GoldenSetError, match="weighted by asked and nothing; to merge them"):
         GOLDEN.weighted("asked").merge(other)
 
 

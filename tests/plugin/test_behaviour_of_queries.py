@@ -152,5 +152,5 @@ def test_a_misspelt_expectation_is_told_with_its_line(shop: Project) -> None:
     result = shop.run()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ['*golden/web.jsonl:5: expectation: an expectation has no key "in_topp"; did you mean*']
+        ['*golden/web.jsonl:5: expectation: unknown key "in_topp" in an expectation; did you mean*']
     )

@@ -41,7 +41,7 @@ def test_it_is_read_back_once_grades_are_filled_in(tmp_path: Path) -> None:
     cells = list(csv.DictReader(io.StringIO(text)))
     file = tmp_path / "judged.csv"
     file.write_text(text, "utf-8")
-    with pytest.raises(GoldenSetError, match="no row has a grade in its column relevance yet"):
+    with pytest.raises(GoldenSetError, match="no row has a grade in the column relevance yet"):
         GoldenSet.load(file)
     cells[0]["relevance"] = "2"
     with file.open("w", encoding="utf-8", newline="") as out:

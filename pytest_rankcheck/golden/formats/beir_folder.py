@@ -4,8 +4,8 @@
     qrels/test.tsv    query-id <tab> corpus-id <tab> score    with this header
     corpus.jsonl      {"_id": "d3", "title": "Red shoe", "text": "..."}
 
-Where there are several splits, it is the one that is asked for, else ``test``. Only queries of the
-split are in the set. A path to ``qrels/dev.tsv`` is that split of the folder above.
+If there are several splits, the requested one is read, or ``test`` by default. Only queries of the
+split are in the set. A path to ``qrels/dev.tsv`` selects that split of the folder above.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _METADATA = "metadata"
 
 
 def read(source: Source) -> Contents:
-    """Read a split of the folder.
+    """Read one split of the folder.
 
     Raises:
-        GoldenSetError: a file is missing or malformed, or there is no such split; file and line
-            are named.
+        GoldenSetError: a file is missing or malformed, or the split is unknown; the message names
+            file and line.
     """
     folder, qrels = _files(source.file, source.split)
     contents = Contents(replace(source, path=qrels))
@@ -49,8 +49,9 @@ def read(source: Source) -> Contents:
         query_id = checked_id(entry.pop("_id"), '"_id"', where)
         text, attributes = entry.pop("text", None), _attributes(entry)
         if query_id in judged:
-            told = {**judged[query_id].attributes, **attributes}
-            contents.add_query(Query(query_id, None if text is None else str(text), told), where)
+            attributes = {**judged[query_id].attributes, **attributes}
+            text = None if text is None else str(text)
+            contents.add_query(Query(query_id, text, attributes), where)
     if (folder / _CORPUS).exists():
         _read_titles(contents, folder / _CORPUS)
     return contents
@@ -60,17 +61,17 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
     """Return the folder, and the file with the judgments of the split."""
     if path.is_file():
         return path.parent.parent, path
-    found = {file.stem: file for file in sorted((path / _QRELS).glob("*.tsv"))}
-    if not found:
+    splits = {file.stem: file for file in sorted((path / _QRELS).glob("*.tsv"))}
+    if not splits:
         raise GoldenSetError(f"{path / _QRELS}: no file of judgments, such as test.tsv")
-    chosen = split or (_USUAL_SPLIT if _USUAL_SPLIT in found else None)
-    if chosen is None and len(found) == 1:
-        chosen = next(iter(found))
-    if chosen not in found:
-        what = f"no split '{quoted(chosen)}'" if chosen else "several splits and none is test"
-        hint = suggestion(chosen, found) if chosen else "; choose one with split=..."
-        raise GoldenSetError(f"{path / _QRELS}: {what}{hint}; it has {listed(list(found))}")
-    return path, found[chosen]
+    chosen = split or (_USUAL_SPLIT if _USUAL_SPLIT in splits else None)
+    if chosen is None and len(splits) == 1:
+        chosen = next(iter(splits))
+    if chosen not in splits:
+        problem = f"no split '{quoted(chosen)}'" if chosen else "several splits, but none is test"
+        hint = suggestion(chosen, splits) if chosen else "; choose one with split=..."
+        raise GoldenSetError(f"{path / _QRELS}: {problem}{hint}; it has {listed(list(splits))}")
+    return path, splits[chosen]
 
 
 def _entries(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
@@ -86,10 +87,10 @@ def _entries(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
 
 
 def _attributes(entry: dict[str, object]) -> dict[str, object]:
-    """Return what else a line says of a query; BEIR nests it under "metadata"."""
+    """Return the attributes of a query, which BEIR nests under "metadata"."""
     nested = entry.pop(_METADATA, None)
-    told = {**(nested if isinstance(nested, dict) else {}), **entry}
-    return {name: value for name, value in told.items() if value not in (None, "", {}, [])}
+    attributes = {**(nested if isinstance(nested, dict) else {}), **entry}
+    return {name: value for name, value in attributes.items() if value not in (None, "", {}, [])}
 
 
 def _read_titles(contents: Contents, path: Path) -> None:
@@ -104,16 +105,16 @@ def write(contents: Contents, path: Path) -> None:
     """Write the folder, with the judgments as the split ``test``.
 
     Raises:
-        GoldenSetError: a query has no judgment, which this format cannot say; or the set has
-            candidates or expectations.
+        GoldenSetError: a query has no judgments, or the set has candidates or expectations, none
+            of which this format can hold.
     """
     contents.refuse_candidates("beir")
     contents.refuse_expectations("beir")
     unjudged = [query_id for query_id, grades in contents.grades.items() if not grades]
     if unjudged:
         raise GoldenSetError(
-            f"queries without a judgment ({listed(unjudged)}) have no place in a BEIR folder; "
-            "save as jsonl or csv"
+            f"a BEIR folder cannot hold queries without a judgment ({listed(unjudged)}); save as "
+            "jsonl or csv"
         )
     rows = [
         [query_id, doc_id, grade]

@@ -1,8 +1,8 @@
-"""Comma- or tab-separated tables with a header, a row a judgment: ``query_id,doc_id,relevance``.
+"""Comma- or tab-separated tables with one row per judgment: ``query_id,doc_id,relevance``.
 
-The separator (comma, tab, semicolon or bar) is told from the header. Usual other names of columns
-are known (``qid``, ``docno``, ``query-id``, ``corpus-id``, ``label``, ``rating``, ``grade``); where
-there is no ``query_id`` the text of the query, in the column ``query``, is its id.
+The separator (comma, tab, semicolon or bar) is detected from the header. Other usual column names
+are recognised (``qid``, ``docno``, ``query-id``, ``corpus-id``, ``label``, ``rating``, ``grade``).
+Without a ``query_id``, the text of the query, in the column ``query``, is its id.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def read(source: Source) -> Contents:
     """Read a table.
 
     Raises:
-        GoldenSetError: a column is missing, or a row is malformed or contradicts another; file and
-            line are named.
+        GoldenSetError: a column is missing, or a row is malformed or contradicts another; the
+            message names file and line.
     """
     contents = Contents(source)
     table = table_of(source.file, GoldenSetError)
@@ -56,7 +56,7 @@ FORMATS = (
     Format(
         name="csv",
         description="comma-separated with a header such as query_id,query,doc_id,relevance; other "
-        "names are told with columns=... (rankcheck_columns)",
+        "names are mapped with columns=... (rankcheck_columns)",
         recognises=partial(_recognises, delimiter=","),
         read=read,
         write=partial(write, delimiter=","),

@@ -1,11 +1,11 @@
-"""Elasticsearch and OpenSearch: bodies of ``_rank_eval``, and OpenSearch's judgment lists.
+"""Elasticsearch and OpenSearch: ``_rank_eval`` bodies, and OpenSearch judgment lists.
 
     {"requests": [{"id": "q1", "request": {"query": {"match": {"text": "red shoes"}}},
                    "ratings": [{"_index": "products", "_id": "d3", "rating": 2}]}]}
     {"judgmentRatings": [{"query": "red shoes", "ratings": [{"docId": "d3", "rating": "2.0"}]}]}
 
-The text of a ``_rank_eval`` query is what its request searches for; the index of a document is not
-part of its id. In a judgment list the text is the id.
+The text of a ``_rank_eval`` query is the text that its request searches for; the index of a
+document is not part of its id. In a judgment list, the text is the id.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["FORMATS"]
 
 _SEARCHED = ("query", "query_string", "query_text")
 _SETTINGS = ("fields", "type", "operator", "analyzer", "minimum_should_match", "default_field")
-"""Texts of a request that nobody searches for."""
+"""Keys of a request whose texts are settings, not search text."""
 
 
 def read_rank_eval(source: Source) -> Contents:
     """Read the body of a ``_rank_eval`` request.
 
     Raises:
-        GoldenSetError: the document is not of that form; the place in it is named.
+        GoldenSetError: the document has another form; the message names the place in it.
     """
     contents = Contents(source)
     for request in root_of(source.file).need("requests").items():
@@ -42,17 +42,17 @@ def read_rank_eval(source: Source) -> Contents:
 
 
 def _searched(request: Node) -> str | None:
-    """Return what a request searches for: its one text, or its one "query" that is a text."""
+    """Return the text that a request searches for, if there is exactly one."""
     body = request.get("request") or request.get("params")
     if body is None:
         return None
     texts = list(_texts(body.get("query") or body))
-    found = [text for key, text in texts if key in _SEARCHED] or [text for _, text in texts]
-    return found[0] if len(set(found)) == 1 else None
+    searched = [text for key, text in texts if key in _SEARCHED] or [text for _, text in texts]
+    return searched[0] if len(set(searched)) == 1 else None
 
 
 def _texts(node: Node, key: str = "query") -> Iterator[tuple[str, str]]:
-    """Yield every text of a query, with the key under which it stands."""
+    """Yield every text of a query, with its key."""
     if isinstance(node.value, str):
         yield key, node.value
     elif isinstance(node.value, dict):
@@ -65,7 +65,7 @@ def _texts(node: Node, key: str = "query") -> Iterator[tuple[str, str]]:
 
 
 def read_judgment_list(source: Source) -> Contents:
-    """Read a judgment list of OpenSearch.
+    """Read an OpenSearch judgment list.
 
     Raises:
         GoldenSetError: as in `read_rank_eval`.

@@ -1,9 +1,9 @@
-"""Our own format, made to be read and edited by people: one JSON object a line, one a query.
+"""Our own format, made for people to read and edit: one JSON object per line and query.
 
     {"query_id": "q1", "query": "red shoes", "relevance": {"d3": 2, "d7": 0}, "locale": "en"}
 
-``query_id`` is required, ``relevance`` maps documents to grades, ``expect`` is a list of what is
-expected of this query (see ``expectation_entry``), every other key is an attribute.
+``query_id`` is required, ``relevance`` maps documents to grades, ``expect`` is a list of
+expectations on this query (see ``expectation_entry``), and every other key is an attribute.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read(source: Source) -> Contents:
     """Read a golden set.
 
     Raises:
-        GoldenSetError: a line is not such an object; file and line are named.
+        GoldenSetError: a line is not such an object; the message names file and line.
     """
     contents = Contents(source)
     for number, line in lines_of(source.file, GoldenSetError):
@@ -43,7 +43,7 @@ def _add_line(contents: Contents, line: str, where: str) -> None:
     entry = _parsed(line, where)
     if "query_id" not in entry:
         near = next((key for key in entry if suggestion(key, _KEYS[:1])), None)
-        hint = f"; is '{quoted(near)}' meant?" if near else ""
+        hint = f"; is '{quoted(near)}' misspelt?" if near else ""
         raise GoldenSetError(f'{where}: no "query_id"{hint}')
     query_id = checked_id(entry.pop("query_id"), '"query_id"', where)
     text, relevance = entry.pop("query", None), entry.pop("relevance", {})
@@ -68,23 +68,25 @@ def _add_line(contents: Contents, line: str, where: str) -> None:
 
 
 def _expected(entry: dict[str, object], where: str) -> list[object]:
-    """Take what is expected of a query out of its line.
+    """Remove the expectations from the entry of a query, and return them.
 
     Raises:
-        GoldenSetError: it is no list, an empty one, or stands under a key that is nearly right.
+        GoldenSetError: they are not a list, are empty, or their key is misspelt.
     """
     if _EXPECT in entry:
         expected = entry.pop(_EXPECT)
         if not isinstance(expected, list) or not expected:
             raise GoldenSetError(
-                f'{where}: "{_EXPECT}" is {quoted(expected, 40)}; it is a list of expectations, '
-                'such as [{"in_top": 3, "documents": ["d1"]}]'
+                f'{where}: "{_EXPECT}" is {quoted(expected, 40)}; it must be a list of '
+                'expectations, such as [{"in_top": 3, "documents": ["d1"]}]'
             )
         return expected
     for key, value in entry.items():
         is_list = isinstance(value, list) and any(isinstance(item, dict) for item in value)
         if is_list and (key.casefold().startswith(_EXPECT) or suggestion(key, [_EXPECT])):
-            raise GoldenSetError(f"{where}: \"{quoted(key)}\": is '{_EXPECT}' meant?")
+            raise GoldenSetError(
+                f"{where}: unknown key \"{quoted(key)}\"; did you mean '{_EXPECT}'?"
+            )
     return []
 
 
@@ -99,11 +101,11 @@ def _parsed(line: str, where: str) -> dict[str, object]:
 
 
 def write(contents: Contents, path: Path) -> None:
-    """Write a golden set, a line a query, in the set's order.
+    """Write a golden set, one line per query, in the set's order.
 
     Raises:
-        GoldenSetError: an attribute has a name of the format, or a value that JSON has not; or the
-            set has candidates, which this format does not hold.
+        GoldenSetError: an attribute has a name reserved by the format, or a value that JSON cannot
+            hold; or the set has candidates.
     """
     contents.refuse_candidates("jsonl")
     lines = []
@@ -129,8 +131,8 @@ def _check_attributes(query: Query) -> None:
     taken = [key for key in _KEYS if key in query.attributes]
     if taken:
         raise GoldenSetError(
-            f"query '{quoted(query.id)}' has an attribute named '{taken[0]}', which this format "
-            "uses itself; rename the attribute"
+            f"query '{quoted(query.id)}' has an attribute named '{taken[0]}', which is reserved in "
+            "this format; rename the attribute"
         )
 
 

@@ -1,10 +1,10 @@
-"""LETOR, SVMlight: ``grade qid:N feature:value ... # doc_id`` a line, for learning to rank.
+"""LETOR and SVMlight, for learning to rank: lines of ``grade qid:N feature:value ... # doc_id``.
 
-The features become columns of the candidates, named by their numbers; one that a line lacks is 0.
-The document is the first word of the comment (or what stands after ``docid =``); where a line has
-none, its row number is the id. What else stands in the comment is the text of the query, if all
-lines of the query say the same. Without ``qid:`` the sizes of the queries stand in a file beside
-it, as LightGBM has them: ``rank.test.query`` for ``rank.test``.
+The features become columns of the candidates, named by their numbers; missing features are 0. The
+document id is the first word of the comment (or the word after ``docid =``); without a comment, it
+is the row number. The rest of the comment is the text of the query, if all lines of the query
+agree. Without ``qid:``, the sizes of the queries are in a file beside it, as in LightGBM:
+``rank.test.query`` for ``rank.test``.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def read(source: Source) -> Contents:
     """Read candidates with features and grades.
 
     Raises:
-        GoldenSetError: a line is not of that form, or the sizes do not fit; file and line are
-            named.
+        GoldenSetError: a line has another form, or the sizes do not match; the message names file
+            and line.
     """
     contents = Contents(source)
     contents.candidates = Candidates(absent=0.0)
@@ -47,7 +47,7 @@ def read(source: Source) -> Contents:
         data, _, comment = line.partition("#")
         grade, *pairs = data.split()
         query_id = _query_id(pairs) or sizes.query_of(rows, where)
-        doc_id, text = _told(comment)
+        doc_id, text = _parse_comment(comment)
         doc = doc_id or str(rows)
         texts.setdefault(query_id, set()).add(text)
         contents.see_query(Query(query_id), number)
@@ -55,21 +55,21 @@ def read(source: Source) -> Contents:
         contents.candidates.add(query_id, doc, dict(_features(pairs, where)))
     sizes.check_end(rows)
     contents.candidates.complete()
-    for query_id, said in texts.items():
-        if len(said) == 1 and (text := said.pop()):
+    for query_id, variants in texts.items():
+        if len(variants) == 1 and (text := variants.pop()):
             contents.queries[query_id] = Query(query_id, text)
     return contents
 
 
 def _query_id(pairs: list[str]) -> str | None:
-    """Take the query out of the pairs of a line; None where there is none."""
+    """Remove the query id from the pairs of a line and return it; None without one."""
     if pairs and pairs[0].startswith("qid:"):
         return pairs.pop(0).removeprefix("qid:") or None
     return None
 
 
-def _told(comment: str) -> tuple[str | None, str | None]:
-    """Return the document that a comment names, and the text that it adds."""
+def _parse_comment(comment: str) -> tuple[str | None, str | None]:
+    """Return the document id and the query text in a comment."""
     named = _NAMED_DOCUMENT.search(comment)
     if named:
         return named[1], None
@@ -83,14 +83,14 @@ def _features(pairs: list[str], where: str) -> Iterator[tuple[str, object]]:
         value = checked_number(text)
         if not colon or not name or value is None:
             raise GoldenSetError(
-                f"{where}: '{quoted(pair, 60)}' is not feature:value; a line is: "
+                f"{where}: '{quoted(pair, 60)}' is not feature:value; a line has the form: "
                 "grade qid:1 1:0.5 2:0.25 # doc_id"
             )
         yield name, float(value)
 
 
 class _Sizes:
-    """How many rows each query has, where the rows do not say whose they are."""
+    """The number of rows of each query, for rows without query ids."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_name(f"{path.name}.query")
@@ -98,10 +98,10 @@ class _Sizes:
         self._query = 0
 
     def query_of(self, row: int, where: str) -> str:
-        """Return the query of a row, of which the first is 1.
+        """Return the query of a 1-based row.
 
         Raises:
-            GoldenSetError: there are no sizes, or they end before the rows do.
+            GoldenSetError: there are no sizes, or they cover fewer rows.
         """
         if self._ends is None:
             self._ends = list(self._read(where))
@@ -109,7 +109,7 @@ class _Sizes:
             self._query += 1
         if self._query == len(self._ends):
             total = plural((self._ends or [0])[-1], "row")
-            raise GoldenSetError(f"{where}: row {row:,}, but {self._path.name} is for {total}")
+            raise GoldenSetError(f"{where}: row {row:,}, but {self._path.name} covers {total}")
         return str(self._query + 1)
 
     def _read(self, where: str) -> Iterator[int]:
@@ -121,20 +121,23 @@ class _Sizes:
         for number, line in lines_of(self._path, GoldenSetError):
             size = checked_number(line.strip())
             if not isinstance(size, int) or size < 0:
-                raise GoldenSetError(f"{self._path}:{number}: '{quoted(line, 40)}' is no size")
+                raise GoldenSetError(
+                    f"{self._path}:{number}: '{quoted(line, 40)}' is not a size; sizes are whole "
+                    "numbers from 0 on"
+                )
             end += size
             yield end
 
     def check_end(self, rows: int) -> None:
-        """Refuse sizes that are for more rows than there are.
+        """Check that the sizes do not cover more rows than there are.
 
         Raises:
-            GoldenSetError: they are.
+            GoldenSetError: they do.
         """
         if self._ends and self._ends[-1] > rows:
             raise GoldenSetError(
-                f"{self._path} is for {plural(self._ends[-1], 'row')}, but there are {rows:,}; was "
-                "the file cut short?"
+                f"{self._path} covers {plural(self._ends[-1], 'row')}, but there are {rows:,}; is "
+                "the file truncated?"
             )
 
 

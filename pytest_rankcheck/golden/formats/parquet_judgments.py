@@ -1,4 +1,4 @@
-"""Parquet with a row a judgment, as in the comma-separated tables. Extra ``[fast]``.
+"""Parquet with one row per judgment, as in the comma-separated tables. Extra ``[fast]``.
 
 Ids may be text or whole numbers; attributes and features keep their types.
 """
@@ -34,8 +34,8 @@ def read(source: Source) -> Contents:
     """Read a golden set.
 
     Raises:
-        GoldenSetError: polars is not installed, the file is no Parquet file, a column is missing,
-            or a row is malformed or contradicts another; the row is named.
+        GoldenSetError: polars is not installed, the file is not a Parquet file, a column is
+            missing, or a row is malformed or contradicts another; the message names the row.
     """
     table, columns = scan_of(source.file, GoldenSetError)
     contents = Contents(source)
@@ -53,7 +53,7 @@ def read(source: Source) -> Contents:
 
 
 def _batches(table: pl.LazyFrame, path: Path) -> Iterator[tuple[int, pl.DataFrame]]:
-    """Yield some rows at a time, with the number of the first, from 0."""
+    """Yield batches of rows, each with the 0-based number of its first row."""
     import polars as pl
 
     start = 0
@@ -72,7 +72,7 @@ def _rows(start: int, batch: pl.DataFrame) -> Iterator[Row]:
 def _add_at_once(
     contents: Contents, start: int, batch: pl.DataFrame, columns: tuple[str, str, str]
 ) -> bool:
-    """Add rows that are whole, those of one query that stand together at once; False if not so."""
+    """Add rows without empty cells, consecutive rows of a query at once; False if impossible."""
     import polars as pl
 
     kinds = [batch.schema[column] for column in columns]
@@ -106,8 +106,8 @@ def write(contents: Contents, path: Path) -> None:
         table = pl.DataFrame(list(rows), schema=header, orient="row", infer_schema_length=None)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as failure:
         raise GoldenSetError(
-            f"the set cannot be a table: {quoted(failure, 300)}; an attribute has values of one "
-            "type, or save as jsonl"
+            f"the set cannot be written as a table: {quoted(failure, 300)}; give each attribute "
+            "values of one type, or save as jsonl"
         ) from None
     write_table(table, path)
 

@@ -1,11 +1,11 @@
-"""Quepid: its exports of a case and of a book. The text of a query is its id.
+"""Quepid's exports of a case or a book. The text of a query is its id.
 
-    query,docid,rating                                        a query alone on its row is unrated
-    query,docid,Alice,Bob                                     a book: a column a judge
+    query,docid,rating                                        a row with only a query is unrated
+    query,docid,Alice,Bob                                     a book: one column per judge
     {"queries": [{"query": "...", "ratings": {"d3": 2}}]}     a case; also as "query_text"
     {"query_doc_pairs": [{"query_text": "...", "doc_id": "d3", "judgements": [{"rating": 2}]}]}
 
-Where several judges of a book rated a document, their mean is its grade.
+If several judges of a book rated a document, the mean rating is its grade.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["FORMAT"]
 
 _START = ["query", "docid"]
 _GUARDED = (" -", " =", " +", " @")
-"""Quepid puts a space before what a spreadsheet would take for a formula."""
+"""Quepid puts a space before texts that a spreadsheet would take for a formula."""
 _ATTRIBUTES = ("information_need", "notes")
 
 
@@ -34,8 +34,8 @@ def read(source: Source) -> Contents:
     """Read an export.
 
     Raises:
-        GoldenSetError: it is none, or a rating is no number; the line, or the place in the
-            document, is named.
+        GoldenSetError: the file is not an export, or a rating is not a number; the message names
+            the line or the place in the document.
     """
     contents = Contents(source)
     if not FileSample(source.file, GoldenSetError).line.lstrip().startswith(("{", "[")):
@@ -55,7 +55,7 @@ def _read_table(contents: Contents) -> None:
     path = contents.source.file
     table = table_of(path, GoldenSetError, lone_first=True)
     if [normalised_name(name) for name in table.header[:2]] != _START:
-        raise GoldenSetError(f"{path}: the header of Quepid's tables begins with query,docid")
+        raise GoldenSetError(f"{path}: the header of a Quepid table must begin with query,docid")
     for number, (query, doc_id, *ratings) in table.rows:
         text = query[1:] if query.startswith(_GUARDED) else query
         checked_id(text, "the query", number, contents.places)
@@ -65,15 +65,16 @@ def _read_table(contents: Contents) -> None:
 
 def _add_query(contents: Contents, query: Node) -> None:
     text = (query.get("query") or query.need("query_text")).text()
-    told = {name: node.value for name in _ATTRIBUTES if (node := query.get(name)) and node.value}
-    contents.add_query(Query(text, text, told), query.where)
+    nodes = {name: query.get(name) for name in _ATTRIBUTES}
+    attributes = {name: node.value for name, node in nodes.items() if node and node.value}
+    contents.add_query(Query(text, text, attributes), query.where)
     ratings = query.get("ratings")
     for doc_id, rating in _ratings(ratings) if ratings else ():
         contents.add_judgment(text, doc_id, rating.value, rating.where)
 
 
 def _ratings(ratings: Node) -> Iterator[tuple[object, Node]]:
-    """Yield documents and ratings: an object of them, or, in older exports, a list."""
+    """Yield documents and ratings, from an object or, in older exports, a list."""
     if isinstance(ratings.value, list):
         for rating in ratings.items():
             yield rating.need("doc_id").value, rating.need("rating")
@@ -85,8 +86,8 @@ def _add_pair(contents: Contents, pair: Node) -> None:
     text, doc = pair.need("query_text").text(), pair.need("doc_id")
     contents.see_query(Query(text, text), pair.where)
     judgments = pair.get("judgements")
-    given = [judgment.get("rating") for judgment in judgments.items()] if judgments else []
-    _judge(contents, text, doc.value, [rating.value for rating in given if rating], doc.where)
+    ratings = [judgment.get("rating") for judgment in judgments.items()] if judgments else []
+    _judge(contents, text, doc.value, [rating.value for rating in ratings if rating], doc.where)
     fields = pair.get("document_fields")
     title = fields.value.get("title") if fields and isinstance(fields.value, dict) else None
     if isinstance(title, str):
@@ -96,7 +97,7 @@ def _add_pair(contents: Contents, pair: Node) -> None:
 def _judge(
     contents: Contents, query_id: str, doc_id: object, ratings: Sequence[object], where: Place
 ) -> None:
-    """Add a judgment: the mean of the ratings; none where nobody has rated yet."""
+    """Add the mean of the ratings as a judgment; nothing without ratings."""
     if len(ratings) == 1:
         contents.add_judgment(query_id, doc_id, ratings[0], where)
     elif ratings:

@@ -1,12 +1,12 @@
-"""RRE, the Rated Ranking Evaluator: topics of groups of queries, which share relevant documents.
+"""RRE, the Rated Ranking Evaluator: topics with groups of queries that share relevant documents.
 
     {"topics": [{"description": "...", "query_groups": [{"name": "...",
       "queries": [{"template": "t.json", "placeholders": {"$query": "red shoes"}}],
       "relevant_documents": {"d3": {"gain": 2}}}]}]}
 
-``relevant_documents`` may also map gains to documents, ``{"2": ["d3"]}``, and may stand with a
-query. Topic and group become the attributes ``topic`` and ``query_group``. RRE's queries have no
-ids: their text is the id, with the group in brackets where a text comes again.
+``relevant_documents`` may also map gains to documents, ``{"2": ["d3"]}``, and may belong to a
+single query. Topic and group become the attributes ``topic`` and ``query_group``. RRE's queries
+have no ids: their text is the id, with the group in brackets if the text is repeated.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["FORMAT"]
 _TEXT = "$query"
 _JUDGMENTS = "relevant_documents"
 _LEVELS = (("topics", "topic", "description"), ("query_groups", "query_group", "name"))
-"""Each level's key, the attribute that it becomes, and where its name stands."""
+"""Each level's key, the attribute that it becomes, and the key of its name."""
 
 
 def read(source: Source) -> Contents:
-    """Read the ratings of RRE.
+    """Read RRE ratings.
 
     Raises:
-        GoldenSetError: the document is not of that form; the place in it is named.
+        GoldenSetError: the document has another form; the message names the place in it.
     """
     contents = Contents(source)
     root = root_of(source.file)
@@ -45,20 +45,20 @@ def read(source: Source) -> Contents:
 def _add(
     contents: Contents, node: Node, attributes: Mapping[str, str], judgments: Node | None
 ) -> None:
-    """Add the queries of a topic or group, and of what stands in it."""
+    """Add the queries of a topic or group, including nested ones."""
     judgments = node.get(_JUDGMENTS) or judgments
     for key, attribute, name in _LEVELS:
         for child in _items(node, key):
             named = child.get(name)
-            told = {**attributes, **({attribute: named.text()} if named else {})}
-            _add(contents, child, told, judgments)
+            inherited = {**attributes, **({attribute: named.text()} if named else {})}
+            _add(contents, child, inherited, judgments)
     for query in _items(node, "queries"):
         _add_query(contents, query, attributes, query.get(_JUDGMENTS) or judgments)
 
 
 def _items(node: Node, key: str) -> Iterator[Node]:
-    found = node.get(key)
-    return found.items() if found else iter(())
+    child = node.get(key)
+    return child.items() if child else iter(())
 
 
 def _add_query(
@@ -73,7 +73,7 @@ def _add_query(
 
 
 def _text(query: Node) -> str:
-    """Return the text of a query: its placeholder ``$query``, or all that it has."""
+    """Return the text of a query: its placeholder ``$query``, or all placeholders."""
     values = {key: node.value for key, node in query.need("placeholders").pairs()}
     text = values.get(_TEXT) or " ".join(str(value) for value in values.values())
     if not text:

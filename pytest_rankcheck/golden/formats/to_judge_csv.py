@@ -1,9 +1,9 @@
-"""What was to be judged, with the grades filled in: the CSV of ``--rankcheck-unjudged``.
+"""Judging lists with grades filled in: the CSV of ``--rankcheck-unjudged``.
 
     query_id,query,doc_id,title,relevance,rank,metric,influence
 
-Rows without a grade are not judged yet, and are left out. Where a cell would start like a formula
-of a spreadsheet, an apostrophe stands before it, which is taken away again.
+Rows without a grade are not judged yet, and are skipped. A cell that a spreadsheet would take for a
+formula is written with a leading apostrophe, which is removed again.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["COLUMNS", "FORMAT", "guarded"]
 COLUMNS = ("query_id", "query", "doc_id", "title", "relevance", "rank", "metric", "influence")
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
-"""What a spreadsheet would calculate, and the guard itself."""
+"""Characters that start a spreadsheet formula, and the guard itself."""
 
 
 def guarded(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return a text, guarded with an apostrophe if a spreadsheet would take it for a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -32,7 +32,8 @@ def read(source: Source) -> Contents:
     """Read the judgments that were filled in.
 
     Raises:
-        GoldenSetError: a row has no id, or a grade is no number; file and line are named.
+        GoldenSetError: a row has no id, or a grade is not a number; the message names file and
+            line.
     """
     contents = Contents(source)
     table = table_of(source.file, GoldenSetError)
@@ -48,7 +49,7 @@ def read(source: Source) -> Contents:
             contents.titles[cells["doc_id"]] = cells["title"]
     if not contents.grades:
         raise GoldenSetError(
-            f"{source.file}: no row has a grade in its column relevance yet; fill it in first"
+            f"{source.file}: no row has a grade in the column relevance yet; fill it in first"
         )
     return contents
 

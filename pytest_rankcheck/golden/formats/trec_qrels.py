@@ -1,7 +1,7 @@
-"""TREC qrels: ``query_id iteration doc_id grade`` a line, separated by any white space.
+"""TREC qrels: lines of ``query_id iteration doc_id grade``, separated by any white space.
 
-Lines that begin with ``#`` are comments. Texts and attributes of queries, which qrels do not
-hold, are in a file beside it: ``web.queries.tsv`` for ``web.qrels``, tab-separated with a header
+Lines that begin with ``#`` are comments. Qrels cannot hold texts and attributes of queries; these
+are in a file beside it: ``web.queries.tsv`` for ``web.qrels``, tab-separated with the header
 ``query_id  query  [attribute ...]``.
 """
 
@@ -27,11 +27,11 @@ _COLUMNS = 4
 
 
 def read(source: Source) -> Contents:
-    """Read qrels, and the queries beside them if there are any.
+    """Read qrels, and the file of queries beside them if it exists.
 
     Raises:
-        GoldenSetError: a line has not four columns, its grade is no number, or it contradicts
-            another; file and line are named.
+        GoldenSetError: a line does not have four columns, its grade is not a number, or it
+            contradicts another; the message names file and line.
     """
     contents = Contents(source)
     for first_line, text in blocks_of_lines(source.file, GoldenSetError):
@@ -47,7 +47,7 @@ def read(source: Source) -> Contents:
 
 
 def _add_by_query(contents: Contents, words: list[list[bytes]], first_line: int) -> None:
-    """Add a block of ordinary lines; those of one query that stand together, at once."""
+    """Add a block of ordinary lines, consecutive lines of a query at once."""
     queries, _, docs, grades = words
     start = 0
     for query, lines in groupby(queries):
@@ -78,7 +78,7 @@ def _read_queries(contents: Contents, path: Path) -> None:
     table = table_of(path, GoldenSetError)
     if table.header[:2] != ["query_id", "query"]:
         raise GoldenSetError(
-            f"{path}:1: the header is '{quoted(' '.join(table.header), 60)}'; it begins with "
+            f"{path}:1: the header is '{quoted(' '.join(table.header), 60)}'; it must begin with "
             "query_id, a tab, query"
         )
     for number, (query_id, text, *values) in table.rows:
@@ -90,11 +90,11 @@ def _read_queries(contents: Contents, path: Path) -> None:
 
 
 def write(contents: Contents, path: Path) -> None:
-    """Write qrels, and the queries' texts and attributes beside them.
+    """Write qrels, and the texts and attributes of the queries in a file beside them.
 
     Raises:
-        GoldenSetError: an id has white space or would read as a comment; or the set has
-            candidates or expectations, which qrels do not hold.
+        GoldenSetError: an id has white space or would be read as a comment; or the set has
+            candidates or expectations, which qrels cannot hold.
     """
     contents.refuse_candidates("trec")
     contents.refuse_expectations("trec")
@@ -108,16 +108,16 @@ def write(contents: Contents, path: Path) -> None:
     write_whole(path, qrels)
     if queries:
         write_whole(_queries_file(path), queries)
-    else:  # the texts of a set that stood here before are not those of this one
+    else:  # remove the queries of a set that was saved here before
         _queries_file(path).unlink(missing_ok=True)
 
 
 def _queries_text(contents: Contents) -> str:
-    """Return the file of queries, or nothing where qrels alone hold the whole set."""
+    """Return the text of the file of queries; empty if qrels alone can hold the set."""
     queries = list(contents.complete_queries().values())
     attributes = list({name: None for query in queries for name in query.attributes})
-    told_by_qrels = all(query.text is None and contents.grades[query.id] for query in queries)
-    if told_by_qrels and not attributes:
+    is_in_qrels = all(query.text is None and contents.grades[query.id] for query in queries)
+    if is_in_qrels and not attributes:
         return ""
     rows = [
         [query.id, query.text, *(query.attributes.get(name) for name in attributes)]
@@ -127,7 +127,7 @@ def _queries_text(contents: Contents) -> str:
 
 
 def _queries_file(path: Path) -> Path:
-    """Return ``web.queries.tsv`` for ``web.qrels``, and for ``web.qrels.gz``."""
+    """Return ``web.queries.tsv`` for ``web.qrels`` or ``web.qrels.gz``."""
     unpacked = path if unpacked_suffix(path) == path.suffix else path.with_suffix("")
     return unpacked.with_suffix(".queries.tsv")
 

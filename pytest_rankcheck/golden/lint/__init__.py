@@ -1,1 +1,1 @@
-"""The linter: what in a golden set would mislead a gate. A module with rules is registered."""
+"""The linter: rules that find golden-set data which would mislead a gate."""

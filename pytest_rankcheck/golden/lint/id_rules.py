@@ -1,4 +1,4 @@
-"""Rules on ids: what tools split, hide or take for one another."""
+"""Lint rules for ids that tools split, hide or confuse."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import Found
+from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
 
 __all__ = ["RULES"]
@@ -15,32 +15,32 @@ _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 
 
 @rule("warning")
-def odd_id(linted: Linted) -> Found | None:
+def odd_id(linted: Linted) -> RuleResult | None:
     """An id with white space or control characters."""
     texts = {query.text for query in linted.queries.values() if query.id == query.text}
     owners = _owners(linted, lambda value: _is_odd(value) and value not in texts)
     if not owners:
         return None
     first, query_id = next(iter(owners.items()))
-    return Found(
+    return RuleResult(
         query_ids=tuple(dict.fromkeys(owners.values())),
         what=f"{plural(len(owners), 'id has', 'ids have')} white space or control characters: "
         f"'{quoted(first)}' in query '{quoted(query_id)}'",
         why="TREC files and many tools split or drop them, and then the document is not found "
         "and counts as not retrieved",
-        remedy="strip them where the set is made",
+        remedy="strip them when the set is created",
         places=linted.places_of(dict.fromkeys(owners.values())),
     )
 
 
 @rule("warning")
-def look_alike_id(linted: Linted) -> Found | None:
+def look_alike_id(linted: Linted) -> RuleResult | None:
     """Ids that differ only in case or Unicode normalisation."""
     queries = _look_alikes(linted.queries)
     owner = {doc: query_id for query_id, judged in linted.grades.items() for doc in judged}
     documents = _look_alikes(owner)
-    found = [*queries, *documents]
-    if not found:
+    groups = [*queries, *documents]
+    if not groups:
         return None
     concerned = tuple(
         dict.fromkeys(
@@ -48,20 +48,20 @@ def look_alike_id(linted: Linted) -> Found | None:
             + [owner[value] for group in documents for value in group]
         )
     )
-    pair = ", ".join(f"'{quoted(value)}'" for value in found[0][:3])
-    return Found(
+    pair = ", ".join(f"'{quoted(value)}'" for value in groups[0][:3])
+    return RuleResult(
         query_ids=concerned,
-        what=f"{plural(len(found), 'group')} of ids that differ only in case or Unicode "
+        what=f"{plural(len(groups), 'group')} of ids that differ only in case or Unicode "
         f"normalisation: {pair}",
-        why="They are different documents here, and mostly one in the index: the ranker is "
-        "marked down for finding it under the other spelling",
-        remedy="write each id as the index has it",
+        why="They are different documents here, but usually one document in the index: the ranker "
+        "loses points for finding it under the other spelling",
+        remedy="spell each id as in the index",
         places=linted.places_of(concerned),
     )
 
 
 def _owners(linted: Linted, matches: Callable[[str], bool]) -> dict[str, str]:
-    """Return the ids that match, each with the first query that has it."""
+    """Return the matching ids, each with the first query that has it."""
     owners: dict[str, str] = {}
     for query_id, judged in linted.grades.items():
         for value in (query_id, *judged):

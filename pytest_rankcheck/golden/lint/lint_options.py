@@ -1,4 +1,4 @@
-"""What the linter is told: the scale of grades, the fall to detect, which rules count."""
+"""Options of the linter: the scale of grades, the fall to detect, the levels of rules."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ class LintOptions:
     """The options of the linter."""
 
     scale: tuple[float, float] | None = None
-    """The lowest and the highest grade that the set may have."""
+    """The lowest and the highest valid grade."""
     tolerance: float | None = None
     """The fall of a mean that a gate should detect."""
     min_queries: int = 30
     """The smallest slice that is gated."""
     spread: float = 0.1
-    """The standard deviation that the differences of a query between two versions may have."""
+    """The assumed standard deviation of a query's differences between two versions."""
     levels: Mapping[str, Level] = field(default_factory=dict)
-    """Rules that count more or less than usual."""
+    """Rules with another level than their default."""
 
     @classmethod
     def parse(cls, lines: Iterable[str], rules: Iterable[str]) -> LintOptions:
-        """Return the options of lines such as ``scale=0..3`` and ``small-slice=ignore``.
+        """Parse options from lines such as ``scale=0..3`` and ``small-slice=ignore``.
 
         Raises:
-            GoldenSetError: a line is malformed, or names no option and no rule.
+            GoldenSetError: a line is malformed, or names neither an option nor a rule.
         """
-        known = list(rules)
-        given: dict[str, object] = {}
+        rule_names = list(rules)
+        values: dict[str, object] = {}
         levels: dict[str, Level] = {}
         for line in lines:
             name, equals, text = (part.strip() for part in line.partition("="))
@@ -46,24 +46,24 @@ class LintOptions:
                     "small-slice=ignore"
                 )
             if name in _READERS:
-                given[name] = _READERS[name](text, line)
-            elif name in known:
+                values[name] = _READERS[name](text, line)
+            elif name in rule_names:
                 levels[name] = _level(text, line)
             else:
                 options = [option.name for option in fields(cls) if option.name != "levels"]
-                names = [*options, *known]
+                names = [*options, *rule_names]
                 raise GoldenSetError(
                     f"'{quoted(name)}' is neither an option nor a rule of the linter"
                     f"{suggestion(name, names) or '; known: ' + ', '.join(names)}"
                 )
-        return cls(**given, levels=levels)  # type: ignore[arg-type]
+        return cls(**values, levels=levels)  # type: ignore[arg-type]
 
 
 def _level(text: str, line: str) -> Level:
     for level in get_args(Level):
         if text == level:
             return level  # type: ignore[no-any-return]
-    raise GoldenSetError(f"'{quoted(line)}': a rule is an error, a warning or ignore(d)")
+    raise GoldenSetError(f"'{quoted(line)}': the level of a rule is error, warning or ignore")
 
 
 def _number(text: str, line: str) -> float:
@@ -90,7 +90,9 @@ def _scale(text: str, line: str) -> tuple[float, float]:
     except ValueError:
         scale = math.nan, math.nan
     if not dots or not scale[0] <= scale[1]:
-        raise GoldenSetError(f"'{quoted(line)}': a scale is lowest..highest, such as 0..3")
+        raise GoldenSetError(
+            f"'{quoted(line)}': a scale has the form lowest..highest, such as 0..3"
+        )
     return scale
 
 

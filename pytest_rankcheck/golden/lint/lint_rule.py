@@ -1,4 +1,4 @@
-"""What a rule of the linter is, and what it looks at."""
+"""Rules of the linter, and the golden set as they see it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.lint.lint_finding import Found, Level
+from pytest_rankcheck.golden.lint.lint_finding import Level, RuleResult
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["Linted", "Rule", "counted", "rule"]
+__all__ = ["Linted", "Rule", "counted_queries", "rule"]
 
 
 @dataclass(frozen=True)
@@ -28,39 +28,39 @@ class Linted:
         return self.contents.grades
 
     def places_of(self, query_ids: Iterable[str]) -> tuple[str, ...]:
-        """Return where queries stand, as far as that is known."""
+        """Return the places of queries, as far as known."""
         places = (self.contents.places.query(query_id) for query_id in query_ids)
         return tuple(place for place in places if place)
 
     def place_of(self, query_id: str, doc_id: str) -> str:
-        """Return where a judgment stands; nothing where that is not known."""
+        """Return the place of a judgment; empty if unknown."""
         index = list(self.grades[query_id]).index(doc_id)
         return self.contents.places.judgment(query_id, index)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: what it looks for, and how much that counts where nothing else is said."""
+    """A rule: its name, its default level and its check."""
 
     name: str
     level: Level
-    look: Callable[[Linted], Found | None]
+    look: Callable[[Linted], RuleResult | None]
 
     @property
     def summary(self) -> str:
-        """What it looks for, in a line."""
+        """What the rule looks for, on one line."""
         return (self.look.__doc__ or "").strip().partition("\n")[0]
 
 
-def rule(level: Level) -> Callable[[Callable[[Linted], Found | None]], Rule]:
-    """Make a rule of a function, whose name is the rule's with hyphens."""
+def rule(level: Level) -> Callable[[Callable[[Linted], RuleResult | None]], Rule]:
+    """Turn a function into a rule, which gets the function's name with hyphens."""
 
-    def made(look: Callable[[Linted], Found | None]) -> Rule:
+    def made(look: Callable[[Linted], RuleResult | None]) -> Rule:
         return Rule(look.__name__.replace("_", "-"), level, look)
 
     return made
 
 
-def counted(query_ids: Sequence[str]) -> str:
-    """Return how many queries there are, and the first of them."""
+def counted_queries(query_ids: Sequence[str]) -> str:
+    """Return the number of queries and the first of their ids."""
     return f"{plural(len(query_ids), 'query', 'queries')} ({listed(query_ids)})"

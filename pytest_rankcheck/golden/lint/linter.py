@@ -1,4 +1,4 @@
-"""Running the rules: all of them, or some."""
+"""Running all rules of the linter, or some."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def findings_of(
     """Return the findings, errors first.
 
     Args:
-        contents: what the golden set holds.
-        options: the options; a level among them counts instead of a rule's own.
-        rules: the names of some rules; without them, all.
+        contents: the contents of the golden set.
+        options: the options; their levels override the defaults of the rules.
+        rules: the names of the rules to run; all by default.
     """
     linted = Linted(contents, contents.complete_queries(), options)
     findings = []
@@ -36,7 +36,7 @@ def findings_of(
         level = options.levels.get(rule.name, rule.level)
         if level == "ignore" or (rules is not None and rule.name not in rules):
             continue
-        found = rule.look(linted)
-        if found is not None:
-            findings.append(Finding.of(found, rule.name, level))
+        result = rule.look(linted)
+        if result is not None:
+            findings.append(Finding.of(result, rule.name, level))
     return sorted(findings, key=lambda finding: finding.level != "error")

@@ -1,4 +1,4 @@
-"""Rules on size: slices that are too small to gate, and falls that so few queries cannot show."""
+"""Lint rules for size: slices too small to gate, and too few queries to detect a fall."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import math
 from collections.abc import Iterator
 
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import Found
+from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
 from pytest_rankcheck.golden.query import slices_of
 
 __all__ = ["RULES"]
 
 _Z_ALPHA, _Z_POWER = 1.6448536269514722, 0.8416212335729143
-"""The normal quantiles of 95% and 80%: one-sided at 5%, with a power of 80%."""
+"""The normal quantiles of 95% and 80%, for a one-sided test at 5% with a power of 80%."""
 
 
 @rule("warning")
-def small_slice(linted: Linted) -> Found | None:
-    """A slice with fewer queries than are gated."""
+def small_slice(linted: Linted) -> RuleResult | None:
+    """A slice with too few queries to be gated."""
     least = linted.options.min_queries
     found = list(_small_slices(linted, least))
     if not found:
         return None
     shown = [f"{label} ({len(query_ids)})" for label, query_ids in found]
     concerned = tuple(dict.fromkeys(query_id for _, ids in found for query_id in ids))
-    return Found(
+    return RuleResult(
         query_ids=concerned,
         what=f"{plural(len(found), 'slice has', 'slices have')} fewer than {least} queries: "
         f"{listed(shown)}",
-        why="A gate reports them and does not block: there a fall goes through",
-        remedy="judge more queries of that kind, join slices, or lower min_queries",
+        why="A gate reports them but does not block, so a fall there passes",
+        remedy="judge more queries of that kind, merge slices, or lower min_queries",
         places=linted.places_of(concerned),
     )
 
@@ -40,14 +40,14 @@ def _small_slices(linted: Linted, least: int) -> Iterator[tuple[str, list[str]]]
     for attribute in dict.fromkeys(name for query in queries for name in query.attributes):
         slices = slices_of(queries, attribute)
         if len(slices) > max(1, len(linted.queries) // 2):
-            continue  # a value a query, such as a comment: nobody slices by that
+            continue  # nearly one value per query, such as a comment: nobody slices by that
         for label, query_ids in slices.items():
             if len(query_ids) < least:
                 yield f"{quoted(attribute)}={quoted(label)}", query_ids
 
 
 @rule("warning")
-def few_queries(linted: Linted) -> Found | None:
+def few_queries(linted: Linted) -> RuleResult | None:
     """Too few queries to detect the fall that the tolerance allows."""
     tolerance, spread = linted.options.tolerance, linted.options.spread
     if tolerance is None:
@@ -60,12 +60,12 @@ def few_queries(linted: Linted) -> Found | None:
     if 1 / count > tolerance:
         lone = f"; a single query that falls from 1 to 0 moves the mean by {1 / count:.4f}"
     detected = (_Z_ALPHA + _Z_POWER) * spread / math.sqrt(count)
-    return Found(
+    return RuleResult(
         query_ids=(),
         what=f"{plural(count, 'query', 'queries')} for a tolerance of {tolerance:g}{lone}",
-        why=f"With differences of a standard deviation of {spread:g} a query, the smallest fall "
-        f"that is detected four times in five is {detected:.4f}",
-        remedy=f"judge {needed:,} queries, or tolerate {detected:.3f}",
+        why=f"If the differences between queries have a standard deviation of {spread:g}, the "
+        f"smallest fall that can be detected with 80% power is {detected:.4f}",
+        remedy=f"judge {needed:,} queries, or set the tolerance to {detected:.3f}",
     )
 
 

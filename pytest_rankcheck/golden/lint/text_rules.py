@@ -1,4 +1,4 @@
-"""Rules on the texts of queries: the same text with other judgments, and what that costs."""
+"""Lint rules for query texts: equal texts with different judgments, and the ceiling they cause."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import Found
-from pytest_rankcheck.golden.lint.lint_rule import Linted, counted, rule
+from pytest_rankcheck.golden.lint.lint_finding import RuleResult
+from pytest_rankcheck.golden.lint.lint_rule import Linted, counted_queries, rule
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.text_ceiling import ceiling_of, same_texts
 
@@ -19,7 +19,7 @@ _WORDS = re.compile(r"\w+")
 
 
 @rule("warning")
-def duplicate_query(linted: Linted) -> Found | None:
+def duplicate_query(linted: Linted) -> RuleResult | None:
     """Queries with the same text, whose judgments differ."""
     found = list(
         _differing(linted, same_texts(linted.queries.values(), linted.contents.candidates))
@@ -28,8 +28,8 @@ def duplicate_query(linted: Linted) -> Found | None:
 
 
 @rule("warning")
-def near_duplicate_query(linted: Linted) -> Found | None:
-    """Queries of the same words in another order or writing, whose judgments differ."""
+def near_duplicate_query(linted: Linted) -> RuleResult | None:
+    """Queries with the same words in another order or spelling, whose judgments differ."""
     candidates = linted.contents.candidates
     groups = _groups(
         linted.queries.values(),
@@ -39,52 +39,52 @@ def near_duplicate_query(linted: Linted) -> Found | None:
     return _duplicates(linted, list(_differing(linted, distinct)), "nearly the same text")
 
 
-def _duplicates(linted: Linted, found: list[tuple[str, ...]], what: str) -> Found | None:
+def _duplicates(linted: Linted, found: list[tuple[str, ...]], what: str) -> RuleResult | None:
     if not found:
         return None
     members = tuple(query_id for group in found for query_id in group)
     first = found[0]
     text = quoted(linted.queries[first[0]].text, 60)
-    return Found(
+    return RuleResult(
         query_ids=members,
-        what=f"{plural(len(found), 'group')} of queries with {what} and other judgments: "
-        f'{counted(first)} "{text}"',
-        why="A ranker that sees the text alone answers all of them alike: what it gains on one it "
+        what=f"{plural(len(found), 'group')} of queries with {what} but different judgments: "
+        f'{counted_queries(first)} "{text}"',
+        why="A ranker that sees only the text answers all of them alike: what it gains on one it "
         "loses on the other",
-        remedy="merge their judgments into one query, or let the text say what differs",
+        remedy="merge their judgments into one query, or make the texts differ",
         places=linted.places_of(members),
     )
 
 
 @rule("warning")
-def ceiling(linted: Linted) -> Found | None:
+def ceiling(linted: Linted) -> RuleResult | None:
     """A perfect ranker could not reach 1.0 on this set."""
     reached = ceiling_of(linted.queries, linted.grades, linted.contents.candidates, _CUTOFF)
     below = tuple(query_id for query_id, value in reached.items() if value < 1 - 1e-9)
     if not below:
         return None
     mean = sum(reached.values()) / len(reached)
-    return Found(
+    return RuleResult(
         query_ids=below,
         what=f"a perfect ranker reaches nDCG@{_CUTOFF} of {mean:.4f} on this set, not 1: "
-        f"{counted(below)} cannot score 1",
-        why="A floor above that can never hold, and what is left to gain is less than it seems",
+        f"{counted_queries(below)} cannot score 1",
+        why="No ranker can reach a bound above that, and there is less left to gain than it seems",
         remedy="see the findings on these queries (no-judgment, no-relevant, duplicate-query)",
         places=linted.places_of(below),
     )
 
 
 def _groups(queries: Iterable[Query], key: Callable[[Query], object]) -> Iterator[tuple[str, ...]]:
-    """Yield the ids of queries that have the same key, where there are several."""
-    found: dict[object, list[str]] = {}
+    """Yield the ids of queries that share a key with others."""
+    groups: dict[object, list[str]] = {}
     for query in queries:
         if query.text:
-            found.setdefault(key(query), []).append(query.id)
-    return (tuple(group) for group in found.values() if len(group) > 1)
+            groups.setdefault(key(query), []).append(query.id)
+    return (tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """Return the words of a text in small letters, sorted; the text where it has none."""
+    """Return the words of a text in lower case, sorted; the text itself if it has no words."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return tuple(sorted(_WORDS.findall(plain))) or (plain,)
 
