@@ -33,8 +33,7 @@ from pytest_rankcheck.metrics.laws.similarity_laws import PAIR_LAWS, check_simil
 from pytest_rankcheck.metrics.metric_parameters import spelled
 from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarities
-from pytest_rankcheck.plugin.option_rows import option_rows
-from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.sessions.log_options import ROLES
 
@@ -362,7 +361,7 @@ def table_of_similarity_laws() -> str:
 def table_of_options() -> str:
     """Return the manual's table of the options and ini names."""
     rows = ["| option | ini name | what it does | guide |", "|---|---|---|---|"]
-    for row in option_rows(Config).values():
+    for row in all_option_rows().values():
         flag = f"`{row.flag}{f' {row.metavar}' if row.metavar else ''}`" if row.flag else ""
         ini = f"`{row.ini}`" if row.ini else ""
         guide = row.guide.partition(".")[0].replace("-", " ")

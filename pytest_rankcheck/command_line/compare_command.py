@@ -28,9 +28,12 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import Finding, GateFinding, with_test
 from pytest_rankcheck.reports.ledger import collecting
-from pytest_rankcheck.reports.report_data import Report, report_of
+from pytest_rankcheck.reports.report_data import report_of
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 
 __all__ = ["add_compare_command"]
+
+_FORMATS = [name for name, report in REPORT_FORMATS.items() if report.of_comparisons]
 
 
 def add_compare_command(commands: Commands) -> None:
@@ -50,7 +53,7 @@ def add_compare_command(commands: Commands) -> None:
         default="warn",
         help="whether an inconclusive verdict blocks (default: warn)",
     )
-    for name in ("html", "markdown", "json"):
+    for name in _FORMATS:
         compare.add_argument(f"--{name}", type=Path, metavar="PATH", help="write the report")
     add_measurement_options(compare, golden_required=True)
     compare.set_defaults(run=_compare)
@@ -99,40 +102,20 @@ def _hold(new: Evaluation, old: Evaluation, metric: Metric, gate: Gate, by: Sequ
 
 
 def _write(chosen: argparse.Namespace, findings: Sequence[Finding]) -> None:
-    """Write the reports that were asked for."""
-    from pytest_rankcheck.reports.json_report import json_of
-    from pytest_rankcheck.reports.markdown_report import markdown_of
-
-    paths = {name: getattr(chosen, name) for name in ("html", "markdown", "json")}
-    if not any(paths.values()):
+    """Write the requested reports."""
+    paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
+    if not paths:
         return
     command = f"python -m pytest_rankcheck {shlex.join(sys.argv[1:])}"
     report = report_of(findings, command)
     for name, path in paths.items():
-        if path is None:
-            continue
+        REPORT_FORMATS[name].check(f"--{name}")
         try:
-            if name == "html":
-                text = _html(report)
-            else:
-                text = markdown_of(report) if name == "markdown" else json_of(report)
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, text)
+            write_whole(path, REPORT_FORMATS[name].text(report, path))
         except OSError as failure:
             why = failure.strerror or failure
             raise ConfigurationError(
                 f"the report cannot be written to {quoted(path)}: {why}"
             ) from None
         print(f"report written to {quoted(path, 300)}")
-
-
-def _html(report: Report) -> str:
-    try:
-        from pytest_rankcheck.reports.html.html_report import html_of
-
-        return html_of(report)
-    except ImportError as missing:
-        raise ConfigurationError(
-            f"--html needs {missing.name}, which is not installed: "
-            "pip install 'pytest-rankcheck[report]'"
-        ) from None

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
-from pytest_rankcheck.plugin.option_rows import option_rows
-from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.option_parsers import report_path
+from pytest_rankcheck.plugin.option_rows import OptionRow, option_rows
+from pytest_rankcheck.plugin.option_table import Config, ReportPaths
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
 
-__all__ = ["CONFIG", "add_options", "conventions_of", "read_configuration"]
+__all__ = ["CONFIG", "add_options", "all_option_rows", "conventions_of", "read_configuration"]
 
 CONFIG = pytest.StashKey[Config]()
 
@@ -22,8 +25,43 @@ CONFIG = pytest.StashKey[Config]()
 def add_options(parser: pytest.Parser) -> None:
     """Declare every option and ini name to pytest."""
     group = parser.getgroup("rankcheck", "rankcheck: ranking regression tests")
-    for row in option_rows(Config).values():
+    for row in all_option_rows().values():
         row.declare(parser, group)
+
+
+def all_option_rows() -> dict[str, OptionRow]:
+    """Return every option by name: those of the table, and one for each report format."""
+    return {**option_rows(Config), **_report_rows()}
+
+
+def _report_rows() -> dict[str, OptionRow]:
+    return {
+        name: OptionRow(
+            None,
+            report.help,
+            flag=f"--rankcheck-{name}",
+            metavar="PATH",
+            parse=report_path,
+            guide="reports.md",
+        )
+        for name, report in REPORT_FORMATS.items()
+    }
+
+
+def _report_paths(config: pytest.Config) -> ReportPaths:
+    """Return where reports are written.
+
+    Raises:
+        ConfigurationError: a path is a folder, or a module that a format needs is missing.
+    """
+    paths: dict[str, Path] = {}
+    for name, row in _report_rows().items():
+        path = row.value(config)
+        if path is not None:
+            REPORT_FORMATS[name].check(str(row.flag))
+            paths[name] = path
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    return ReportPaths(paths, Path(summary) if summary else None)
 
 
 def read_configuration(config: pytest.Config) -> Config:
@@ -41,18 +79,9 @@ def read_configuration(config: pytest.Config) -> Config:
             "--rankcheck-baseline-ref compares with what another commit has approved, and "
             "--snapshot-update changes the files of this one; give one of them"
         )
-    absent = [
-        name
-        for name in ("jinja2", "altair", "vl_convert")
-        if values["html"] and not _is_installed(name)
-    ]
-    if absent:
-        raise ConfigurationError(
-            f"--rankcheck-html needs {', '.join(absent)}, which is not installed: "
-            "pip install 'pytest-rankcheck[report]'"
-        )
     return Config(
         **values,
+        reports=_report_paths(config),
         update=update,
         new_only=getattr(config.option, "update_new_snapshots_only", False),
         inputs=tuple(
@@ -74,10 +103,6 @@ def _refuse_unknown_names(config: pytest.Config, names: list[str]) -> None:
         if name.startswith("rankcheck_") and name not in config._parser._inidict:
             nearest = suggestion(name, names) or f"; the names are {', '.join(names)}"
             raise ConfigurationError(f"unknown configuration option '{quoted(name)}'{nearest}")
-
-
-def _is_installed(module: str) -> bool:
-    return find_spec(module) is not None
 
 
 def _as_list(value: Any) -> list[Any]:

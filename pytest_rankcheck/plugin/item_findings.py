@@ -141,7 +141,7 @@ def _for_reports(
     other = baseline.comparable_record if baseline else None
     if metrics:
         yield measurement_finding(evaluation, other, metrics)
-    if chosen.reports.unjudged and evaluation.unit == "query":
+    if "unjudged" in chosen.reports.by_format and evaluation.unit == "query":
         gated = [
             Metric.parse(finding.metric) for finding in ledger if isinstance(finding, GateFinding)
         ]

@@ -6,10 +6,10 @@ add an option, add a field here, and use it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
@@ -21,7 +21,6 @@ from pytest_rankcheck.plugin.option_parsers import (
     path,
     paths,
     reason,
-    report_path,
     seconds,
     session_reading,
     text,
@@ -29,10 +28,24 @@ from pytest_rankcheck.plugin.option_parsers import (
 )
 from pytest_rankcheck.plugin.option_rows import option
 
-__all__ = ["RUN_ENDINGS", "Config"]
+__all__ = ["RUN_ENDINGS", "Config", "ReportPaths"]
 
 RUN_ENDINGS = {"trec": ".run", "parquet": ".parquet", "csv": ".csv", "jsonl": ".jsonl"}
 """The endings of the files that --rankcheck-save-run writes."""
+
+
+class ReportPaths(NamedTuple):
+    """Where reports are written."""
+
+    by_format: Mapping[str, Path]
+    """The paths of the formats that are requested."""
+    step_summary: Path | None = None
+    """The summary of a step of GitHub Actions, to which Markdown is appended."""
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any report is written."""
+        return bool(self.by_format) or self.step_summary is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,58 +322,15 @@ class Config:
         guide="baselines.md#in-ci-what-the-target-branch-has-approved",
     )
 
-    # --- reports
-
-    html: Path | None = option(
-        None,
-        "write the report as one HTML file, to look at (needs pytest-rankcheck[report])",
-        flag="--rankcheck-html",
-        metavar="PATH",
-        parse=report_path,
-        guide="reports.md",
-    )
-    markdown: Path | None = option(
-        None,
-        "write the report as Markdown, such as for a comment on a pull request",
-        flag="--rankcheck-markdown",
-        metavar="PATH",
-        parse=report_path,
-        guide="reports.md",
-    )
-    json: Path | None = option(
-        None,
-        "write the report as JSON, with all queries, for machines",
-        flag="--rankcheck-json",
-        metavar="PATH",
-        parse=report_path,
-        guide="reports.md",
-    )
-    unjudged: Path | None = option(
-        None,
-        "write the unjudged documents at the top, most influential first, to be judged: CSV, or "
-        "Quepid's form where the name ends with .quepid.csv",
-        flag="--rankcheck-unjudged",
-        metavar="PATH",
-        parse=report_path,
-        guide="reports.md",
-    )
-
     # --- given by others
 
     update: bool = False
     """Whether syrupy's --snapshot-update is given."""
     new_only: bool = False
     """Whether only new baselines are written."""
+    reports: ReportPaths = field(default_factory=lambda: ReportPaths({}))
     inputs: tuple[str, ...] = ()
     """The options of the command line that choose what is measured, to be given again."""
-
-    @property
-    def reports(self) -> ReportPaths:
-        """Where reports are written."""
-        summary = os.environ.get("GITHUB_STEP_SUMMARY")
-        return ReportPaths(
-            self.html, self.markdown, self.json, self.unjudged, Path(summary) if summary else None
-        )
 
     @property
     def header(self) -> str | None:
@@ -374,20 +344,3 @@ class Config:
         elif self.ranker:
             parts.append(f"ranker {quoted(self.ranker)}")
         return f"rankcheck: {', '.join(parts)}, depth {self.depth}" if parts else None
-
-
-@dataclass(frozen=True, eq=False)
-class ReportPaths:
-    """Where reports are written; None for those that are not."""
-
-    html: Path | None = None
-    markdown: Path | None = None
-    json: Path | None = None
-    unjudged: Path | None = None
-    step_summary: Path | None = None
-    """The summary of a step of GitHub Actions, to which Markdown is appended."""
-
-    @property
-    def wanted(self) -> bool:
-        """Whether any report is written."""
-        return any(path is not None for path in vars(self).values())

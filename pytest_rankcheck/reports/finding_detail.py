@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
@@ -289,7 +288,7 @@ def _array(values: Iterable[float | None]) -> FloatArray:
 
 def _by_query(side: Measured, metric: Metric) -> dict[str, float | None]:
     """Return the values of a metric by query; nothing if a record does not have the metric."""
-    if isinstance(side, Record) and str(metric) not in side.metrics:
+    if side.recorded_metrics is not None and metric not in side.recorded_metrics:
         return {}
     return dict(zip(side.query_ids, map(rounded, side.values(metric).tolist()), strict=True))
 

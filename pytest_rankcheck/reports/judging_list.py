@@ -12,6 +12,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.formats.to_judge_csv import COLUMNS, guarded
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import DocumentToJudge
+from pytest_rankcheck.reports.report_data import Report
 
 __all__ = ["csv_of", "quepid_of", "to_judge"]
 
@@ -77,7 +78,7 @@ def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[DocumentToJud
         )
 
 
-def csv_of(documents: Iterable[DocumentToJudge]) -> str:
+def csv_of(report: Report) -> str:
     """Return what to judge as a table whose column ``relevance`` is to be filled in.
 
     `GoldenSet.load` reads it back, and ``merge`` adds it to the golden set.
@@ -95,16 +96,19 @@ def csv_of(documents: Iterable[DocumentToJudge]) -> str:
                 document.metric,
                 f"{document.influence:.6f}",
             )
-            for document in documents
+            for document in report.documents
         ),
     )
 
 
-def quepid_of(documents: Iterable[DocumentToJudge]) -> str:
+def quepid_of(report: Report) -> str:
     """Return what to judge in Quepid's form, ``query,docid,rating``; the text is the query's id."""
     return _table(
         ("query", "docid", "rating"),
-        ((document.query or document.query_id, document.doc_id, "") for document in documents),
+        (
+            (document.query or document.query_id, document.doc_id, "")
+            for document in report.documents
+        ),
         guard=" ",  # as Quepid guards its own exports
     )
 

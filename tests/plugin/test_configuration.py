@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from project import CONFIGURATION, Project, text_of
 
-from pytest_rankcheck.plugin.option_rows import option_rows
+from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.plugin.option_table import Config
 
 FLOOR = """
@@ -205,9 +205,9 @@ def test_a_misspelt_name_in_any_configuration_file_is_a_usage_error(
 
 
 def test_every_row_of_the_table_of_options_is_read() -> None:
-    rows = option_rows(Config)
+    rows = all_option_rows()
     parts = {part.name for part in fields(Config)}
-    assert parts - rows.keys() == {"update", "new_only", "inputs"}
+    assert parts - rows.keys() == {"update", "new_only", "inputs", "reports"}
     names = [name for row in rows.values() for name in (row.flag, row.ini) if name]
     assert len(names) == len(set(names))
     for name, row in rows.items():
@@ -219,7 +219,7 @@ def test_every_row_of_the_table_of_options_is_read() -> None:
 
 def test_every_option_has_help(project: Project) -> None:
     text = " ".join(text_of(project.run("--help")).split())
-    for row in option_rows(Config).values():
+    for row in all_option_rows().values():
         assert (row.flag or "") in text
         assert (row.ini or "") in text
         assert row.help.split(";")[0][:40] in text

@@ -108,7 +108,7 @@ def test_a_report_that_cannot_be_written_is_said(regressed: Project) -> None:
 def test_without_the_extra_it_is_said_what_to_install(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_rankcheck.plugin.configuration.find_spec", lambda name: None)
+    monkeypatch.setattr("pytest_rankcheck.reports.report_formats.find_spec", lambda name: None)
     result = project.run("--rankcheck-html=r.html")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "--rankcheck-html needs jinja2, altair, vl_convert" in text_of(result)

@@ -9,12 +9,19 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, Metric, Run, evaluate
+from pytest_rankcheck.reports.findings import JudgingFinding
 from pytest_rankcheck.reports.judging_list import csv_of, quepid_of, to_judge
+from pytest_rankcheck.reports.report_data import Report, report_of
 
 GOLDEN = GoldenSet.from_dict(
     {"a": {"x": 3}, "b": {"y": 1}}, queries={"a": "=HYPERLINK(1)", "b": "two"}
 )
 EVALUATION = evaluate(Run.from_dict({"a": ["-new", "x"], "b": ["y", "other"]}), GOLDEN)
+
+
+def report_to_judge() -> Report:
+    documents = tuple(to_judge(EVALUATION, [Metric.parse("RR")]))
+    return report_of([JudgingFinding(documents)], "pytest")
 
 
 def test_the_most_influential_document_comes_first() -> None:
@@ -35,7 +42,7 @@ def test_a_document_stands_once_with_the_metric_it_moves_most() -> None:
 
 
 def test_it_is_read_back_once_grades_are_filled_in(tmp_path: Path) -> None:
-    text = csv_of(to_judge(EVALUATION, [Metric.parse("RR")]))
+    text = csv_of(report_to_judge())
     assert "'=HYPERLINK(1)" in text
     assert "'-new" in text
     cells = list(csv.DictReader(io.StringIO(text)))
@@ -56,7 +63,7 @@ def test_it_is_read_back_once_grades_are_filled_in(tmp_path: Path) -> None:
 
 
 def test_quepids_form_is_read_back_too(tmp_path: Path) -> None:
-    lines = quepid_of(to_judge(EVALUATION, [Metric.parse("RR")])).splitlines()
+    lines = quepid_of(report_to_judge()).splitlines()
     assert lines[0] == "query,docid,rating"
     assert lines[1].startswith(" =HYPERLINK(1),")
     file = tmp_path / "case.csv"

@@ -1,0 +1,101 @@
+"""The table of report formats: a new format is a module and a row here.
+
+pytest imports this at every start, so the modules of the formats are named and not imported.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_rankcheck.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_rankcheck.reports.report_data import Report
+
+__all__ = ["REPORT_FORMATS", "ReportFormat"]
+
+
+class ReportFormat(NamedTuple):
+    """A kind of report that can be written."""
+
+    name: str
+    """The end of its option, ``--rankcheck-NAME``."""
+    title: str
+    """What is written, for messages; ``{documents}`` is how many documents are to be judged."""
+    help: str
+    function: str
+    """Where the function is that returns the text of a `Report`: ``package.module:function``."""
+    by_ending: Mapping[str, str] = {}
+    """Other functions, by the end of the file's name."""
+    needs: tuple[str, ...] = ()
+    """Modules that must be installed."""
+    install: str = ""
+    """The command that installs them."""
+    of_comparisons: bool = True
+    """Whether ``python -m pytest_rankcheck compare`` can write it too."""
+
+    def check(self, option: str) -> None:
+        """Refuse the format if a module is missing.
+
+        Raises:
+            ConfigurationError: naming the option, the modules and the command to install them.
+        """
+        missing = [module for module in self.needs if find_spec(module) is None]
+        if missing:
+            raise ConfigurationError(
+                f"{option} needs {', '.join(missing)}, which is not installed: {self.install}"
+            )
+
+    def titled(self, report: Report) -> str:
+        """Return what is written, for messages."""
+        return self.title.format(documents=f"{len(report.documents):,}")
+
+    def text(self, report: Report, path: Path) -> str:
+        """Return a report as the text of a file."""
+        endings = (function for end, function in self.by_ending.items() if path.name.endswith(end))
+        module, _, function = next(endings, self.function).partition(":")
+        text = getattr(import_module(module), function)(report)
+        assert isinstance(text, str)
+        return text
+
+
+REPORT_FORMATS = {
+    row.name: row
+    for row in (
+        ReportFormat(
+            "html",
+            "HTML report",
+            "write the report as one HTML file, to look at (needs pytest-rankcheck[report])",
+            "pytest_rankcheck.reports.html.html_report:html_of",
+            needs=("jinja2", "altair", "vl_convert"),
+            install="pip install 'pytest-rankcheck[report]'",
+        ),
+        ReportFormat(
+            "markdown",
+            "Markdown report",
+            "write the report as Markdown, such as for a comment on a pull request",
+            "pytest_rankcheck.reports.markdown_report:markdown_of",
+        ),
+        ReportFormat(
+            "json",
+            "JSON report",
+            "write the report as JSON, with all queries, for machines",
+            "pytest_rankcheck.reports.json_report:json_of",
+        ),
+        ReportFormat(
+            "unjudged",
+            "{documents} documents to judge",
+            "write the unjudged documents at the top, most influential first, to be judged: CSV, "
+            "or Quepid's form if the name ends with .quepid.csv",
+            "pytest_rankcheck.reports.judging_list:csv_of",
+            by_ending={".quepid.csv": "pytest_rankcheck.reports.judging_list:quepid_of"},
+            of_comparisons=False,
+        ),
+    )
+}
+"""The formats by name, in the order in which reports are written."""
