@@ -1,4 +1,4 @@
-"""Holding a metric to a fixed bound: ``assert_at_least`` and ``assert_at_most``."""
+"""Comparing a metric with a fixed bound: ``assert_at_least`` and ``assert_at_most``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
 __all__ = ["By", "assert_at_least", "assert_at_most"]
 
 By = str | Sequence[str] | None
-"""An attribute of the queries, several, or none."""
+"""An attribute of the queries, several, or None."""
 
 
 def assert_at_least(
@@ -38,15 +38,15 @@ def assert_at_least(
     Args:
         evaluation: what was measured.
         metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
-        minimum: the least mean that passes, in the metric's own unit.
+        minimum: the lowest mean that passes, in the metric's own unit.
         by: an attribute of the queries, or several; every slice must reach the minimum too.
-        confidence: hold not the mean to the minimum but its one-sided lower confidence bound
-            (Student's t), such as 0.95.
+        confidence: such as 0.95; compare the one-sided lower confidence bound of the mean
+            (Student's t) instead of the mean.
         min_queries: a slice with fewer queries is reported, not gated.
 
     Raises:
-        AssertionError: it is below; the text names slices and queries.
-        MetricError: no such metric.
+        AssertionError: the mean is below; the text names slices and queries.
+        MetricError: unknown metric.
         GoldenSetError: no query has the attribute ``by``.
     """
     __tracebackhide__ = True
@@ -62,7 +62,7 @@ def assert_at_most(
     confidence: float | None = None,
     min_queries: int = MIN_QUERIES,
 ) -> None:
-    """Fail if the mean of ``metric`` is above ``maximum``. As `assert_at_least` otherwise."""
+    """Fail if the mean of ``metric`` is above ``maximum``. Otherwise like `assert_at_least`."""
     __tracebackhide__ = True
     _hold(evaluation, metric, Bound(maximum, False, confidence), by, min_queries)
 
@@ -70,7 +70,7 @@ def assert_at_most(
 def _hold(
     evaluation: Evaluation, metric: MetricLike, bound: Bound, by: By, min_queries: int
 ) -> None:
-    """Fail unless all queries, and every slice that is large enough, hold to the bound."""
+    """Fail unless all queries, and every slice that is large enough, are within the bound."""
     __tracebackhide__ = True
     parsed = Metric.parse(metric)
     if isinstance(bound.limit, bool) or not math.isfinite(bound.limit):
@@ -131,8 +131,8 @@ def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound
     """Return the one-sided confidence bound of the mean.
 
     The bound is mean -/+ t(confidence, n-1) s / sqrt(n), Student 1908; of the logarithms where
-    the mean is the geometric one. With fewer than two values there is none, and NaN holds to no
-    bound. Queries that weigh differently or belong together count as such.
+    the mean is the geometric one. With fewer than two values the result is NaN, which is within no
+    bound. Weights and clusters of queries are taken into account.
 
     Raises:
         ConfigurationError: the metric is a median.

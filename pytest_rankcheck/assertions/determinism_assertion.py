@@ -1,4 +1,4 @@
-"""Holding a ranker to answering the same to the same: ``assert_deterministic``."""
+"""Checking that a ranker is deterministic: ``assert_deterministic``."""
 
 from __future__ import annotations
 
@@ -33,31 +33,29 @@ def assert_deterministic(
 ) -> None:
     """Fail if a ranker does not always rank the documents of a query in the same order.
 
-    It is asked for all queries ``repeats`` times, and then in other ways, as far as they apply: in
-    another order of queries, with other sizes of batches (``batch``, ``model``, ``embedder``,
+    It ranks all queries ``repeats`` times, and then under other conditions, as far as they apply:
+    with the queries in another order, with other batch sizes (``batch``, ``model``, ``embedder``,
     ``transformer``), with its candidates in another order (``scorer``, ``model``), and from
-    several threads at the same time (what is async: one query at a time instead of several).
-    With the defaults that is up to 13 times; where ranking is slow, give it a sample of the golden
-    set.
+    several threads at the same time (an async ranker: one query at a time instead of several).
+    With the defaults that is up to 13 times; if ranking is slow, pass a sample of the golden set.
 
     Args:
         ranker: as for ``rank``.
-        golden_set: the queries; their judgments do not matter, but may be the candidates.
-        repeats: how often the ranker is asked in the same way, at least twice.
-        insensitive_to: what must not matter, of ``"order"``, ``"batch"``, ``"candidates"`` and
-            ``"threads"``; nothing, ``()``, leaves the repeats.
-        threads: how many threads ask at the same time.
-        batch_sizes: how many queries are asked at once; without it, 1 and half of the ranker's
-            own size.
+        golden_set: the queries; the judgments only matter as candidates.
+        repeats: how often the ranker ranks under the same conditions, at least twice.
+        insensitive_to: what must not matter: ``"order"``, ``"batch"``, ``"candidates"`` and
+            ``"threads"``; with ``()`` only the repeats are compared.
+        threads: how many threads rank at the same time.
+        batch_sizes: the batch sizes to try; without it, 1 and half of the ranker's own size.
         options: ``depth``, ``ties``, ``duplicates``, ``concurrency``, ``timeout``, ``retries`` and
-            ``retry_on``, as of ``rank``.
+            ``retry_on``, as for ``rank``.
 
     Raises:
         AssertionError: a query was ranked differently, or failed; the text says under which
             condition, and shows both rankings.
-        RankerError: the ranker fails when it is asked for the first time.
+        RankerError: the ranker fails the first time.
         RunError: every ranking is empty.
-        ConfigurationError: an argument is none that it takes.
+        ConfigurationError: an argument is invalid.
     """
     __tracebackhide__ = True
     ways = DeterminismOptions(repeats, insensitive_to, threads, batch_sizes)

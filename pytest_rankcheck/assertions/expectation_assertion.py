@@ -1,4 +1,4 @@
-"""Holding a ranker to what is expected of single queries: ``assert_expectations``."""
+"""Checking the expectations on single queries: ``assert_expectations``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def assert_expectations(
     golden_set: GoldenSet,
     expectations: Iterable[Expectation] | None = None,
 ) -> None:
-    """Fail if a query is not ranked as is expected of it; all violations are told at once.
+    """Fail if a query is not ranked as expected; the text shows all violations at once.
 
     An expectation with ``known_failure`` is a strict xfail: it is listed while it fails, and fails
     the test once it holds. One with ``severity="warn"`` is shown in the summary only.
@@ -28,14 +28,13 @@ def assert_expectations(
     Args:
         ranking_run: the rankings.
         golden_set: the queries.
-        expectations: what is expected; without it, what the golden set says itself.
+        expectations: what is expected; without it, the expectations in the golden set.
 
     Raises:
         AssertionError: an expectation is violated, or a known failure holds.
-        GoldenSetError: an expectation is of a query that is not there, or some contradict each
-            other.
+        GoldenSetError: an expectation is about an unknown query, or some contradict each other.
         ConfigurationError: there is nothing to check, or an expectation looks further down than
-            the ranker was asked.
+            the rankings go.
     """
     __tracebackhide__ = True
     if not isinstance(ranking_run, Run) or not isinstance(golden_set, GoldenSet):
@@ -50,10 +49,10 @@ def assert_expectations(
             'expectations, "expect": [{"in_top": 3, "documents": ["d1"]}], or the assertion a list '
             "of them"
         )
-    found = check_expectations(ranking_run, golden_set, given)
-    failed = any(one.fails for one in found)
-    text = expectations_text(golden_set, ranking_run, found) if failed else None
-    for note in expectation_notes(golden_set, found, text):
+    results = check_expectations(ranking_run, golden_set, given)
+    failed = any(result.fails for result in results)
+    text = expectations_text(golden_set, ranking_run, results) if failed else None
+    for note in expectation_notes(golden_set, results, text):
         enter(note)
     if text is not None:
         raise AssertionError(text)
@@ -63,14 +62,14 @@ def _checked(expectations: object) -> tuple[Expectation, ...]:
     """Return a list of expectations.
 
     Raises:
-        ConfigurationError: it is none.
+        ConfigurationError: it is something else.
     """
     items = (expectations,) if isinstance(expectations, Expectation) else expectations
     if isinstance(items, Iterable) and not isinstance(items, (str, bytes)):
-        found = tuple(items)
-        if all(isinstance(item, Expectation) for item in found):
-            return found
+        checked = tuple(items)
+        if all(isinstance(item, Expectation) for item in checked):
+            return checked
     raise ConfigurationError(
-        f"expectations={quoted(repr(expectations), 60)} is no list of expectations, such as "
+        f"expectations={quoted(repr(expectations), 60)} is not a list of expectations, such as "
         '[Expectation.in_top(3, "d1", query="q1")]'
     )

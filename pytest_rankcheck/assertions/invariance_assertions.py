@@ -1,4 +1,4 @@
-"""Holding a ranker to what a change of a query may do: same answers, or a known direction."""
+"""Checks that perturbed queries keep their answers, or move them in a known direction."""
 
 from __future__ import annotations
 
@@ -50,36 +50,36 @@ def assert_invariant(
     seed: int = 0,
     **options: Unpack[RankOptions],
 ) -> None:
-    """Fail if queries are answered otherwise when their text is perturbed.
+    """Fail if perturbing the text of queries changes their answers.
 
-    The queries that the perturbation changes are asked as they are, and with each text that they
-    become. Without any limit, no ranking may change at all.
+    The queries that the perturbation changes are ranked with their own text and with each
+    perturbed text. Without any limit, no ranking may change at all.
 
     Args:
         ranker: as for ``rank``.
-        golden_set: the queries; where they are judged, so are the perturbed ones.
-        perturbation: the name of one that is built in (see ``perturbations``), or a function from
-            a text (from the query, where annotated ``Query``) to another text, or to several.
-        min_rbo: the least rank-biased overlap of the two rankings of any query, from 0 to 1.
-        max_drop: how much the metric of any judged query may fall.
-        min_mean_rbo: the least mean of the overlaps.
-        max_mean_drop: how much the mean of the metric may fall.
+        golden_set: the queries; perturbed queries keep their judgments.
+        perturbation: the name of a built-in one (see ``perturbations``), or a function from a text
+            (or from a query, if annotated ``Query``) to another text, or to several.
+        min_rbo: the lowest rank-biased overlap of the two rankings of any query, from 0 to 1.
+        max_drop: how far the metric of any judged query may fall.
+        min_mean_rbo: the lowest mean of the overlaps.
+        max_mean_drop: how far the mean of the metric may fall.
         metric: what may fall: a name such as ``"nDCG@10"``.
         p: the patience of the rank-biased overlap.
-        allowed_queries: how many queries may be beyond ``min_rbo`` and ``max_drop``. One on which
-            the ranker fails never may.
-        min_queries: how many queries the perturbation has to change, so that something is checked.
-        seed: for what is drawn at random, the typos.
+        allowed_queries: how many queries may be beyond ``min_rbo`` and ``max_drop``. A query on
+            which the ranker fails is never allowed.
+        min_queries: how many queries the perturbation must change, so that something is checked.
+        seed: of the random numbers, for typos.
         options: ``depth``, ``ties``, ``duplicates``, ``concurrency``, ``timeout``, ``retries`` and
-            ``retry_on``, as of ``rank``.
+            ``retry_on``, as for ``rank``.
 
     Raises:
         AssertionError: a limit is exceeded, or the ranker fails on a perturbed query; the text
             shows the worst queries with both rankings.
-        RankerError: the ranker fails on a query as it is.
+        RankerError: the ranker fails on an unchanged query.
         RunError: every ranking is empty.
-        ConfigurationError: an argument is none that it takes, or too few queries are perturbed.
-        MetricError: no such metric, or ``p`` is not between 0 and 1.
+        ConfigurationError: an argument is invalid, or too few queries are perturbed.
+        MetricError: unknown metric, or ``p`` is not between 0 and 1.
     """
     __tracebackhide__ = True
     if all(limit is None for limit in (min_rbo, max_drop, min_mean_rbo, max_mean_drop)):
@@ -117,7 +117,7 @@ def assert_direction(
     seed: int = 0,
     **options: Unpack[RankOptions],
 ) -> None:
-    """Fail if perturbing queries leads where it must not: an irrelevant word to better rankings.
+    """Fail if perturbing queries moves them in the wrong direction, such as up by a random word.
 
     Args:
         ranker: as for ``rank``.
@@ -126,17 +126,17 @@ def assert_direction(
         direction: ``"not_better"`` or ``"not_worse"``, by the metric; or a function that takes a
             ``PerturbedQuery``, with both rankings and values, and returns whether it is correct.
         metric: a name such as ``"nDCG@10"``.
-        slack: how much better or worse it may be all the same.
-        of: ``"query"``: each must go no wrong way; or their ``"mean"``.
-        allowed_queries: how many queries may go the wrong way.
-        min_queries: how many queries the perturbation has to change.
+        slack: how much better or worse it may still be.
+        of: what must hold: every ``"query"``, or their ``"mean"``.
+        allowed_queries: how many queries may move in the wrong direction.
+        min_queries: how many queries the perturbation must change.
         p: the patience of the rank-biased overlap, which is shown.
-        seed: for what is drawn at random.
+        seed: of the random numbers.
         options: as for `assert_invariant`.
 
     Raises:
-        AssertionError: too many queries go the wrong way, or the mean does; the text shows the
-            worst queries with both rankings.
+        AssertionError: too many queries move in the wrong direction, or the mean does; the text
+            shows the worst queries with both rankings.
         Exception: as in `assert_invariant`, and what ``direction`` raises.
     """
     __tracebackhide__ = True

@@ -81,7 +81,7 @@ def assert_mrr_at_least(
 ) -> None:
     """Fail if the mean reciprocal rank@k is below ``minimum``. See `assert_at_least`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("RR", k, rel=rel_level)
@@ -101,7 +101,7 @@ def assert_mrr_not_regressed(
 ) -> None:
     """Fail if reciprocal rank@k regressed against the baseline. See `assert_not_regressed`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("RR", k, rel=rel_level)
@@ -119,7 +119,7 @@ def assert_map_at_least(
 ) -> None:
     """Fail if the mean average precision@k is below ``minimum``. See `assert_at_least`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("AP", k, rel=rel_level)
@@ -139,7 +139,7 @@ def assert_map_not_regressed(
 ) -> None:
     """Fail if average precision@k regressed against the baseline. See `assert_not_regressed`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("AP", k, rel=rel_level)
@@ -157,7 +157,7 @@ def assert_precision_at_least(
 ) -> None:
     """Fail if the mean precision@k is below ``minimum``. See `assert_at_least`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("P", k, rel=rel_level)
@@ -177,7 +177,7 @@ def assert_precision_not_regressed(
 ) -> None:
     """Fail if precision@k regressed against the baseline. See `assert_not_regressed`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("P", k, rel=rel_level)
@@ -195,7 +195,7 @@ def assert_recall_at_least(
 ) -> None:
     """Fail if the mean recall@k is below ``minimum``. See `assert_at_least`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("R", k, rel=rel_level)
@@ -215,7 +215,7 @@ def assert_recall_not_regressed(
 ) -> None:
     """Fail if recall@k regressed against the baseline. See `assert_not_regressed`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("R", k, rel=rel_level)
@@ -233,7 +233,7 @@ def assert_hit_rate_at_least(
 ) -> None:
     """Fail if the mean hit rate@k is below ``minimum``. See `assert_at_least`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("Success", k, rel=rel_level)
@@ -253,7 +253,7 @@ def assert_hit_rate_not_regressed(
 ) -> None:
     """Fail if hit rate@k regressed against the baseline. See `assert_not_regressed`.
 
-    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is.
+    ``rel_level`` is the lowest relevant grade; without it, every grade above 0 is relevant.
     """
     __tracebackhide__ = True
     metric = Metric.of("Success", k, rel=rel_level)

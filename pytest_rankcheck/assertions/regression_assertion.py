@@ -1,4 +1,4 @@
-"""Holding a metric to its baseline: ``assert_not_regressed``."""
+"""Comparing a metric with its baseline: ``assert_not_regressed``."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def assert_not_regressed(
 
     The allowed fall of the mean is the larger of ``abs`` and ``rel`` times the baseline, as in
     ``pytest.approx``. With neither and no gate, the configured one decides (``rankcheck_gate``);
-    without any, nothing may fall (beyond 1e-6). Where lower is better, it is rises that are
-    limited.
+    without one, nothing may fall (beyond 1e-6). Where lower is better, rises are limited
+    instead.
 
     Args:
         evaluation: what is measured now.
@@ -55,7 +55,7 @@ def assert_not_regressed(
             names slices, queries and documents, and says what to do.
         BaselineError: the baseline file cannot be read.
         ConfigurationError: a gate together with ``abs`` or ``rel``, or a negative one.
-        MetricError: no such metric.
+        MetricError: unknown metric.
         GoldenSetError: no query has the attribute ``by``.
     """
     __tracebackhide__ = True
@@ -92,19 +92,19 @@ def assert_not_regressed(
 
 
 def _refuse_others(baseline: object, gate: object) -> None:
-    """Refuse what is neither a baseline nor a gate, before anything is asked of it.
+    """Refuse what is not a baseline or not a gate.
 
     Raises:
-        ConfigurationError: saying what to give instead.
+        ConfigurationError: saying what to pass instead.
     """
     if not isinstance(baseline, (Baseline, Evaluation, Record)):
         raise ConfigurationError(
             f"the baseline is {quoted(repr(baseline), 60)}; give the fixture baseline, another "
-            "evaluation or a record. To hold a metric to a number: assert_at_least"
+            "evaluation or a record. To compare a metric with a number, use assert_at_least"
         )
     if gate is not None and not isinstance(gate, Gate):
         raise ConfigurationError(
-            f"gate={quoted(repr(gate), 60)} is no gate; write it in Python, such as "
+            f"gate={quoted(repr(gate), 60)} is not a gate; write it in Python, such as "
             "gate=Gate.noninferior(margin=0.02)"
         )
 

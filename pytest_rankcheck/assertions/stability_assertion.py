@@ -1,4 +1,4 @@
-"""Holding rankings to those of the baseline, with no judgments: ``assert_ranking_stable``."""
+"""Comparing rankings with those of the baseline, without judgments: ``assert_ranking_stable``."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def assert_ranking_stable(
     max_changed_queries: float | None = None,
     k: int = 10,
 ) -> None:
-    """Fail if the rankings are not those that the baseline has: no judgments are needed.
+    """Fail if the rankings differ from those of the baseline; no judgments are needed.
 
     For refactorings and migrations that should change nothing. The baseline is created, kept and
-    approved as those of metrics are. What changed within the limits is not recorded by an update,
-    so that small changes cannot add up.
+    approved like those of metrics. An update does not record changes within the limits, so small
+    changes cannot add up.
 
     Args:
         ranking_run: the fixture ``ranking_run``; or the ``evaluation``, which knows the texts of
             the queries too, so that a query whose text changed is not compared.
         baseline: the fixture ``baseline``.
-        min_rbo: the least rank-biased overlap of any query; None: no limit.
+        min_rbo: the lowest rank-biased overlap of any query; None: no limit.
         p: the patience of RBO.
-        min_overlap: the least share of the top k that any query keeps.
+        min_overlap: the lowest share of the top k that any query keeps.
         max_kendall: the largest Kendall distance of two top k, from 0 to 1, of any query.
-        min_tau_ap: the least AP correlation with the ranking before, of any query.
-        max_changed_queries: how many queries may have another top k: a whole number, or a share
+        min_tau_ap: the lowest AP correlation with the ranking before, of any query.
+        max_changed_queries: how many queries may have a different top k: a number, or a share
             below 1. 0: none may change.
-        k: how much of each ranking counts, and is recorded.
+        k: how many documents of each ranking count, and are recorded.
 
     Raises:
-        AssertionError: rankings changed by more than they may, or there is no baseline.
-        ConfigurationError: a limit is not possible.
+        AssertionError: rankings changed by more than allowed, or there is no baseline.
+        ConfigurationError: a limit is invalid.
         BaselineError: the baseline file cannot be read.
     """
     __tracebackhide__ = True

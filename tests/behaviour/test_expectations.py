@@ -229,7 +229,7 @@ def test_what_is_wrong_is_refused_before_anything_is_checked() -> None:
         assert_expectations(RUN, SHOP)
     with pytest.raises(ConfigurationError, match="nothing is expected"):
         assert_expectations(RUN, SHOP, [])
-    with pytest.raises(ConfigurationError, match="is no list of expectations"):
+    with pytest.raises(ConfigurationError, match="is not a list of expectations"):
         assert_expectations(RUN, SHOP, ["q1"])  # type: ignore[list-item]
     with pytest.raises(ConfigurationError, match="takes the fixtures ranking_run and golden_set"):
         assert_expectations(evaluate(RUN, SHOP), SHOP, [one])  # type: ignore[arg-type]

@@ -138,7 +138,7 @@ def test_what_is_no_baseline_and_no_gate_is_refused() -> None:
     evaluation = evaluate(Run.from_dict({"a": ["x"]}), golden)
     with pytest.raises(ConfigurationError, match=r"the baseline is 0.8; .* assert_at_least"):
         assert_not_regressed(evaluation, 0.8, "RR")  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="is no gate; write it in Python"):
+    with pytest.raises(ConfigurationError, match="is not a gate; write it in Python"):
         assert_not_regressed(evaluation, evaluation, "RR", gate="tolerance()")  # type: ignore[arg-type]
     with pytest.raises(
         ConfigurationError, match=r"RR is from 0 to 1: it is never at least 80.0000"
