@@ -101,7 +101,7 @@ def _hold(
             golden_set=evaluation.golden.name,
             metric=str(parsed),
             now=parts[0].mean,
-            verdict=f"not {bound.words}" if failed else bound.words,
+            verdict=bound.broken_words if failed else bound.words,
             failed=failed,
             detail=detail,
         )

@@ -42,6 +42,13 @@ class Bound:
         )
         return f"{'at least' if self.is_floor else 'at most'} {number(self.limit)}{confidence}"
 
+    @property
+    def broken_words(self) -> str:
+        """``below 0.4500``; with a confidence, ``lower 95% bound below 0.4500``."""
+        side, beyond = ("lower", "below") if self.is_floor else ("upper", "above")
+        tested = f"{side} {self.confidence:.0%} bound " if self.confidence is not None else ""
+        return f"{tested}{beyond} {number(self.limit)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
