@@ -85,7 +85,7 @@ def _hold(
         )
     if bound.confidence is not None and not 0.5 <= bound.confidence < 1:
         raise ConfigurationError(
-            f"confidence={quoted(bound.confidence)} is not possible; it is at least 0.5 and below 1"
+            f"confidence={quoted(bound.confidence)} is invalid; give at least 0.5 and less than 1"
         )
     evaluation.refuse_no_value(parsed)
     parts = list(_bounded(evaluation, parsed, bound, by, min_queries))

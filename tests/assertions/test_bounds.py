@@ -84,7 +84,7 @@ def test_a_bound_is_a_finite_number(bound: float) -> None:
 
 @pytest.mark.parametrize("confidence", [0.4, 1.0, -1.0])
 def test_a_confidence_is_between_a_half_and_one(confidence: float) -> None:
-    with pytest.raises(ConfigurationError, match=r"at least 0\.5 and below 1"):
+    with pytest.raises(ConfigurationError, match=r"at least 0\.5 and less than 1"):
         assert_at_least(evaluation_of([1]), "RR", 0.1, confidence=confidence)
 
 

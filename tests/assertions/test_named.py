@@ -63,8 +63,8 @@ def test_the_larger_of_abs_and_rel_is_allowed() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"abs": -0.1}, "abs=-0.1 is not possible"),
-        ({"rel": float("nan")}, "rel=nan is not possible"),
+        ({"abs": -0.1}, "abs=-0.1 is invalid"),
+        ({"rel": float("nan")}, "rel=nan is invalid"),
         ({"abs": 0.1, "gate": Gate.tolerance()}, "give a gate, or abs and rel, not both"),
     ],
 )
