@@ -7,24 +7,24 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_rankcheck.baselines.git_commands import asked
+from pytest_rankcheck.baselines.git_commands import git_line
 
 __all__ = ["Approval"]
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """The written reason of a fall, kept in the record for ever."""
+    """The written reason for a fall; it stays in the record for ever."""
 
     reason: str
     date: str
     commit: str | None
-    """The commit that was checked out, so the parent of the one that brings the approval."""
+    """The commit that was checked out: the parent of the commit that adds the approval."""
     author: str | None
     fall: Mapping[str, Mapping[str, float | None]]
     """What fell: metric, or ``metric, slice`` -> ``{"from": mean, "to": mean}``."""
     change: str | None = None
-    """What made the record not comparable, such as another depth; None if nothing did."""
+    """Why the record was not comparable, such as another depth; None if it was."""
 
     @classmethod
     def now(
@@ -34,11 +34,14 @@ class Approval:
         fall: Mapping[str, Mapping[str, float | None]],
         change: str | None = None,
     ) -> Approval:
-        """Return an approval of this moment; commit and author are those of git in ``folder``."""
-        name, email = asked(folder, "config", "user.name"), asked(folder, "config", "user.email")
+        """Return an approval made now, with commit and author from git in ``folder``."""
+        name, email = (
+            git_line(folder, "config", "user.name"),
+            git_line(folder, "config", "user.email"),
+        )
         author = f"{name} <{email}>" if name and email else name or email
         date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return cls(reason, date, asked(folder, "rev-parse", "HEAD"), author, fall, change)
+        return cls(reason, date, git_line(folder, "rev-parse", "HEAD"), author, fall, change)
 
     def to_dict(self) -> dict[str, object]:
         """Return the approval as the record's file has it."""

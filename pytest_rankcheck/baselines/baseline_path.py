@@ -1,4 +1,4 @@
-"""Where a test's baseline is: ``baselines/<test module>/<test>.json`` beside the test module."""
+"""The path of a test's baseline: ``baselines/<test module>/<test>.json`` beside the test module."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LONGEST_NAME = 150
 def baseline_path(test_file: Path, nodeid: str) -> Path:
     """Return the baseline file of the test ``nodeid`` in ``test_file``.
 
-    Tests with different ids have different files, also where the file system ignores case or
-    does not take the characters of a parameter: such names end with ``~`` and a digest.
+    Tests with different ids have different files, even if the file system ignores case or does not
+    allow the characters of a parameter: such names end with ``~`` and a digest.
     """
     name = nodeid.partition("::")[2] or nodeid
     return test_file.parent / FOLDER / test_file.stem / f"{_file_name(name)}.json"
@@ -34,15 +34,15 @@ def _file_name(name: str) -> str:
 
 
 def safe_name(readable: str, identity: str | None = None, *, is_plain: bool = True) -> str:
-    """Return a name that every file system takes; another one for another identity.
+    """Return a name that every file system allows, and a different one for each identity.
 
     Args:
-        readable: the name as people would write it; it stays where it can.
-        identity: what the name stands for, where that is more than ``readable``.
-        is_plain: False where another identity could have the same name but for case.
+        readable: the name as people would write it; it is kept if possible.
+        identity: what the name stands for, if that is more than ``readable``.
+        is_plain: False if another identity could have the same name in another case.
     """
     safe = _UNSAFE.sub("_", readable)[:_LONGEST_NAME]
     if safe == readable and is_plain:
         return safe
-    told = (identity or readable).encode("utf-8", "surrogatepass")
-    return f"{safe}~{hashlib.sha256(told).hexdigest()[:10]}"
+    identity_bytes = (identity or readable).encode("utf-8", "surrogatepass")
+    return f"{safe}~{hashlib.sha256(identity_bytes).hexdigest()[:10]}"

@@ -1,4 +1,4 @@
-"""Asking git: who and where for approvals, and the records of another commit."""
+"""Running git: author and commit for approvals, and the records of another commit."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import os
 import subprocess
 from pathlib import Path
 
-__all__ = ["GitError", "asked", "git"]
+__all__ = ["GitError", "git", "git_line"]
 
 _SECONDS = 60
 
 
 class GitError(Exception):
-    """Git is not there, or said no; the text is what it said."""
+    """Git is missing or failed; the text is its error message."""
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Return what git answers in a folder.
+    """Return the output of git in a folder.
 
     Raises:
-        GitError: it cannot be run, or failed.
+        GitError: git cannot be run, or failed.
     """
     try:
-        answer = subprocess.run(
+        done = subprocess.run(
             ["git", "--literal-pathspecs", *arguments],
             cwd=folder,
-            env={**os.environ, "LC_ALL": "C"},  # what it says is looked at
+            env={**os.environ, "LC_ALL": "C"},  # error messages are matched
             capture_output=True,
             timeout=_SECONDS,
             check=True,
@@ -33,15 +33,15 @@ def git(folder: Path, *arguments: str) -> str:
     except FileNotFoundError:
         raise GitError("git is not installed") from None
     except subprocess.CalledProcessError as failure:
-        said = failure.stderr.decode("utf-8", "replace").strip()
-        raise GitError(said or f"git failed with {failure.returncode}") from None
+        message = failure.stderr.decode("utf-8", "replace").strip()
+        raise GitError(message or f"git failed with exit code {failure.returncode}") from None
     except (OSError, subprocess.SubprocessError) as failure:
         raise GitError(str(failure)) from None
-    return answer.stdout.decode("utf-8", "replace")
+    return done.stdout.decode("utf-8", "replace")
 
 
-def asked(folder: Path, *arguments: str) -> str | None:
-    """Return the line that git answers, or None where there is no git, repository or answer."""
+def git_line(folder: Path, *arguments: str) -> str | None:
+    """Return the line that git prints, or None without git, a repository or output."""
     try:
         return git(folder, *arguments).strip() or None
     except GitError:

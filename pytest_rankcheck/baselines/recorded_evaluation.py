@@ -1,4 +1,4 @@
-"""A measurement from a file: a run that is measured now, a baseline, or the JSON of a report."""
+"""A measurement from a file: a run that is measured now, a baseline, or a JSON report."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class RecordedEvaluation(Evaluation):
     """
 
     def __init__(self, record: Record, golden: GoldenSet, name: str) -> None:
-        known = record.query_fingerprints
+        recorded_fingerprints = record.query_fingerprints
         same = [
             query_id
             for query_id, fingerprint in golden.query_fingerprints.items()
-            if known.get(query_id) == fingerprint
+            if recorded_fingerprints.get(query_id) == fingerprint
         ]
         if not same:
             raise GoldenSetError(
@@ -81,10 +81,10 @@ class RecordedEvaluation(Evaluation):
 
 
 def measured_from(path: Path, golden: GoldenSet) -> Evaluation:
-    """Return the measurement that a file is: a run, a baseline, or a JSON report.
+    """Return the measurement in a file: a run, a baseline, or a JSON report.
 
     Raises:
-        RankcheckError: it is none of these, or does not fit the golden set.
+        RankcheckError: the file is something else, or does not fit the golden set.
     """
     record = record_in(path, golden.name)
     if record is not None:
@@ -93,10 +93,10 @@ def measured_from(path: Path, golden: GoldenSet) -> Evaluation:
 
 
 def record_in(path: Path, golden_name: str | None = None) -> Record | None:
-    """Return the record that a file is, or has of a golden set; None where it is a run.
+    """Return the record in a baseline, or in a report on a golden set; None for a run.
 
     Raises:
-        BaselineError: it is a broken baseline, or a report without that golden set.
+        BaselineError: the baseline is invalid, or the report lacks that golden set.
     """
     if not path.exists():
         raise BaselineError(f"there is no file {quoted(path)}")
@@ -109,7 +109,7 @@ def record_in(path: Path, golden_name: str | None = None) -> Record | None:
 
 
 def recorded(path: Path) -> str | None:
-    """Return what a file says that it is: a baseline or a report; None where it is a run."""
+    """Return the format that a file declares: a baseline or a report; None for a run."""
     start = b""
     with suppress(BaselineError):
         start = first_bytes(path, _SAMPLE, BaselineError)

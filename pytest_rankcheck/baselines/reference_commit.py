@@ -1,4 +1,4 @@
-"""The records as they are at another commit: what was approved on the branch to merge into."""
+"""The records at another commit: what was approved on the branch to merge into."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_path import FOLDER
-from pytest_rankcheck.baselines.git_commands import GitError, asked, git
+from pytest_rankcheck.baselines.git_commands import GitError, git, git_line
 from pytest_rankcheck.errors import ConfigurationError, quoted
 
 __all__ = ["Change", "Reference"]
@@ -22,14 +22,14 @@ class Change:
 
     path: Path
     before: str | None
-    """Its text at the reference; None if it is not there."""
+    """Its text at the reference commit; None if it is not there."""
     after: str | None
     """Its text now; None if it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A commit, by the name that was given for it, and the repository that it is in."""
+    """A commit, the name that was given for it, and its repository."""
 
     name: str
     commit: str
@@ -41,7 +41,7 @@ class Reference:
         """Return the commit that ``name`` means in the repository of a folder.
 
         Raises:
-            ConfigurationError: there is no git, no repository or no such commit; the text says
+            ConfigurationError: git, the repository or the commit is missing; the message says
                 what to do.
         """
         try:
@@ -49,14 +49,14 @@ class Reference:
         except GitError as error:
             if "not a git repository" not in str(error):
                 raise ConfigurationError(
-                    f"{_OPTION} {quoted(name)}: git cannot be asked: {quoted(error, 200)}; install "
+                    f"{_OPTION} {quoted(name)}: git cannot be run: {quoted(error, 200)}; install "
                     "git, or leave out the option to compare with the files as they are"
                 ) from None
             raise ConfigurationError(
-                f"{_OPTION} {quoted(name)}: {folder} is in no git repository; run pytest in a "
+                f"{_OPTION} {quoted(name)}: {folder} is not in a git repository; run pytest in a "
                 "clone, or leave out the option to compare with the files as they are"
             ) from None
-        # What git reads as an option is no commit, and must not become one.
+        # A name that git would read as an option must not reach it.
         commit = None if name.startswith("-") else _commit(root, name)
         if commit is None:
             raise ConfigurationError(f"{_OPTION} {quoted(name)}: {_unknown(root, name)}")
@@ -79,7 +79,7 @@ class Reference:
             ) from None
 
     def changes(self, folder: Path) -> Iterator[Change]:
-        """Yield the baseline files under a folder that are not as they are at the commit."""
+        """Yield the baseline files under a folder that differ from the commit."""
         inside = self._inside(folder) or "."
         changed = git(
             self.root, "diff", "--name-only", "--no-renames", "-z", self.commit, "--", inside
@@ -95,7 +95,7 @@ class Reference:
                 yield Change(path, before, after)
 
     def _inside(self, path: Path) -> str | None:
-        """Return a path as git names it; None if it is not in the repository."""
+        """Return a path relative to the repository; None if it is outside."""
         try:
             seen = os.path.relpath(os.path.realpath(path), os.path.realpath(self.root))
         except ValueError:  # on another drive
@@ -104,16 +104,16 @@ class Reference:
 
 
 def _commit(root: Path, name: str) -> str | None:
-    return asked(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return git_line(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
 
 
 def _unknown(root: Path, name: str) -> str:
-    """Return why git does not know a commit, and what to do."""
+    """Return why git does not find a commit, and what to do."""
     remote, slash, branch = name.partition("/")
     fetch = f"git fetch {remote} {branch}" if slash else "git fetch --all"
-    if asked(root, "rev-parse", "--is-shallow-repository") == "true":
+    if git_line(root, "rev-parse", "--is-shallow-repository") == "true":
         return (
-            "git does not know it, and this is a shallow clone, which has few commits; fetch it "
-            f"first, with {fetch} --depth=1, or clone whole (actions/checkout: fetch-depth: 0)"
+            f"this is a shallow clone without that commit; fetch it first, with {fetch} "
+            "--depth=1, or make a full clone (actions/checkout: fetch-depth: 0)"
         )
-    return f"git does not know it; check the name, or fetch it first, with {fetch}"
+    return f"git does not find it; check the name, or fetch it first, with {fetch}"

@@ -1,16 +1,16 @@
 """The syrupy extension. The only module that knows syrupy.
 
-What syrupy does, and what follows from it, each covered by a test on every supported version:
+How syrupy behaves, and what we do about it; tests cover each fact on every supported version:
 
-1. An update deletes snapshots that it takes for unused, also those of tests that failed early or
-   never ran. So we tell it of none: `BaselineExtension.discover_snapshots`.
+1. An update deletes snapshots that it considers unused, also those of tests that failed early or
+   never ran. So we show it none: `BaselineExtension.discover_snapshots`.
 2. Single-file extensions ignore ``snapshot_dirname``. So the whole location is ours.
 3. A write can only be vetoed by an exception in ``matches()``.
 4. The write hook grows arguments between majors, writes in place, and from version 6 on at once
    instead of at the end of the session. So we take ``**kwargs``, replace the file as a whole, and
    flush older versions ourselves.
 5. Its failure text does not survive ``--assert=plain``. So a test never asserts on a snapshot.
-6. Extensions are given no context. So the proposal that is compared carries it.
+6. Extensions get no context. So the proposal that is compared carries it.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class BaselineExtension(SingleFileSnapshotExtension):
 
     _write_mode = WriteMode.TEXT
     file_extension = "json"
-    # Syrupy writes through class methods, so what they must know is the class's.
+    # Syrupy writes through class methods, so their state belongs to the class.
     awaited: ClassVar[set[str]] = set()
-    """The files that may be written now. A write that was interrupted is not made up for later."""
+    """The files that may be written now. An interrupted write is not repeated later."""
     failed_writes: ClassVar[dict[str, OSError]] = {}
     _refusal: str | None = None
 
@@ -81,7 +81,7 @@ class BaselineExtension(SingleFileSnapshotExtension):
         return SnapshotCollections()
 
     def delete_snapshots(self, **kwargs: Any) -> None:
-        """Delete nothing: a baseline is only removed by a person."""
+        """Delete nothing: only a person removes a baseline."""
 
     @classmethod
     def write_snapshot_collection(
@@ -99,7 +99,7 @@ class BaselineExtension(SingleFileSnapshotExtension):
 
 
 class _Location(PyTestLocation):
-    """A test's location; syrupy's own relation of names to tests does not apply to our files."""
+    """A test's location; syrupy's way to match names with tests does not fit our files."""
 
     def matches_snapshot_name(self, snapshot_name: str) -> bool:
         return True
@@ -162,7 +162,7 @@ class SnapshotStore:
             raise self._unwritable(failure) from None
 
     def _flush(self) -> None:
-        """Have the file written now: before version 6 syrupy waits for the end of the session."""
+        """Write the file now; before version 6, syrupy waits for the end of the test session."""
         self._assertion.session.flush_snapshot_write_queue()
 
     def _last_exception(self) -> BaseException | None:

@@ -1,6 +1,6 @@
-"""Improvements that are too good: signs that judgments found their way into the model.
+"""Improvements that are too good to be true: signs that judgments leaked into the model.
 
-None of these proves anything. Each is what a leak looks like, and is rare without one.
+None of these is a proof. Each is typical of a leak and rare without one.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ from pytest_rankcheck.errors import listed, plural
 __all__ = ["suspicions"]
 
 _FEW = 10
-"""Of fewer queries that got better, nothing is too good."""
+"""With fewer queries that got better, nothing is suspicious."""
 _SHARE = 0.5
-"""A gain of more than this share of what there was to gain is a jump."""
+"""A gain of more than this share of the possible gain is a jump."""
 _ROOM = 0.1
-"""Less room than this above the baseline is a matter of a few queries."""
+"""With a smaller possible gain than this, a few queries decide."""
 _CHANCE = 1e-6
-"""An order that chance gives less often than this is none of chance."""
+"""An order that is less likely than this is not due to chance."""
 
 
 def suspicions(comparison: Comparison, pairs: ComparedValues) -> tuple[str, ...]:
-    """Return what makes an improvement look like a leak of judgments, in words; mostly nothing.
+    """Return why an improvement looks like a leak of judgments, as sentences; usually none.
 
     Args:
-        comparison: what is compared.
-        pairs: the values of a metric on all queries.
+        comparison: the comparison.
+        pairs: its values of a metric, on all queries.
     """
     if not pairs.gain > SLACK or pairs.metric.unit != "query":
         return ()
-    found = [sign for check in _SIGNS for sign in check(comparison, pairs)]
-    return tuple(found)
+    return tuple(sign for check in _SIGNS for sign in check(comparison, pairs))
 
 
 def _maximum(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
@@ -68,7 +67,7 @@ def _one_ranking(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]
 
 
 def _is_one_ranking(side: Measured, query_ids: Sequence[str]) -> int:
-    """Return how many queries have a ranking, if it is the same for all; else 0."""
+    """Return the number of queries with a ranking, if all rankings are the same; else 0."""
     first: Sequence[str] | None = None
     count = 0
     for query_id in query_ids:
@@ -105,7 +104,7 @@ def _file_order(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
 def _log_chance_of_file_order(
     side: Measured, query_ids: Sequence[str], grades_of: Callable[[str], Mapping[str, float]]
 ) -> float:
-    """Return the logarithm of the chance that equal grades are in file order; 0 if they are not."""
+    """Return the log probability of equal grades in file order; 0 if they are in another."""
     chance = 0.0
     for query_id in query_ids:
         grades = grades_of(query_id)

@@ -16,19 +16,19 @@ __all__ = ["foreign_values"]
 def foreign_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
     """Return the value of each query of ``golden`` that ir_measures computes, ``[Q]``.
 
-    The ranking is handed on as falling scores, so that our order counts whatever that library
-    does with ties. Golden sets have no subtopics: to a measure of diversity all documents are of
-    one. A query that it gives no value for scores 0.
+    Rankings are passed as falling scores, so that our order counts however that library breaks
+    ties. Golden sets have no subtopics: for a measure of diversity, all documents belong to one. A
+    query without a value scores 0.
 
     Raises:
-        MetricError: a grade is not whole, or ir_measures cannot compute the measure.
+        MetricError: a grade is not a whole number, or ir_measures cannot compute the measure.
     """
     measure = measure_of(name)
     values = dict.fromkeys(golden.query_ids, 0.0)
     try:
-        for found in measure.iter_calc(_qrels(golden), _scores(run, golden)):
-            if found.query_id in values:
-                values[found.query_id] = float(found.value)
+        for result in measure.iter_calc(_qrels(golden), _scores(run, golden)):
+            if result.query_id in values:
+                values[result.query_id] = float(result.value)
     except MetricError:
         raise
     except Exception as failure:  # whatever the library and its providers raise

@@ -13,7 +13,7 @@ from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.ir_measures_values import foreign_values
 from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
-from pytest_rankcheck.evaluation.tied_scores import TieOrder, reordered, tied_queries
+from pytest_rankcheck.evaluation.tied_scores import TieOrder, tied_queries, ties_reordered
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -172,7 +172,7 @@ class RunEvaluation(Evaluation):
     def with_ties(self, order: TieOrder) -> RunEvaluation:
         """Return the evaluation of the run with its tied documents in another order."""
         if order not in self._reordered:
-            self._reordered[order] = self._alike(reordered(self.run, self.golden, order))
+            self._reordered[order] = self._alike(ties_reordered(self.run, self.golden, order))
         return self._reordered[order]
 
     def _alike(self, run: Run) -> RunEvaluation:

@@ -1,4 +1,4 @@
-"""Joining a run with a golden set into judged hits: done here, once, for every metric."""
+"""Joining a run with a golden set into judged hits: done once, for every metric."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from pytest_rankcheck.rankers.run import Run
 __all__ = ["BLOCK", "Joined", "hits_of", "join", "judged_hits"]
 
 BLOCK = 4096
-"""Queries a block: it bounds the padded matrices, and with them the memory."""
+"""Queries per block. It limits the size of the padded matrices, and so the memory."""
 
 _NOTHING = QueryHits(0, (), ())
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What a run says of each judged query."""
+    """The judged documents that a run has for each query."""
 
     found: Mapping[str, QueryHits]
-    """By judged query, for those that the run has."""
+    """By judged query, for the queries that the run has."""
     extra: tuple[str, ...]
-    """The queries of the run that are not judged."""
+    """The queries of the run without judgments."""
 
 
 def join(run: Run, golden: GoldenSet) -> Joined:
-    """Find the judged documents in a run. Nothing is made for an unjudged document.
+    """Find the judged documents in a run. No object is created for an unjudged document.
 
     Raises:
-        RunError: the run is in a file, and a line of it is malformed.
+        RunError: the run is in a file with a malformed line.
     """
 
     def wanted(query_id: str) -> Collection[str] | None:

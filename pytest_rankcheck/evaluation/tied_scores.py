@@ -1,4 +1,4 @@
-"""Tied scores: documents whose order the ranker leaves to chance, and what that order decides."""
+"""Tied scores: documents whose order the ranker leaves to chance, and the orders they can have."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Literal
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["TieOrder", "reordered", "tied_queries"]
+__all__ = ["TieOrder", "tied_queries", "ties_reordered"]
 
 TieOrder = Literal["best", "worst"]
-"""Among documents of the same score: the highest grade first, or last."""
+"""Among documents with the same score: the highest grade first, or last."""
 
 
 def tied_queries(run: Run, golden: GoldenSet, k: int | None) -> tuple[str, ...]:
-    """Return the queries in which a judged document of the top k has the score of another.
+    """Return the queries in which a judged document of the top k shares its score.
 
-    None where the run has no scores, or is in a file that is not read.
+    Empty if the run has no scores, or was not read into memory.
     """
     if not run.is_in_memory:
         return ()
@@ -32,10 +32,10 @@ def tied_queries(run: Run, golden: GoldenSet, k: int | None) -> tuple[str, ...]:
     )
 
 
-def reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
-    """Return the run with tied documents in the order that is best, or worst, for the metrics.
+def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
+    """Return the run with tied documents in the best or the worst order for the metrics.
 
-    An unjudged document counts as one of grade 0.
+    An unjudged document counts as grade 0.
     """
     sign = -1 if order == "best" else 1
     rankings: dict[str, Sequence[str]] = {}
@@ -50,13 +50,13 @@ def reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:
             )
             docs = [doc for doc, _ in pairs]
         rankings[query_id] = docs
-    made = Run.from_dict(rankings, name=run.name, ties=run.ties, duplicates=run.duplicates)
-    made.depth = run.depth
-    return made
+    reordered = Run.from_dict(rankings, name=run.name, ties=run.ties, duplicates=run.duplicates)
+    reordered.depth = run.depth
+    return reordered
 
 
 def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:
-    """Yield the documents of each score that more than one has, down to those that reach the k."""
+    """Yield each group of documents with the same score that starts in the top k."""
     has_ties = query_id in run and run.has_ties(query_id)
     scores = run.scores(query_id) if has_ties else None
     if scores is None or not _is_falling(scores):
@@ -72,5 +72,5 @@ def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:
 
 
 def _is_falling(scores: Sequence[float]) -> bool:
-    """Whether the scores are in the order of the ranking; a list may be in another one."""
+    """Whether the scores fall along the ranking; a ranker may return another order."""
     return all(before >= after for before, after in itertools.pairwise(scores))

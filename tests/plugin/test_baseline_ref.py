@@ -193,7 +193,7 @@ def test_an_unknown_commit_is_a_usage_error(branched: Project, ref: str) -> None
     result = branched.run(f"--rankcheck-baseline-ref={ref}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     text = text_of(result)
-    assert f"--rankcheck-baseline-ref {ref}: git does not know it" in text
+    assert f"--rankcheck-baseline-ref {ref}: git does not find it" in text
     assert not (branched.path / "x").exists()
     if "/" in ref:
         assert "fetch it first, with git fetch origin nowhere" in text
@@ -207,7 +207,7 @@ def test_a_shallow_clone_says_so(branched: Project, tmp_path: Path) -> None:
         "--rootdir", str(clone), str(clone), "--rankcheck-baseline-ref", "origin/main"
     )
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "this is a shallow clone, which has few commits" in text_of(result)
+    assert "this is a shallow clone without that commit" in text_of(result)
     assert "actions/checkout: fetch-depth: 0" in text_of(result)
 
 
@@ -217,10 +217,10 @@ def test_without_a_repository_or_git_it_is_said(
     project.test()
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.path.parent))
     text = text_of(project.run(*MAIN))
-    assert "is in no git repository; run pytest in a clone" in text
+    assert "is not in a git repository; run pytest in a clone" in text
     monkeypatch.setenv("PATH", "")
     text = text_of(project.run(*MAIN))
-    assert "git cannot be asked: git is not installed; install git" in text
+    assert "git cannot be run: git is not installed; install git" in text
 
 
 def test_it_does_not_go_with_an_update(branched: Project) -> None:
