@@ -26,7 +26,7 @@ from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import Finding, GateFinding, with_test
+from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, with_test
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
@@ -101,7 +101,7 @@ def _hold(new: Evaluation, old: Evaluation, metric: Metric, gate: Gate, by: Sequ
         print(f"{failure}\n")
 
 
-def _write(chosen: argparse.Namespace, findings: Sequence[Finding]) -> None:
+def _write(chosen: argparse.Namespace, findings: Sequence[ReportedFinding]) -> None:
     """Write the requested reports."""
     paths = {name: path for name in _FORMATS if (path := getattr(chosen, name)) is not None}
     if not paths:

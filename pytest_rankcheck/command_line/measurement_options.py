@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from pytest_rankcheck.baselines.recorded_evaluation import record_in
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
-from pytest_rankcheck.reports.findings import Finding
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.text.summary_table import summary_lines
 
 __all__ = [
@@ -59,7 +59,7 @@ def chosen_metrics(chosen: argparse.Namespace, path: Path, golden_name: str) -> 
     return [Metric.parse(name) for name in names]
 
 
-def print_summary(findings: Sequence[Finding]) -> None:
+def print_summary(findings: Sequence[ReportedFinding]) -> None:
     """Print the summary table: fitted to a terminal, at full width in a pipe or a file."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for line in summary_lines(findings, width):

@@ -18,7 +18,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import Finding, MetricFinding, Note, Topic
+from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.text.resolution_text import resolution_findings
 from pytest_rankcheck.reports.text.wording import number
 
@@ -62,7 +62,7 @@ def _show(chosen: argparse.Namespace) -> int:
 
 def _means(
     evaluation: Evaluation, metrics: Sequence[Metric], by: Sequence[str]
-) -> Iterator[Finding]:
+) -> Iterator[ReportedFinding]:
     """Yield the mean of each metric, and a note for each slice."""
     for metric in metrics:
         yield MetricFinding(

@@ -16,7 +16,7 @@ from pytest_rankcheck.plugin.fixtures import BASELINE
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.evaluation.evaluation import Evaluation
-    from pytest_rankcheck.reports.findings import Finding
+    from pytest_rankcheck.reports.findings import ReportedFinding
     from pytest_rankcheck.reports.ledger import Ledger
 
 __all__ = ["SHOWN", "findings_beside", "settle"]
@@ -47,7 +47,9 @@ def settle(baseline: Baseline, ledger: Ledger) -> None:
         raise AssertionError(refused_text(settlement, baseline.command, baseline.shown_path))
 
 
-def findings_beside(item: pytest.Item, ledger: Sequence[Finding]) -> Iterator[Finding]:
+def findings_beside(
+    item: pytest.Item, ledger: Sequence[ReportedFinding]
+) -> Iterator[ReportedFinding]:
     """Yield what the summary and the reports show besides the findings of assertions.
 
     Args:
@@ -67,7 +69,7 @@ def findings_beside(item: pytest.Item, ledger: Sequence[Finding]) -> Iterator[Fi
             yield from _for_reports(item, evaluation, ledger)
 
 
-def _of_baseline(item: pytest.Item) -> Iterator[Finding]:
+def _of_baseline(item: pytest.Item) -> Iterator[ReportedFinding]:
     """Yield the recorded metrics that are not gated, and the plan if it is requested."""
     if BASELINE not in item.stash:
         return
@@ -81,8 +83,8 @@ def _of_baseline(item: pytest.Item) -> Iterator[Finding]:
 
 
 def _of_evaluation(
-    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Finding]
-) -> Iterator[Finding]:
+    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[ReportedFinding]
+) -> Iterator[ReportedFinding]:
     """Yield the configured metrics and what a reader must know, once for each evaluation.
 
     How much a metric varies from run to run is yielded for every metric that a test measured.
@@ -111,7 +113,7 @@ def _of_evaluation(
     yield from timing_notes(evaluation)
 
 
-def _resolution(item: pytest.Item, evaluation: Evaluation) -> Iterator[Finding]:
+def _resolution(item: pytest.Item, evaluation: Evaluation) -> Iterator[ReportedFinding]:
     """Yield what the metrics of this and earlier tests can see, if there are new metrics.
 
     The reports and the summary use the last one, which has all metrics.
@@ -127,8 +129,8 @@ def _resolution(item: pytest.Item, evaluation: Evaluation) -> Iterator[Finding]:
 
 
 def _for_reports(
-    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[Finding]
-) -> Iterator[Finding]:
+    item: pytest.Item, evaluation: Evaluation, ledger: Sequence[ReportedFinding]
+) -> Iterator[ReportedFinding]:
     """Yield what reports show besides the gates of a test: configured metrics, what to judge."""
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.finding_detail import measurement_finding

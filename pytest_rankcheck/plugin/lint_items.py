@@ -18,7 +18,7 @@ from pytest_rankcheck.reports.ledger import enter
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
-    from pytest_rankcheck.reports.findings import Finding
+    from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = ["check_lint", "lint_items"]
 
@@ -53,7 +53,7 @@ def _options(config: pytest.Config) -> LintOptions:
     return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
 
 
-def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[Finding]:
+def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFinding]:
     """Yield what the configured metrics can see: of the run that is given, or of ideal rankings."""
     from pytest_rankcheck.reports.findings import Note, Topic
     from pytest_rankcheck.reports.text.resolution_text import (

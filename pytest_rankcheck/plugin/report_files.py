@@ -16,7 +16,7 @@ from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.reports.findings import Finding
+    from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = ["write_reports"]
 
@@ -24,7 +24,7 @@ _STEP_SUMMARY_LIMIT = 900_000
 """Characters; GitHub takes a megabyte for a step."""
 
 
-def write_reports(config: pytest.Config, findings: Sequence[Finding]) -> Iterator[str]:
+def write_reports(config: pytest.Config, findings: Sequence[ReportedFinding]) -> Iterator[str]:
     """Write the requested reports; yield a line for each: where it is, or why it is not.
 
     Args:

@@ -18,11 +18,11 @@ from pytest_rankcheck.plugin import fixtures
 from pytest_rankcheck.plugin.configuration import CONFIG
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.reports.findings import Finding
+    from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = ["CARRIED", "LEDGER", "SessionFindings"]
 
-LEDGER = pytest.StashKey["list[Finding]"]()
+LEDGER = pytest.StashKey["list[ReportedFinding]"]()
 """The findings of a test."""
 CARRIED = "rankcheck"
 """The attribute of a test's report that carries its findings, in built-in types.
@@ -36,7 +36,7 @@ class SessionFindings:
     """Collects the findings of all tests, also from workers, and prints them at the end."""
 
     def __init__(self) -> None:
-        self.findings: list[Finding] = []
+        self.findings: list[ReportedFinding] = []
         self.failures: list[pytest.TestReport] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -102,7 +102,7 @@ def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -
         )
 
 
-def _branch_notes(config: pytest.Config) -> Iterator[Finding]:
+def _branch_notes(config: pytest.Config) -> Iterator[ReportedFinding]:
     """Yield the baselines that this branch changes, if they are compared with a commit."""
     if config.stash[CONFIG].baseline_ref is None:
         return

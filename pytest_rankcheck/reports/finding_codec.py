@@ -10,18 +10,18 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pytest_rankcheck.reports.findings import (
-    Finding,
     GateFinding,
     JudgingFinding,
     MeasurementFinding,
     MetricFinding,
     Note,
+    ReportedFinding,
     ResolutionFinding,
 )
 
 __all__ = ["FINDINGS", "decoded", "encoded", "to_builtin"]
 
-FINDINGS: dict[str, type[Finding]] = {
+FINDINGS: dict[str, type[ReportedFinding]] = {
     kind.__name__: kind
     for kind in (
         GateFinding,
@@ -35,16 +35,16 @@ FINDINGS: dict[str, type[Finding]] = {
 """Every kind of finding, by the name that is written beside its fields."""
 
 
-def encoded(finding: Finding) -> dict[str, Any]:
+def encoded(finding: ReportedFinding) -> dict[str, Any]:
     """Return a finding in built-in types, with the name of its class."""
     return {"finding": type(finding).__name__, **to_builtin(finding)}
 
 
-def decoded(data: Mapping[str, Any]) -> Finding:
+def decoded(data: Mapping[str, Any]) -> ReportedFinding:
     """Return the finding that `encoded` was given."""
     kind = FINDINGS[data["finding"]]
     finding = _value(kind, data)
-    assert isinstance(finding, Finding)
+    assert isinstance(finding, ReportedFinding)
     return finding
 
 

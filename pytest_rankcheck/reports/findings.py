@@ -16,7 +16,6 @@ from pytest_rankcheck.baselines.approval import Approval
 __all__ = [
     "DecisionDetail",
     "DocumentToJudge",
-    "Finding",
     "GapDetail",
     "GateDetail",
     "GateFinding",
@@ -28,6 +27,7 @@ __all__ = [
     "MetricResolutionDetail",
     "Note",
     "QueryDetail",
+    "ReportedFinding",
     "ResolutionFinding",
     "RunDetail",
     "TieDetail",
@@ -39,7 +39,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReportedFinding:
     """What an assertion or the test session found."""
 
     @property
@@ -112,7 +112,7 @@ _HEADINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Note(Finding):
+class Note(ReportedFinding):
     """A sentence about anything but one metric; or the result of a check that has no metric."""
 
     topic: Topic
@@ -146,7 +146,7 @@ def by_heading(notes: Iterable[Note]) -> dict[str, list[Note]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricFinding(Finding):
+class MetricFinding(ReportedFinding):
     """The mean of a metric on a golden set; as such it is shown and decides nothing."""
 
     golden_set: str
@@ -170,7 +170,7 @@ class GateFinding(MetricFinding):
     """Only if a report is written."""
 
 
-def with_test(finding: Finding, test: str) -> Finding:
+def with_test(finding: ReportedFinding, test: str) -> ReportedFinding:
     """Return a finding with the test that made it, unless it has one."""
     if isinstance(finding, GateFinding) and not finding.test:
         return replace(finding, test=test)
@@ -266,7 +266,7 @@ class UnjudgedDetail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasurementFinding(Finding):
+class MeasurementFinding(ReportedFinding):
     """The queries of a golden set, as ranked now and, if known, before."""
 
     key: str
@@ -344,7 +344,7 @@ class QueryDetail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResolutionFinding(Finding):
+class ResolutionFinding(ReportedFinding):
     """What metrics can see of a run on a golden set. A swap exchanges two neighbours."""
 
     golden_set: str
@@ -395,7 +395,7 @@ class DocumentToJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgingFinding(Finding):
+class JudgingFinding(ReportedFinding):
     """The unjudged documents at the top of the rankings, most influential first."""
 
     documents: tuple[DocumentToJudge, ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_rankcheck.reports.findings import Finding, GateFinding, MetricFinding
+from pytest_rankcheck.reports.findings import GateFinding, MetricFinding, ReportedFinding
 
 __all__ = ["properties_of"]
 
 
-def properties_of(findings: Iterable[Finding]) -> Iterator[tuple[str, object]]:
+def properties_of(findings: Iterable[ReportedFinding]) -> Iterator[tuple[str, object]]:
     """Yield the properties as names and values, such as ``rankcheck.web.RR`` and ``0.750000``."""
     for finding in findings:
         if isinstance(finding, MetricFinding):

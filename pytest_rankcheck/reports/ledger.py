@@ -11,11 +11,11 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.reports.findings import Finding, MeasurementFinding
+    from pytest_rankcheck.reports.findings import MeasurementFinding, ReportedFinding
 
 __all__ = ["Ledger", "collecting", "enter", "enter_measurement", "wants_detail"]
 
-Ledger = list["Finding"]
+Ledger = list["ReportedFinding"]
 
 _current: ContextVar[Ledger | None] = ContextVar("rankcheck_ledger", default=None)
 _detailed: ContextVar[bool] = ContextVar("rankcheck_detailed", default=False)
@@ -38,7 +38,7 @@ def wants_detail() -> bool:
     return _current.get() is not None and _detailed.get()
 
 
-def enter(finding: Finding) -> None:
+def enter(finding: ReportedFinding) -> None:
     """Enter a finding; outside a test nothing is collected."""
     ledger = _current.get()
     if ledger is not None:

@@ -11,12 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pytest_rankcheck.reports.finding_detail import rounded
 from pytest_rankcheck.reports.findings import (
     DocumentToJudge,
-    Finding,
     GateDetail,
     GateFinding,
     JudgingFinding,
     MeasurementFinding,
     Note,
+    ReportedFinding,
     ResolutionFinding,
 )
 
@@ -62,7 +62,7 @@ class Report:
         return tuple(note for note in self.notes if note.failed)
 
 
-def report_of(findings: Sequence[Finding], command: str) -> Report:
+def report_of(findings: Sequence[ReportedFinding], command: str) -> Report:
     """Return the report of what the tests of a session found.
 
     Args:
@@ -92,7 +92,7 @@ def report_of(findings: Sequence[Finding], command: str) -> Report:
     )
 
 
-def merged_resolutions(findings: Iterable[Finding]) -> list[ResolutionFinding]:
+def merged_resolutions(findings: Iterable[ReportedFinding]) -> list[ResolutionFinding]:
     """Return one finding for each golden set and run: the one with the most metrics."""
     largest: dict[tuple[str, str], ResolutionFinding] = {}
     for finding in findings:
@@ -103,7 +103,7 @@ def merged_resolutions(findings: Iterable[Finding]) -> list[ResolutionFinding]:
     return list(largest.values())
 
 
-def _documents(findings: Iterable[Finding]) -> list[DocumentToJudge]:
+def _documents(findings: Iterable[ReportedFinding]) -> list[DocumentToJudge]:
     """Return what to judge, each document of a query once, the most influential first."""
     documents: dict[tuple[str, str, str], DocumentToJudge] = {}
     for finding in findings:

@@ -22,7 +22,7 @@ from pytest_rankcheck import (
     assert_not_regressed,
     evaluate,
 )
-from pytest_rankcheck.reports.findings import Finding, Note, Topic, with_test
+from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, with_test
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import Report, report_of
 
@@ -33,7 +33,7 @@ def made_report(
     """Return the report of two gates and a bound on two runs."""
     now = evaluate(Run.from_dict(rankings), golden)
     then = evaluate(Run.from_dict(before), golden)
-    findings: list[Finding] = []
+    findings: list[ReportedFinding] = []
     for check in (
         lambda: assert_not_regressed(now, then, "nDCG@10", abs=0.01, by="locale"),
         lambda: assert_not_regressed(now, then, "RR", gate=Gate.noninferior(0.001)),

@@ -12,12 +12,12 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
 from pytest_rankcheck.reports.findings import (
     DocumentToJudge,
-    Finding,
     GapDetail,
     GateFinding,
     JudgingFinding,
     MetricFinding,
     Note,
+    ReportedFinding,
     TieDetail,
     Topic,
 )
@@ -35,7 +35,7 @@ NOW = evaluate(Run.from_dict({f"q{i}": ["bad", "new", "good"] for i in range(40)
 BEFORE = evaluate(Run.from_dict({f"q{i}": ["good", "bad"] for i in range(40)}), GOLDEN)
 
 
-def gate_findings() -> list[Finding]:
+def gate_findings() -> list[ReportedFinding]:
     """Return the measurement and the gate of a regression, with every part of a detail."""
     with collecting(detail=True) as ledger, pytest.raises(AssertionError):
         assert_not_regressed(NOW, BEFORE, "RR", gate=Gate.noninferior(0.01), by="locale")
@@ -51,7 +51,7 @@ def gate_findings() -> list[Finding]:
     return [*ledger[:-1], replace(gate, detail=detail)]
 
 
-FINDINGS_MADE: list[Finding] = [
+FINDINGS_MADE: list[ReportedFinding] = [
     *gate_findings(),
     *resolution_findings(NOW, ["RR", "nDCG@10"]),
     MetricFinding(golden_set="web", metric="RR", now=0.5, baseline=None, best=0.75),
@@ -77,12 +77,12 @@ FINDINGS_MADE: list[Finding] = [
 def test_every_kind_of_finding_is_tried() -> None:
     assert {type(finding) for finding in FINDINGS_MADE} == set(FINDINGS.values())
     # By name: a dataclass with slots is made twice, and the first stays a subclass.
-    kinds = [*Finding.__subclasses__(), *MetricFinding.__subclasses__()]
+    kinds = [*ReportedFinding.__subclasses__(), *MetricFinding.__subclasses__()]
     assert {kind.__name__ for kind in kinds} == set(FINDINGS)
 
 
 @pytest.mark.parametrize("finding", FINDINGS_MADE, ids=lambda finding: type(finding).__name__)
-def test_a_finding_is_the_same_after_json(finding: Finding) -> None:
+def test_a_finding_is_the_same_after_json(finding: ReportedFinding) -> None:
     data = json.loads(json.dumps(encoded(finding)))
     again = decoded(data)
     assert again == finding

@@ -5,7 +5,13 @@ from __future__ import annotations
 from contextvars import Context
 from dataclasses import replace
 
-from pytest_rankcheck.reports.findings import Finding, GateFinding, MetricFinding, Note, Topic
+from pytest_rankcheck.reports.findings import (
+    GateFinding,
+    MetricFinding,
+    Note,
+    ReportedFinding,
+    Topic,
+)
 from pytest_rankcheck.reports.ledger import collecting, enter
 from pytest_rankcheck.reports.text.summary_table import summary_lines
 
@@ -18,7 +24,7 @@ def row(
     )
 
 
-def texts(*findings: Finding) -> list[str]:
+def texts(*findings: ReportedFinding) -> list[str]:
     return [line.text for line in summary_lines(findings)]
 
 

@@ -12,9 +12,9 @@ from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.finding_detail import rankings_key, rounded
 from pytest_rankcheck.reports.findings import (
-    Finding,
     MetricResolutionDetail,
     Note,
+    ReportedFinding,
     ResolutionFinding,
     Topic,
 )
@@ -65,7 +65,7 @@ def ideal_resolution_findings(
         yield _finding(golden, table, f"ideal {golden.fingerprint}", None)
 
 
-def resolution_notes(findings: Iterable[Finding]) -> Iterator[Note]:
+def resolution_notes(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
     """Yield the tables and recommendations as notes of the summary."""
     for finding in merged_resolutions(findings):
         title = resolution_title(finding)

@@ -13,10 +13,10 @@ from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
-    Finding,
     GateFinding,
     MetricFinding,
     Note,
+    ReportedFinding,
     ResolutionFinding,
     by_heading,
 )
@@ -73,7 +73,7 @@ class _Row:
         )
 
 
-def summary_lines(findings: Sequence[Finding], width: int | None = None) -> Iterator[Line]:
+def summary_lines(findings: Sequence[ReportedFinding], width: int | None = None) -> Iterator[Line]:
     """Yield the lines of the section: the table, then the notes under their headings.
 
     Args:
@@ -93,7 +93,7 @@ def summary_lines(findings: Sequence[Finding], width: int | None = None) -> Iter
         yield from dict.fromkeys(lines)
 
 
-def _resolutions(findings: Sequence[Finding]) -> Iterator[Note]:
+def _resolutions(findings: Sequence[ReportedFinding]) -> Iterator[Note]:
     """Yield what golden sets can see, as notes; numpy is only imported if there is something."""
     if any(isinstance(finding, ResolutionFinding) for finding in findings):
         from pytest_rankcheck.reports.text.resolution_text import resolution_notes
