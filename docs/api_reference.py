@@ -32,7 +32,7 @@ class Group:
 
 
 GROUPS = (
-    Group("Golden sets", "golden-sets.md", "GoldenSet Query Finding"),
+    Group("Golden sets", "golden-sets.md", "GoldenSet Query LintFinding"),
     Group("Expectations", "behaviour.md#expectations-on-single-queries", "Expectation"),
     Group("Runs and rankers", "rankers.md", "Run rank"),
     Group(
@@ -115,7 +115,7 @@ INTERNAL = {
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places computed",
     "Approval": "now to_dict",
     "Expectation": "claim",
-    "Finding": "of",
+    "LintFinding": "of",
     "Gate": "ruling refuse_misfit allowed margin_to_rule_out level",
     "GoldenSet": "kind candidates_frame absent_feature lint_with positive_grades",
     "LabelSensitivity": "differences rulings",

@@ -14,7 +14,7 @@ from pytest_rankcheck.files.packed_files import failures_named, opened
 __all__ = [
     "LONGEST_LINE",
     "blocks_of_lines",
-    "decoded",
+    "decode_utf8",
     "line_too_long",
     "lines_of",
     "numbered_lines",
@@ -46,7 +46,7 @@ def numbered_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[in
             if len(raw) == LONGEST_LINE:
                 raise line_too_long(f"{path}:{number}", error)
             line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
-            yield number, decoded(line, f"{path}:{number}", error)
+            yield number, decode_utf8(line, f"{path}:{number}", error)
 
 
 def lines_of(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str]]:
@@ -99,10 +99,10 @@ def text_of(path: Path, error: type[RankcheckError]) -> str:
         error: as in `numbered_lines`, except for the length of lines.
     """
     with failures_named(path, error), opened(path) as file:
-        return decoded(file.read().removeprefix(codecs.BOM_UTF8), str(path), error)
+        return decode_utf8(file.read().removeprefix(codecs.BOM_UTF8), str(path), error)
 
 
-def decoded(raw: bytes, where: str, error: type[RankcheckError]) -> str:
+def decode_utf8(raw: bytes, where: str, error: type[RankcheckError]) -> str:
     """Decode UTF-8.
 
     Raises:

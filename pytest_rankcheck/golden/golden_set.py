@@ -20,8 +20,8 @@ from pytest_rankcheck.golden.golden_source import (
     checked_contradictions,
 )
 from pytest_rankcheck.golden.golden_subsets import (
+    in_query_order,
     merged,
-    reordered,
     restricted,
     reworded,
     sampled_ids,
@@ -307,7 +307,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: a query is not there, or none is left.
         """
         chosen = tuple(dict.fromkeys(query_ids))
-        return GoldenSet(reordered(self.subset(chosen)._contents, chosen), self.name)
+        return GoldenSet(in_query_order(self.subset(chosen)._contents, chosen), self.name)
 
     def reworded(self, texts: Mapping[str, str]) -> GoldenSet:
         """Return the queries of ``texts`` with these texts, and their judgments as they are.

@@ -10,7 +10,7 @@ from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Contradictions, Source
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["merged", "reordered", "restricted", "reworded", "sampled_ids"]
+__all__ = ["in_query_order", "merged", "restricted", "reworded", "sampled_ids"]
 
 
 def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
@@ -28,7 +28,7 @@ def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
     return part
 
 
-def reordered(contents: Contents, query_ids: Sequence[str]) -> Contents:
+def in_query_order(contents: Contents, query_ids: Sequence[str]) -> Contents:
     """Return the same golden set with its queries in another order."""
     whole = restricted(contents, query_ids)
     whole.queries = {query_id: whole.queries[query_id] for query_id in query_ids}

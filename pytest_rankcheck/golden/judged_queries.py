@@ -17,7 +17,7 @@ from pytest_rankcheck.errors import (
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.lint.lint_finding import Finding
+from pytest_rankcheck.golden.lint.lint_finding import LintFinding
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.query import Query, slices_of
 from pytest_rankcheck.golden.query_weights import clusters_of, effective_size, weights_of
@@ -258,7 +258,7 @@ class JudgedQueries:
         tolerance: float | None = None,
         min_queries: int = 30,
         rules: Collection[str] | None = None,
-    ) -> list[Finding]:
+    ) -> list[LintFinding]:
         """Return what in this set would mislead a gate, errors first.
 
         Args:
@@ -273,7 +273,7 @@ class JudgedQueries:
 
     def lint_with(
         self, options: LintOptions, rules: Collection[str] | None = None
-    ) -> list[Finding]:
+    ) -> list[LintFinding]:
         """Return the findings under these options; of some rules, or of all."""
         from pytest_rankcheck.golden.lint.linter import findings_of
 

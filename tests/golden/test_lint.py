@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rankcheck import Finding, GoldenSet, GoldenSetError, Run, evaluate
+from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding, Run, evaluate
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
 from tests.examples import examples
@@ -17,7 +17,7 @@ from tests.examples import examples
 NAMES = [rule.name for rule in ALL_RULES]
 
 
-def finding(golden: GoldenSet, rule: str, **options: object) -> Finding | None:
+def finding(golden: GoldenSet, rule: str, **options: object) -> LintFinding | None:
     """Return the finding of a rule, which has all that a finding has to have."""
     found = golden.lint(rules=[rule], **options)  # type: ignore[arg-type]
     assert len(found) <= 1

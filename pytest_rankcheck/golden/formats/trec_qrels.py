@@ -14,7 +14,7 @@ from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.packed_files import unpacked_suffix
-from pytest_rankcheck.files.text_files import blocks_of_lines, decoded
+from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, line_of, words_of_lines
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
 from pytest_rankcheck.golden.golden_contents import Contents, checked_id
@@ -63,7 +63,7 @@ def _add_by_line(contents: Contents, text: bytes, first_line: int) -> None:
         if raw.startswith(b"#") or not raw.strip():
             continue
         where = f"{contents.source.path}:{number}"
-        line = decoded(raw, where, GoldenSetError)
+        line = decode_utf8(raw, where, GoldenSetError)
         columns = columns_of(line)
         if len(columns) != _COLUMNS:
             raise GoldenSetError(

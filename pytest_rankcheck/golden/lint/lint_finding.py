@@ -7,7 +7,7 @@ from typing import Literal
 
 from pytest_rankcheck.errors import listed
 
-__all__ = ["Finding", "Level", "RuleResult"]
+__all__ = ["Level", "LintFinding", "RuleResult"]
 
 Level = Literal["error", "warning", "ignore"]
 
@@ -28,7 +28,7 @@ class RuleResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(RuleResult):
+class LintFinding(RuleResult):
     """A finding of the linter: what is wrong, where, why it matters, and what to do."""
 
     rule: str = ""
@@ -36,7 +36,7 @@ class Finding(RuleResult):
     """``"error"`` fails ``--rankcheck-lint``, ``"warning"`` is shown."""
 
     @classmethod
-    def of(cls, result: RuleResult, rule: str, level: Level) -> Finding:
+    def of(cls, result: RuleResult, rule: str, level: Level) -> LintFinding:
         """Return the result of a rule as a finding."""
         return cls(
             result.query_ids, result.what, result.why, result.remedy, result.places, rule, level

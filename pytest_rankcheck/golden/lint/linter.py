@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.lint import id_rules, judgment_rules, size_rules, text_rules
-from pytest_rankcheck.golden.lint.lint_finding import Finding
+from pytest_rankcheck.golden.lint.lint_finding import LintFinding
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.lint_rule import Linted, Rule
 
@@ -22,7 +22,7 @@ ALL_RULES: tuple[Rule, ...] = (
 
 def findings_of(
     contents: Contents, options: LintOptions, rules: Collection[str] | None = None
-) -> list[Finding]:
+) -> list[LintFinding]:
     """Return the findings, errors first.
 
     Args:
@@ -38,5 +38,5 @@ def findings_of(
             continue
         result = rule.look(linted)
         if result is not None:
-            findings.append(Finding.of(result, rule.name, level))
+            findings.append(LintFinding.of(result, rule.name, level))
     return sorted(findings, key=lambda finding: finding.level != "error")

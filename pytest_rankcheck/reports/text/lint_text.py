@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import Finding
+from pytest_rankcheck.golden.lint.lint_finding import LintFinding
 from pytest_rankcheck.reports.findings import Note, Topic
 
 __all__ = ["lint_notes", "lint_text"]
@@ -13,7 +13,7 @@ __all__ = ["lint_notes", "lint_text"]
 _PLACES = 5
 
 
-def lint_text(golden_name: str, queries: int, findings: Sequence[Finding]) -> str:
+def lint_text(golden_name: str, queries: int, findings: Sequence[LintFinding]) -> str:
     """Return all findings on a golden set: what, where, why it matters, what to do."""
     errors = sum(finding.level == "error" for finding in findings)
     warnings = len(findings) - errors
@@ -29,7 +29,7 @@ def lint_text(golden_name: str, queries: int, findings: Sequence[Finding]) -> st
     return "\n".join(lines)
 
 
-def lint_notes(golden_name: str, findings: Sequence[Finding]) -> Iterator[Note]:
+def lint_notes(golden_name: str, findings: Sequence[LintFinding]) -> Iterator[Note]:
     """Yield one line of the summary for each finding."""
     for finding in findings:
         yield Note(Topic.LINT, str(finding), quoted(golden_name))
