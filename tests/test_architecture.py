@@ -21,6 +21,7 @@ HOUSE = [
     "__main__",
     "plugin",
     "command_line",
+    "extension_registry",
     "assertions",
     "reports",
     "baselines",

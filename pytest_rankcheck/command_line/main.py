@@ -16,6 +16,7 @@ from pytest_rankcheck.command_line.measurement_options import INVALID, PASSED
 from pytest_rankcheck.command_line.metrics_command import add_metrics_command
 from pytest_rankcheck.command_line.show_command import add_show_command
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
+from pytest_rankcheck.extension_registry import ExtensionRegistry
 
 __all__ = ["main"]
 
@@ -63,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="MODULE",
-        help="import a module that registers metrics of yours, such as conftest",
+        help="import a module with extensions of yours, such as a conftest with metrics",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_compare_command(commands)
@@ -74,11 +75,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _import(name: str) -> None:
-    """Import a module; the working directory is searched too."""
+    """Import a module, from the working directory too; let it register its extensions."""
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        importlib.import_module(name)
+        module = importlib.import_module(name)
+        if hasattr(module, "pytest_rankcheck_register"):
+            module.pytest_rankcheck_register(ExtensionRegistry())
     except RankcheckError:
         raise
     except Exception as failure:

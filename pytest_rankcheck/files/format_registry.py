@@ -113,6 +113,7 @@ class Formats(Generic[T]):
         self._kind = kind
         self._error = error
         self._formats: dict[str, Format[T]] = {}
+        self._added: set[str] = set()
 
     @property
     def by_name(self) -> Mapping[str, Format[T]]:
@@ -123,6 +124,11 @@ class Formats(Generic[T]):
                 for entry in getattr(module, "FORMATS", None) or (module.FORMAT,):
                     self._formats[entry.name] = entry
         return self._formats
+
+    def add(self, entry: Format[T]) -> None:
+        """Add a format of an extension; it is asked first whether it recognises a file."""
+        self._formats = {**self.by_name, entry.name: entry}
+        self._added.add(entry.name)
 
     def named(self, name: str) -> Format[T]:
         """Return the format with this name.
@@ -154,6 +160,9 @@ class Formats(Generic[T]):
             )
         return chosen
 
+    def _detection_order(self, entry: Format[T]) -> tuple[bool, bool, bool]:
+        return entry.name not in self._added, not entry.is_binary, entry.is_vague
+
     def detected(self, path: Path, columns: Mapping[str, str] | None = None) -> Format[T]:
         """Return the format of a file, detected from its content.
 
@@ -166,7 +175,7 @@ class Formats(Generic[T]):
         """
         formats = self.by_name.values()
         sample = FileSample(path, self._error, columns)
-        for entry in sorted(formats, key=lambda entry: (not entry.is_binary, entry.is_vague)):
+        for entry in sorted(formats, key=self._detection_order):
             if entry.recognises(sample):
                 return entry
         if sample.is_folder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -12,13 +12,14 @@ from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.name_grammar import parts_of
 
-__all__ = ["ConfiguredGates", "gate_of"]
+__all__ = ["GATES", "ConfiguredGates", "gate_of"]
 
-_GATES: Mapping[str, Callable[..., Gate]] = {
+GATES: dict[str, Callable[..., Gate]] = {
     "tolerance": Gate.tolerance,
     "significant": Gate.significant,
     "noninferior": Gate.noninferior,
 }
+"""The gates by the names that a configuration uses; extensions add theirs."""
 
 
 def gate_of(text: str) -> Gate:
@@ -34,12 +35,12 @@ def gate_of(text: str) -> Gate:
             f"'{quoted(text)}' is not a gate; write name(parameter=value), such as "
             "noninferior(margin=0.02)"
         ) from None
-    if parts.name not in _GATES or parts.cutoff is not None:
+    if parts.name not in GATES or parts.cutoff is not None:
         raise ConfigurationError(
-            f"'{quoted(text)}' is not a gate{suggestion(parts.name, _GATES)}; gates are "
-            f"{', '.join(_GATES)}"
+            f"'{quoted(text)}' is not a gate{suggestion(parts.name, GATES)}; gates are "
+            f"{', '.join(GATES)}"
         )
-    make = _GATES[parts.name]
+    make = GATES[parts.name]
     arguments: dict[str, Any] = dict(parts.given)
     parameters = signature(make).parameters
     unknown = next((name for name in arguments if name not in parameters), None)

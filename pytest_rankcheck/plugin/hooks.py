@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, RankcheckError
-from pytest_rankcheck.plugin import fixtures
+from pytest_rankcheck.errors import RankcheckError
+from pytest_rankcheck.plugin import fixtures, hook_specifications
 from pytest_rankcheck.plugin.configuration import (
     CONFIG,
     add_options,
@@ -33,6 +33,11 @@ _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 # --- configuration ---------------------------------------------------------------------------
 
 
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks that other packages can implement."""
+    pluginmanager.add_hookspecs(hook_specifications)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
     add_options(parser)
@@ -41,10 +46,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the configuration; register the fixtures whose shape depends on it."""
     try:
+        if config.hook.pytest_rankcheck_register.get_hookimpls():
+            from pytest_rankcheck.extension_registry import ExtensionRegistry
+
+            config.hook.pytest_rankcheck_register(registry=ExtensionRegistry())
         chosen = read_configuration(config)
         if chosen.conventions:
             conventions_of(chosen)
-    except ConfigurationError as error:
+    except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[CONFIG] = chosen
     config.stash[RANKER_ORIGINS] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
@@ -13,7 +14,10 @@ from pytest_rankcheck.rankers.callable_adapters import (
     name_of,
 )
 
-__all__ = ["adapter_of", "is_ranker"]
+__all__ = ["ADDED_ADAPTERS", "adapter_of", "is_ranker"]
+
+ADDED_ADAPTERS: dict[str, tuple[Callable[[object], bool], Callable[[Any], object]]] = {}
+"""The adapters of extensions by name: whether one fits a ranker, and what is asked in its place."""
 
 _ID_KEYS = ("doc_id", "id", "source")
 """Metadata keys that hold the id of a retriever's document, if it has no id of its own."""
@@ -27,6 +31,9 @@ def adapter_of(ranker: object) -> Adapter:
     """
     if isinstance(ranker, Adapter):
         return ranker
+    for fits, adapt in ADDED_ADAPTERS.values():
+        if fits(ranker):
+            return adapter_of(adapt(ranker))
     ask = _retriever(ranker)
     if ask is not None:
         return CallableAdapter(ask, name_of(ranker))
@@ -40,7 +47,9 @@ def adapter_of(ranker: object) -> Adapter:
 
 def is_ranker(value: object) -> bool:
     """Whether an object can be used as a ranker."""
-    return isinstance(value, Adapter) or callable(value) or _retriever(value) is not None
+    if isinstance(value, Adapter) or callable(value) or _retriever(value) is not None:
+        return True
+    return any(fits(value) for fits, _ in ADDED_ADAPTERS.values())
 
 
 def _retriever(ranker: object) -> Callable[[str], object] | None:

@@ -1,0 +1,206 @@
+"""The registry that extensions are handed: what other packages add without a fork.
+
+A plugin or a ``conftest.py`` of the root folder implements ``pytest_rankcheck_register(registry)``;
+``python -m pytest_rankcheck --import MODULE`` calls the same function of a module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_rankcheck.errors import ConfigurationError, quoted
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.files.format_registry import Formats
+    from pytest_rankcheck.gates.gate import Gate
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.rankers.run import Run
+
+__all__ = ["ExtensionRegistry", "Recogniser"]
+
+Recogniser = Callable[[Path], bool]
+"""Whether a file has a format; the path may be a folder."""
+
+_ORIGINS: dict[tuple[str, str], str] = {}
+"""Where each extension came from, by its kind and name: one may be added again by the same code."""
+
+
+class ExtensionRegistry:
+    """Adds formats, metrics, rankers and gates.
+
+    Every method raises a `ConfigurationError` where another extension, or pytest-rankcheck itself,
+    has the name already. To add the same function again is fine, as test sessions in one process
+    do.
+    """
+
+    def add_golden_format(
+        self,
+        name: str,
+        read: Callable[[Path], GoldenSet],
+        *,
+        recognises: Recogniser | None = None,
+        description: str = "",
+    ) -> None:
+        """Add a file format of golden sets, for `GoldenSet.load` and ``rankcheck_golden``.
+
+        Args:
+            name: for ``format=name``.
+            read: reads a file or a folder.
+            recognises: tells whether a file has the format; it is asked before our own formats.
+                Without it, the format has to be named.
+            description: what the file looks like, for messages.
+        """
+        from pytest_rankcheck.golden.golden_set import GOLDEN_FORMATS
+
+        def contents(source: Any) -> Any:
+            return read(source.file)._contents
+
+        self._add_format(
+            "golden format",
+            GOLDEN_FORMATS,
+            name,
+            origin=read,
+            read=contents,
+            recognises=recognises,
+            description=description,
+        )
+
+    def add_run_format(
+        self,
+        name: str,
+        read: Callable[[Path], Run],
+        *,
+        recognises: Recogniser | None = None,
+        description: str = "",
+    ) -> None:
+        """Add a file format of runs, for `Run.load` and ``--rankcheck-run``.
+
+        Args:
+            name: for ``format=name``.
+            read: reads a file.
+            recognises: as in `add_golden_format`.
+            description: what the file looks like, for messages.
+        """
+        from pytest_rankcheck.rankers.run_file import RUN_FORMATS
+
+        def listings(reading: Any) -> Any:
+            return read(reading.path).listings()
+
+        self._add_format(
+            "run format",
+            RUN_FORMATS,
+            name,
+            origin=read,
+            read=listings,
+            recognises=recognises,
+            description=description,
+        )
+
+    def add_log_format(
+        self,
+        name: str,
+        read: Callable[[Path], Iterable[Mapping[str, object]]],
+        *,
+        recognises: Recogniser | None = None,
+        description: str = "",
+    ) -> None:
+        """Add a file format of session logs, for `SessionLog.load` and ``rankcheck_sessions``.
+
+        Args:
+            name: for ``format=name``.
+            read: yields the events of a file, each with the keys of a JSON line of a log.
+            recognises: as in `add_golden_format`.
+            description: what the file looks like, for messages.
+        """
+        from pytest_rankcheck.sessions.session_log import LOG_FORMATS
+
+        def rows(source: Any) -> Any:
+            return enumerate(read(source.path), start=1)
+
+        self._add_format(
+            "log format",
+            LOG_FORMATS,
+            name,
+            origin=read,
+            read=rows,
+            recognises=recognises,
+            description=description,
+        )
+
+    def add_metric(self, name: str, compute: Callable[..., Any], **declaration: Any) -> None:
+        """Add a metric.
+
+        Args:
+            name: its canonical name.
+            compute: the function of judged hits, cutoff and parameters.
+            declaration: what the decorator `metric` takes.
+        """
+        from pytest_rankcheck.metrics.metric_registry import metric
+
+        metric(name, **declaration)(compute)
+
+    def add_ranker_adapter(
+        self, name: str, fits: Callable[[object], bool], adapt: Callable[[Any], object]
+    ) -> None:
+        """Add an adapter, so that the objects of a library are rankers.
+
+        Args:
+            name: what messages call the adapter.
+            fits: tells whether an object is of that library; it is asked before our own adapters.
+            adapt: returns what is asked in its place: a callable from a query's text to document
+                ids, or a ranker of `pytest_rankcheck.rankers`, such as ``rankers.batch(...)``.
+        """
+        from pytest_rankcheck.rankers.adapter_choice import ADDED_ADAPTERS
+
+        self._note("ranker adapter", name, adapt)
+        ADDED_ADAPTERS[name] = (fits, adapt)
+
+    def add_gate(self, name: str, make: Callable[..., Gate]) -> None:
+        """Add a gate, for ``rankcheck_gate`` and ``compare --gate``.
+
+        Args:
+            name: how a configuration names it: ``name(parameter=value)``.
+            make: returns the gate; its parameters are those of the configuration.
+        """
+        from pytest_rankcheck.gates.configured_gates import GATES
+
+        self._note("gate", name, make, GATES)
+        GATES[name] = make
+
+    def _add_format(
+        self,
+        kind: str,
+        formats: Formats[Any],
+        name: str,
+        *,
+        origin: Callable[..., object],
+        read: Callable[[Any], Any],
+        recognises: Recogniser | None,
+        description: str,
+    ) -> None:
+        from pytest_rankcheck.files.format_registry import Format
+
+        self._note(kind, name, origin, formats.by_name)
+        formats.add(
+            Format(
+                name=name,
+                description=description or f"a format of {origin.__module__}",
+                recognises=lambda sample: recognises is not None and recognises(sample.path),
+                read=read,
+            )
+        )
+
+    def _note(
+        self, kind: str, name: str, function: Callable[..., object], taken: Iterable[str] = ()
+    ) -> None:
+        """Note where an extension comes from; refuse a name that is taken."""
+        origin = f"{function.__module__}.{function.__qualname__}"
+        holder = _ORIGINS.get((kind, name), "pytest-rankcheck" if name in taken else origin)
+        if holder != origin:
+            raise ConfigurationError(
+                f"the {kind} '{quoted(name)}' of {origin} has the name of one of {holder}; give it "
+                "another name"
+            )
+        _ORIGINS[kind, name] = origin
