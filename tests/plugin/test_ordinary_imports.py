@@ -1,0 +1,62 @@
+"""pytest's assertion rewriting leaves our own modules alone, also in an installed wheel."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+TEST = """
+import sys
+from importlib.machinery import SourceFileLoader
+
+def test_loaders(request):
+    import helper
+    from pytest_rankcheck import GoldenSet, evaluate
+    # What pytest imports before our finder is there.
+    before = {"pytest_rankcheck", "pytest_rankcheck.lazy_names", "pytest_rankcheck.plugin"}
+    ours = {name: module for name, module in sys.modules.items() if name.startswith("pytest_rankc")}
+    assert len(ours) > 20
+    rewritten = {name for name, module in ours.items() if type(module.__loader__) is not SourceFileLoader}
+    assert rewritten <= before
+    if EXPECTED:
+        assert rewritten == before
+    assert type(sys.modules[__name__].__loader__).__name__ == "AssertionRewritingHook"
+"""
+
+
+def run_pytest(python: str | Path, folder: Path, expected: bool) -> None:
+    (folder / "helper.py").write_text("", "utf-8")
+    (folder / "test_loaders.py").write_text(TEST.replace("EXPECTED", str(expected)), "utf-8")
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_loaders.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_our_modules_have_the_ordinary_loader(tmp_path: Path) -> None:
+    run_pytest(sys.executable, tmp_path, expected=False)
+
+
+@pytest.mark.slow
+def test_the_modules_of_a_wheel_have_the_ordinary_loader(tmp_path: Path) -> None:
+    """pytest marks every package of an installed distribution; here the finder is needed."""
+    environment = tmp_path / "environment"
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--system-site-packages", environment], check=True
+    )
+    python = environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    install = [python, "-m", "pip", "install", "-q", "--no-deps", "--ignore-installed", str(ROOT)]
+    done = subprocess.run(install, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"pip cannot install from the checkout here: {done.stderr[-300:]}")
+    (tmp_path / "project").mkdir()
+    run_pytest(python, tmp_path / "project", expected=True)
