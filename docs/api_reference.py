@@ -130,8 +130,6 @@ INTERNAL = {
 """Members that only the package itself uses, by class."""
 
 TYPES = {
-    "Check": "a function that returns a value in canonical form, or raises ValueError",
-    "Compute": "a function from `JudgedHits`, or what its unit needs, to one value per query",
     "Duplicates": '`"error"` or `"first"`',
     "Extra": '`"ignore"` or `"error"`',
     "FloatArray": "a numpy array of float64",
@@ -139,15 +137,17 @@ TYPES = {
     "Kind": '`"in_top"`, `"not_in_top"`, `"above"`, `"before"`, `"some_results"` or `"no_results"`',
     "LawResult": "a law, whether it holds, and a counterexample",
     "Level": '`"error"` or `"warning"`',
+    "MetricFunction": "a function from `JudgedHits`, or what its unit needs, to one value per query",
     "Missing": '`"empty"` or `"error"`',
-    "NoninferiorGate": "a `Gate`",
     "NoRelevant": '`"zero"` or `"exclude"`',
+    "NoninferiorGate": "a `Gate`",
+    "ParameterCheck": "a function that returns a value in canonical form, or raises ValueError",
     "Severity": '`"error"` or `"warn"`',
     "SignificantGate": "a `Gate`",
+    "Ties": '`"doc_id"`, `"input"` or `"error"`',
     "ToleranceGate": "a `Gate`",
     "Unit": '`"query"`, `"session"` or `"run"`',
     "Value": "a number, text, truth value, mapping of grades or `metrics.Call`",
-    "Ties": '`"doc_id"`, `"input"` or `"error"`',
 }
 
 """Types that signatures name and that are not public, and what they are."""

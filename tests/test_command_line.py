@@ -151,7 +151,7 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(not line.startswith(" ") for line in lines) == len(definitions())
     for name in ("MRR", "rr@10", "RR(rel=2)"):
         assert main(["metrics", name]) == 0
-        assert capsys.readouterr().out.startswith("RR\n  One over the rank")
+        assert capsys.readouterr().out.startswith("RR\n  Reciprocal rank:")
 
 
 @pytest.mark.parametrize(
@@ -201,5 +201,5 @@ def test_the_card_of_a_session_metric(capsys: pytest.CaptureFixture[str]) -> Non
         assert main(["metrics", name]) == 0
         told = capsys.readouterr().out
         assert "unit          session" in told
-        assert "laws          those of rankings say nothing of sessions" in told
+        assert "laws          do not apply to a metric of search sessions" in told
         assert "abandoned=" in told

@@ -14,7 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +28,7 @@ from pytest_rankcheck.golden.lint.linter import ALL_RULES
 from pytest_rankcheck.metrics import metric_registry
 from pytest_rankcheck.metrics.laws.law_check import LAWS, REQUIRED
 from pytest_rankcheck.metrics.laws.law_report import LawResult
-from pytest_rankcheck.metrics.laws.metric_card import card_of, share
+from pytest_rankcheck.metrics.laws.metric_card import card_of, percentage
 from pytest_rankcheck.metrics.laws.similarity_laws import PAIR_LAWS, check_similarity
 from pytest_rankcheck.metrics.metric_parameters import spelled
 from pytest_rankcheck.metrics.metric_registry import definitions, judged_definitions
@@ -303,7 +303,7 @@ def table_of_cards() -> str:
             "<br>".join([better, ", ".join(parameters)]).removesuffix("<br>"),
             laws_in_words(list(card.laws())),
             "<br>".join(
-                f"`{report.checked}` {share(report.seen_binary)}, {share(report.seen_graded)}"
+                f"`{report.checked}` {percentage(report.seen_binary)}, {percentage(report.seen_graded)}"
                 for report in card.reports
             ),
             entry.reference,
@@ -330,7 +330,7 @@ def laws_in_words(laws: list[tuple[LawResult, ...]]) -> str:
 
 def table_of_laws() -> str:
     """Return the manual's table of the laws of metrics: their docstrings."""
-    return definitions_of([*REQUIRED, *LAWS])
+    return definitions_of({law.__name__: law for law in (*REQUIRED, *LAWS)})
 
 
 def table_of_pair_laws() -> str:
@@ -338,22 +338,21 @@ def table_of_pair_laws() -> str:
     return definitions_of(PAIR_LAWS)
 
 
-def definitions_of(laws: Sequence[Callable[..., object]]) -> str:
+def definitions_of(laws: Mapping[str, Callable[..., object]]) -> str:
     rows = ["| law | what it says | exactly |", "|---|---|---|"]
-    for law in laws:
+    for name, law in laws.items():
         first, _, rest = inspect.getdoc(law).partition("\n")
         exact = " ".join(rest.split()).replace("``", "`").replace("|", "\\|").replace("*", "\\*")
-        rows.append(f"| `{law.__name__}` | {first} | {exact} |")
+        rows.append(f"| `{name}` | {first} | {exact} |")
     return "\n".join(rows) + "\n"
 
 
 def table_of_similarity_laws() -> str:
     """Return the manual's table of which similarity keeps which law."""
-    names = [law.__name__ for law in PAIR_LAWS]
-    rows = [f"| function | {' | '.join(f'`{name}`' for name in names)} |", "|---" * 8 + "|"]
+    rows = [f"| function | {' | '.join(f'`{name}`' for name in PAIR_LAWS)} |", "|---" * 8 + "|"]
     for entry in similarities().values():
         found = {result.law: result.holds for result in check_similarity(entry)}
-        cells = ["yes" if found[name] else "no" for name in names]
+        cells = ["yes" if found[name] else "no" for name in PAIR_LAWS]
         rows.append(f"| `{entry.compute.__name__}` | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 

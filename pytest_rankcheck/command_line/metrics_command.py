@@ -6,8 +6,9 @@ import argparse
 
 from pytest_rankcheck.command_line.measurement_options import PASSED, Commands
 from pytest_rankcheck.metrics.laws.metric_card import card_of
+from pytest_rankcheck.metrics.metric_definition import Definition
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.metric_registry import Definition, definition, definitions
+from pytest_rankcheck.metrics.metric_registry import definition, definitions
 
 __all__ = ["add_metrics_command"]
 

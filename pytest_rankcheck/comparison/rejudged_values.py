@@ -17,7 +17,7 @@ __all__ = ["can_rejudge", "values_under"]
 
 def can_rejudge(side: Measured, metric: Metric) -> bool:
     """Return whether the rankings of a side are known far enough down to compute a metric."""
-    if metric.definition.foreign or metric.unit != "query":
+    if metric.definition.ir_measures or metric.unit != "query":
         return False
     if side.known_depth is None:
         return True

@@ -18,8 +18,8 @@ from pytest_rankcheck.evaluation.tied_scores import TieOrder
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.metrics.metric_registry import Unit
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.mean_differences import Differences

@@ -10,10 +10,10 @@ from pytest_rankcheck.metrics.ir_measures_bridge import measure_of
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["foreign_values"]
+__all__ = ["ir_measures_values"]
 
 
-def foreign_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
+def ir_measures_values(name: str, run: Run, golden: GoldenSet) -> FloatArray:
     """Return the value of each query of ``golden`` that ir_measures computes, ``[Q]``.
 
     Rankings are passed as falling scores, so that our order counts however that library breaks

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.ir_measures_values import foreign_values
+from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
 from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
 from pytest_rankcheck.evaluation.tied_scores import TieOrder, tied_queries, ties_reordered
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -131,8 +131,8 @@ class RunEvaluation(Evaluation):
         return ranks
 
     def _computed(self, metric: Metric) -> FloatArray:
-        if metric.definition.foreign:
-            values = foreign_values(metric.definition.foreign, self.run, self.golden)
+        if metric.definition.ir_measures:
+            values = ir_measures_values(metric.definition.ir_measures, self.run, self.golden)
         elif metric.unit == "run":
             values = metric.compute(self._whole_run(metric))
         else:

@@ -16,8 +16,8 @@ from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import Query, label_of
+from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.metric_registry import Unit
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.rankers.query_hits import hits_in_order
 from pytest_rankcheck.sessions.session_log import SessionLog
@@ -73,7 +73,7 @@ class SessionEvaluation(Evaluation):
         return None
 
     def _computed(self, metric: Metric) -> FloatArray:
-        if metric.definition.foreign:
+        if metric.definition.ir_measures:
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
         return metric.compute(self._trails)
 

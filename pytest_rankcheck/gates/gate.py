@@ -181,7 +181,7 @@ class Gate:
         """Return how the order of tied documents affects the mean; None if it does not."""
         evaluation, metric = comparison.evaluation, verdict.metric
         tied = evaluation.tied(metric.cutoff)
-        if not tied or metric.definition.foreign:
+        if not tied or metric.definition.ir_measures:
             return None
         verdicts = [
             self._decided(compare(evaluation.with_ties(order), comparison.other), metric, by)

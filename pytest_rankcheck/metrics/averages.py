@@ -12,18 +12,18 @@ from pytest_rankcheck.statistics.array_types import FloatArray
 __all__ = ["Aggregate", "mean_of", "median_of"]
 
 Aggregate = Literal["arithmetic", "geometric", "median"]
-"""Which mean over the queries is the metric's."""
+"""How the values of the queries are averaged."""
 
 
 def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate) -> float:
     """Return the mean of the values that are not NaN; NaN if there are none.
 
-    The sum is exact, so that the order of the queries changes nothing.
+    The sum is exact, so it does not depend on the order of the queries.
 
     Args:
         values: the value of each query, ``[Q]``.
-        weights: how much each counts, ``[Q]``; None: all the same.
-        aggregate: which mean.
+        weights: the weight of each query, ``[Q]``; None if all are equal.
+        aggregate: which mean to compute.
     """
     is_counted = ~np.isnan(values)
     counted = values[is_counted]
@@ -43,7 +43,7 @@ def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate
 def median_of(values: FloatArray, weights: FloatArray | None = None) -> float:
     """Return the weighted median: half of the weight is at or below it, half at or above.
 
-    NaN is left out; NaN if nothing is left.
+    NaN values are left out; the result is NaN if nothing is left.
     """
     is_counted = ~np.isnan(values)
     counted = values[is_counted]

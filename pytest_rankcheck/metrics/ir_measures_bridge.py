@@ -1,4 +1,4 @@
-"""Measures of ir_measures that are not in the catalogue, under the name ``ir_measures:...``."""
+"""Measures of ir_measures that are not in our catalogue, under the names ``ir_measures:...``."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.metric_registry import Definition
+from pytest_rankcheck.metrics.metric_definition import Definition
 from pytest_rankcheck.metrics.name_grammar import parts_of
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["PREFIX", "foreign_definition", "measure_of"]
+__all__ = ["PREFIX", "ir_measures_definition", "measure_of"]
 
 PREFIX = "ir_measures:"
 
 
 @lru_cache(maxsize=256)
-def foreign_definition(text: str) -> Definition:
+def ir_measures_definition(text: str) -> Definition:
     """Return the definition of the measure that ir_measures calls ``text``.
 
     Raises:
-        MetricError: ir_measures is not installed, or it does not know the measure.
+        MetricError: ir_measures is not installed, or the measure is unknown to it.
     """
     measure = measure_of(text)
     return Definition(
@@ -31,7 +31,7 @@ def foreign_definition(text: str) -> Definition:
         summary=str(getattr(measure, "__doc__", None) or "").strip().partition("\n")[0],
         reference="ir_measures (MacAvaney, Macdonald and Ounis, ECIR 2022)",
         at=None,
-        foreign=str(measure),
+        ir_measures=str(measure),
     )
 
 
@@ -39,7 +39,7 @@ def measure_of(text: str) -> Any:
     """Return the measure that ir_measures calls ``text``, without our prefix.
 
     Raises:
-        MetricError: as in `foreign_definition`.
+        MetricError: as in `ir_measures_definition`.
     """
     if find_spec("ir_measures") is None:
         raise MetricError(
@@ -48,7 +48,7 @@ def measure_of(text: str) -> Any:
         )
     from ir_measures.measures import registry
 
-    parts = parts_of(text)  # not with its own parser, which Python 3.14 ends
+    parts = parts_of(text)  # its own parser does not run on Python 3.14
     try:
         measure = registry[parts.name]  # KeyError: no such measure
         given = dict(parts.given)
@@ -62,5 +62,7 @@ def measure_of(text: str) -> Any:
 
 
 def _without_hits(hits: JudgedHits, cutoff: int | None) -> FloatArray:
-    """Refuse: a foreign measure is computed from the run, not from the judged hits."""
-    raise MetricError("a measure of ir_measures is not computed from judged hits; use evaluate()")
+    """Raise an error: ir_measures computes the measure from the run, not from judged hits."""
+    raise MetricError(
+        "a measure of ir_measures cannot be computed from judged hits; use evaluate()"
+    )

@@ -1,4 +1,4 @@
-"""The judged hits: all that a metric needs to know of a run and a golden set."""
+"""The judged hits: everything that a metric needs from a run and a golden set."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ __all__ = ["JudgedHits", "last_of_running_sum", "padded"]
 class JudgedHits:
     """The documents of a block of queries that are both ranked and judged.
 
-    Q queries; J is the largest number of judged documents that one of them retrieved, I the
-    largest number that one of them has judged. NaN, mostly at the end of a row, is no document.
+    Q is the number of queries, J the largest number of judged documents retrieved for one of them,
+    I the largest number of documents judged for one of them. NaN is padding, usually at the end of
+    a row.
     """
 
     ranks: FloatArray
@@ -28,18 +29,18 @@ class JudgedHits:
     """``[Q, J]`` the grades of the same documents."""
 
     retrieved: FloatArray
-    """``[Q]`` how many documents were ranked, judged or not."""
+    """``[Q]`` the number of ranked documents, judged or not."""
 
     ideal: FloatArray
     """``[Q, I]`` the grades of all judged documents, retrieved or not, highest first."""
 
     max_grade: float = 0.0
-    """The highest grade of the whole golden set, whatever block this is."""
+    """The highest grade of the whole golden set, not only of this block."""
 
     def judged_only(self) -> JudgedHits:
         """Return the hits as if no unjudged document had been ranked.
 
-        As with trec_eval ``-J``, a document with a negative grade counts as unjudged.
+        As in trec_eval with ``-J``, a document with a negative grade counts as unjudged.
         """
         judged = self.grades >= 0
         return JudgedHits(
@@ -52,7 +53,7 @@ class JudgedHits:
 
 
 def padded(rows: Sequence[Sequence[float]]) -> FloatArray:
-    """Return ``rows`` as one matrix as wide as the longest, the rest NaN."""
+    """Return ``rows`` as one matrix, padded with NaN to the length of the longest row."""
     lengths = np.fromiter(map(len, rows), dtype=np.intp, count=len(rows))
     width = int(lengths.max(initial=0))
     matrix = np.full((len(rows), width), np.nan)
@@ -63,13 +64,13 @@ def padded(rows: Sequence[Sequence[float]]) -> FloatArray:
 
 
 def last_of_running_sum(terms: FloatArray) -> FloatArray:
-    """Return the sum of each row of ``terms`` ``[Q, J]``, added from left to right.
+    """Return the sum of each row of ``terms`` ``[Q, J]``, added from left to right, ``[Q]``.
 
-    ``numpy.sum`` groups the terms by the width of the matrix, so the last bit of a query's
-    value would depend on which queries share its block. A running sum does not, and the zeros
-    of the padding leave it as it is.
+    ``numpy.sum`` groups the terms by the width of the matrix, so the last bit of a query's value
+    would depend on the other queries in its block. A running sum does not, and the zeros of the
+    padding do not change it.
     """
     if terms.shape[1] == 0:
         return np.zeros(terms.shape[0])
-    sums: FloatArray = np.cumsum(terms, axis=1)[:, -1] + 0.0  # -0 with and without padding
+    sums: FloatArray = np.cumsum(terms, axis=1)[:, -1] + 0.0  # no negative zero
     return sums

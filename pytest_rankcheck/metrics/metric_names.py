@@ -1,4 +1,4 @@
-"""What a metric's name means: the definition, its parameters checked and completed, a cutoff."""
+"""Metric names: parsing a name into a definition, checked parameters and a cutoff."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from importlib.util import find_spec
 from typing import Any
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
-from pytest_rankcheck.metrics.ir_measures_bridge import PREFIX, foreign_definition
-from pytest_rankcheck.metrics.laws.declared_laws import Holds
+from pytest_rankcheck.metrics.ir_measures_bridge import PREFIX, ir_measures_definition
+from pytest_rankcheck.metrics.laws.declared_laws import LawStatus
+from pytest_rankcheck.metrics.metric_definition import Definition, MetricInput, Unit
 from pytest_rankcheck.metrics.metric_parameters import Value, spelled
 from pytest_rankcheck.metrics.metric_registry import (
-    Block,
-    Definition,
-    Unit,
     definition,
     generation,
-    known,
+    registered,
     trec_eval_definition,
 )
 from pytest_rankcheck.metrics.name_grammar import parts_of
@@ -30,14 +28,14 @@ from pytest_rankcheck.statistics.array_types import FloatArray
 __all__ = ["USUAL_METRICS", "Metric", "MetricLike"]
 
 USUAL_METRICS = ("nDCG@10", "RR")
-"""The metrics that are shown when none are configured."""
+"""The metrics that are shown if none are configured."""
 
 _LARGEST_CUTOFF = 2**53
 _RECALL = "recall"
 _TREC_EVAL_NAME = re.compile(r"([A-Za-z_]*[A-Za-z])[_.](\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})")
-"""``ndcg_cut_10`` as trec_eval prints it, ``ndcg_cut.10`` as it is asked for."""
+"""``ndcg_cut_10`` as trec_eval prints it, ``ndcg_cut.10`` as its command line takes it."""
 _OTHER_MEANING = frozenset({"Accuracy"})
-"""Names that mean one thing in ir_measures and another here."""
+"""Names that have different meanings in ir_measures and here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +49,30 @@ class Metric:
 
     @staticmethod
     def parse(text: MetricLike) -> Metric:
-        """Return the metric that a name means.
+        """Return the metric with a name.
 
         Args:
-            text: a name in the grammar above, a ``Metric``, or an ir_measures object. Names and
-                aliases ignore case.
+            text: a name such as ``"nDCG(gain=exponential)@10"``, a ``Metric``, or an ir_measures
+                object. Names and aliases ignore case.
 
         Raises:
-            MetricError: no such metric, an unknown parameter, a value that the parameter does
-                not take, a cutoff that is not a positive whole number, or not a name at all.
+            MetricError: the name is malformed, the metric or a parameter is unknown, a
+                parameter's value is invalid, or the cutoff is not a positive whole number.
         """
         if isinstance(text, Metric):
             return text
         if not isinstance(text, str):
             if not type(text).__module__.startswith("ir_measures"):
                 raise MetricError(
-                    f"a metric is a name such as 'nDCG@10', a Metric or an ir_measures object, "
-                    f"not {type(text).__name__}: {quoted(text)}"
+                    f"a metric must be a name such as 'nDCG@10', a Metric or an ir_measures "
+                    f"object, not {type(text).__name__}: {quoted(text)}"
                 )
             return _of_object(text)
         return _parse(text, generation())
 
     @staticmethod
     def of(name: str, cutoff: int | None = None, **parameters: object) -> Metric:
-        """Return the metric ``name`` at ``cutoff`` with these parameters; None means not given.
+        """Return the metric ``name`` at ``cutoff``; parameters that are None keep their defaults.
 
         Raises:
             MetricError: as in `parse`.
@@ -89,16 +87,16 @@ class Metric:
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a larger value is a better ranking."""
+        """Whether a higher value means a better ranking."""
         return self.definition.higher_is_better
 
     @property
     def unit(self) -> Unit:
-        """What has a value of the metric: each query, or each session of a log."""
+        """What has one value each: ``"query"``, ``"session"`` or ``"run"``."""
         return self.definition.unit
 
-    def compute(self, block: Block) -> FloatArray:
-        """Return the value of each query, or session, of ``block``, ``[Q]``."""
+    def compute(self, block: MetricInput) -> FloatArray:
+        """Return the value of each query or session of ``block``, ``[Q]``."""
         return self.definition(block, self.cutoff, dict(self.parameters))
 
     def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
@@ -107,16 +105,16 @@ class Metric:
 
     @property
     def needs_grades(self) -> bool:
-        """Whether the metric tells grades apart, so that it says little on a binary set."""
+        """Whether the metric needs more than two grades to be informative."""
         return self.definition.needs_grades(dict(self.parameters))
 
     @property
     def is_monotone(self) -> bool:
-        """Whether a document that moves up past one of a lower grade never makes it worse."""
+        """Whether moving a document up past one with a lower grade never makes the value worse."""
         return self.declared("monotone") is True
 
-    def declared(self, law: str) -> Holds | None:
-        """Return whether a law is declared to hold of it; None: nothing is declared."""
+    def declared(self, law: str) -> LawStatus | None:
+        """Return whether the metric declares a law to hold; None if it declares nothing."""
         return self.definition.declared(law, dict(self.parameters), self.cutoff)
 
     def __str__(self) -> str:
@@ -124,12 +122,12 @@ class Metric:
         if self.definition.at == _RECALL:
             at = values.pop(_RECALL)  # type: ignore[assignment]
         declared = self.definition.parameters
-        said = [
+        spellings = [
             f"{name}={spelled(value)}"
             for name, value in values.items()
             if value != declared[name].default
         ]
-        brackets = f"({','.join(said)})" if said else ""
+        brackets = f"({','.join(spellings)})" if spellings else ""
         return f"{self.name}{brackets}" + ("" if at is None else f"@{spelled(at)}")
 
 
@@ -138,82 +136,84 @@ MetricLike = str | Metric | Any
 
 
 def _of_object(measure: object) -> Metric:
-    """Return our metric of an object of ir_measures, or one that ir_measures computes."""
+    """Return our metric for an ir_measures object, or one that ir_measures computes."""
     text = str(measure)
     if getattr(measure, "NAME", None) not in _OTHER_MEANING:
         with suppress(MetricError):
             return _parse(text, generation())
-    return Metric(foreign_definition(text))
+    return Metric(ir_measures_definition(text))
 
 
-def _foreign(name: str, text: str) -> Metric | None:
-    """Return what ir_measures calls ``text``, where that is installed and ``name`` is not ours."""
-    if known(name) is None and find_spec("ir_measures") is not None:
+def _computed_by_ir_measures(name: str, text: str) -> Metric | None:
+    """Return the ir_measures metric ``text`` if that is installed and ``name`` is not ours."""
+    if registered(name) is None and find_spec("ir_measures") is not None:
         with suppress(MetricError):
-            return Metric(foreign_definition(text.strip()))
+            return Metric(ir_measures_definition(text.strip()))
     return None
 
 
 @lru_cache(maxsize=1024)
 def _parse(text: str, _generation: int) -> Metric:
-    """Return the metric that ``text`` means, as long as no other is registered."""
+    """Return the metric that ``text`` means; the generation makes new registrations count."""
     if text.strip().startswith(PREFIX):
-        return Metric(foreign_definition(text.strip().removeprefix(PREFIX)))
-    of_trec_eval = _TREC_EVAL_NAME.fullmatch(text.strip())
-    if of_trec_eval and (known := trec_eval_definition(of_trec_eval[1])):
-        number = of_trec_eval[2]
-        return _build(known.name, {}, float(number) if "." in number else int(number), text)
+        return Metric(ir_measures_definition(text.strip().removeprefix(PREFIX)))
+    trec_eval_name = _TREC_EVAL_NAME.fullmatch(text.strip())
+    if trec_eval_name and (entry := trec_eval_definition(trec_eval_name[1])):
+        number = trec_eval_name[2]
+        return _build(entry.name, {}, float(number) if "." in number else int(number), text)
     parts = parts_of(text)
-    return _foreign(parts.name, text) or _build(parts.name, parts.given, parts.cutoff, text)
+    return _computed_by_ir_measures(parts.name, text) or _build(
+        parts.name, parts.given, parts.cutoff, text
+    )
 
 
 def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) -> Metric:
     """Check the parts of a name against the metric's definition."""
-    found = definition(name)
-    if found.at == _RECALL and cutoff is not None:
+    entry = definition(name)
+    if entry.at == _RECALL and cutoff is not None:
         given, cutoff = {**given, _RECALL: cutoff}, None
-    values = {key: parameter.default for key, parameter in found.parameters.items()}
-    for key, value in _translated(found, given, text):
-        parameter = found.parameters.get(key)
+    values = {key: parameter.default for key, parameter in entry.parameters.items()}
+    for key, value in _translated(entry, given, text):
+        parameter = entry.parameters.get(key)
         if parameter is None:
-            hint = suggestion(key, found.parameters) or f"; it has {', '.join(found.parameters)}"
-            raise MetricError(f"{found.name} has no parameter '{quoted(key)}'{hint}")
+            hint = suggestion(key, entry.parameters) or f"; it has {', '.join(entry.parameters)}"
+            raise MetricError(f"{entry.name} has no parameter '{quoted(key)}'{hint}")
         try:
             values[key] = parameter.canonical(value)
         except ValueError as refusal:
             raise MetricError(
-                f"{found.name}: {key}={quoted(value)} is not possible{refusal}; "
+                f"{entry.name}: {key}={quoted(value)} is invalid{refusal}; "
                 f"{key} takes {parameter.allowed}"
             ) from None
-    for key, parameter in found.parameters.items():
+    for key, parameter in entry.parameters.items():
         if parameter.is_required and values[key] is None:
             raise MetricError(
-                f"{found.name} needs {key}=, for which no default would be right: "
+                f"{entry.name} needs {key}=, which has no default: "
                 f"{parameter.description}; {key} takes {parameter.allowed}, as in "
-                f"{found.name}({key}={parameter.allowed.split()[0].rstrip(',')})"
+                f"{entry.name}({key}={parameter.allowed.split()[0].rstrip(',')})"
             )
-    if found.at == _RECALL and values[_RECALL] is None:
-        raise MetricError(f"{found.name} needs a recall level after the @, as in {found.name}@0.1")
-    if found.at is None and cutoff is not None:
-        raise MetricError(f"{found.name}@{quoted(cutoff, 40)}: {found.name} has no cutoff")
-    return Metric(found, tuple(values.items()), _checked_cutoff(cutoff, found.name))
+    if entry.at == _RECALL and values[_RECALL] is None:
+        raise MetricError(f"{entry.name} needs a recall level after the @, as in {entry.name}@0.1")
+    if entry.at is None and cutoff is not None:
+        raise MetricError(f"{entry.name}@{quoted(cutoff, 40)}: {entry.name} has no cutoff")
+    return Metric(entry, tuple(values.items()), _checked_cutoff(cutoff, entry.name))
 
 
 def _translated(
-    found: Definition, given: Mapping[str, object], text: str
+    entry: Definition, given: Mapping[str, object], text: str
 ) -> Iterator[tuple[str, object]]:
-    """Put the parameters of ir_measures into our terms; leave the others as they are."""
+    """Yield the parameters with those of ir_measures translated into ours."""
     for key, value in given.items():
-        if key in found.synonyms:
-            meanings = found.synonyms[key]
+        if key in entry.synonyms:
+            meanings = entry.synonyms[key]
             if value not in meanings:
                 raise MetricError(
-                    f"{quoted(text)}: {key}={quoted(value)} is not possible; "
+                    f"{quoted(text)}: {key}={quoted(value)} is invalid; "
                     f"{key} takes {' or '.join(meanings)}"
                 )
             yield from meanings[str(value)].items()
         else:
-            yield found.renamed.get(key, key), value
+            yield entry.renamed.get(key, key), value
 
 
 def _checked_cutoff(cutoff: object, name: str) -> int | None:
@@ -224,5 +224,7 @@ def _checked_cutoff(cutoff: object, name: str) -> int | None:
     except TypeError:
         whole = 0
     if not 1 <= whole <= _LARGEST_CUTOFF or isinstance(cutoff, bool):
-        raise MetricError(f"{name}@{quoted(cutoff, 40)}: a cutoff is a whole number of at least 1")
+        raise MetricError(
+            f"{name}@{quoted(cutoff, 40)}: a cutoff must be a whole number of at least 1"
+        )
     return int(whole)

@@ -1,4 +1,4 @@
-"""What a metric's parameter may be: its default, the values it takes, how a name spells it."""
+"""The parameters of a metric: defaults, valid values, and their spelling in a metric's name."""
 
 from __future__ import annotations
 
@@ -34,37 +34,37 @@ class Call:
 
 
 Value = None | bool | float | str | Call | tuple[tuple[float, float], ...]
-"""A parameter's value in canonical, hashable form; a mapping is a tuple of sorted pairs."""
+"""A parameter's value in canonical, hashable form; a mapping becomes a tuple of sorted pairs."""
 
-Check = Callable[[object], Value]
-"""Brings a value into canonical form, or raises ValueError."""
+ParameterCheck = Callable[[object], Value]
+"""Returns a value in canonical form, or raises ValueError, whose message ends the error message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a metric, as it may stand between the brackets of the metric's name."""
+    """One parameter of a metric, written in brackets in the metric's name."""
 
     name: str
     default: Value
-    check: Check
+    check: ParameterCheck
     allowed: str
-    """What the parameter takes, in words, for messages and the manual."""
+    """The valid values, in words, for messages and the manual."""
     description: str = ""
     is_required: bool = False
-    """Whether it has to be said, because no default would be right; then the default is None."""
+    """Whether a value must be given because no default would be right; then the default is None."""
 
     def canonical(self, value: object) -> Value:
         """Return ``value`` in canonical form.
 
         Raises:
-            ValueError: the parameter does not take this value.
+            ValueError: the value is invalid.
         """
         is_default = value == self.default and not self.is_required
         return self.default if is_default else self.check(value)
 
 
-def choice(*words: str) -> Check:
-    """Accept one of some words."""
+def choice(*words: str) -> ParameterCheck:
+    """Return a check that accepts one of these words, in any case."""
 
     def check(value: object) -> Value:
         if isinstance(value, str) and value.casefold() in words:
@@ -80,8 +80,15 @@ def number(
     above: float = -math.inf,
     at_most: float = math.inf,
     below: float = math.inf,
-) -> Check:
-    """Accept a finite number within bounds; whole numbers stay whole."""
+) -> ParameterCheck:
+    """Return a check that accepts a finite number within bounds.
+
+    Args:
+        at_least: the lowest valid value.
+        above: a bound that valid values must exceed.
+        at_most: the highest valid value.
+        below: a bound that valid values must stay below.
+    """
 
     def check(value: object) -> Value:
         if isinstance(value, bool) or not isinstance(value, Real):
@@ -98,24 +105,32 @@ def number(
 
 
 def flag(value: object) -> Value:
-    """Accept true or false."""
+    """Return ``value`` if it is true or false.
+
+    Raises:
+        ValueError: it is not.
+    """
     if isinstance(value, bool):
         return value
     raise ValueError
 
 
 def mapping(value: object) -> Value:
-    """Accept a mapping of grades to gains, neither of them NaN or infinite, gains not negative."""
+    """Return a mapping of finite grades to finite gains of at least 0 as sorted pairs.
+
+    Raises:
+        ValueError: ``value`` is not such a mapping, or is empty.
+    """
     pairs = dict(value) if isinstance(value, (Mapping, tuple)) else {}
     if not pairs:
         raise ValueError
     grade, gain = number(), number(at_least=0)
-    read = {_plain(grade(key)): _plain(gain(val)) for key, val in pairs.items()}
-    return tuple(sorted(read.items()))
+    gains = {_as_number(grade(key)): _as_number(gain(val)) for key, val in pairs.items()}
+    return tuple(sorted(gains.items()))
 
 
-def call(name: str, *arguments: Check) -> Check:
-    """Accept ``name(...)`` with these arguments."""
+def call(name: str, *arguments: ParameterCheck) -> ParameterCheck:
+    """Return a check that accepts ``name(...)`` with arguments that pass these checks."""
 
     def check(value: object) -> Value:
         if not isinstance(value, Call) or value.name.casefold() != name:
@@ -123,13 +138,13 @@ def call(name: str, *arguments: Check) -> Check:
         if len(value.arguments) != len(arguments):
             raise ValueError(f"; {name} takes {len(arguments)} argument(s)")
         pairs = zip(arguments, value.arguments, strict=True)
-        return Call(name, tuple(_plain(accept(argument)) for accept, argument in pairs))
+        return Call(name, tuple(_as_number(accept(argument)) for accept, argument in pairs))
 
     return check
 
 
-def one_of(*checks: Check) -> Check:
-    """Accept what any of ``checks`` accepts; the first hint of a refusal is kept."""
+def one_of(*checks: ParameterCheck) -> ParameterCheck:
+    """Return a check that accepts what any of ``checks`` accepts; the first hint is kept."""
 
     def check(value: object) -> Value:
         hint = ""
@@ -144,7 +159,7 @@ def one_of(*checks: Check) -> Check:
 
 
 def spelled(value: object) -> str:
-    """Return how a metric's name spells a value: ``exponential``, ``2``, ``true``, ``{1:3}``."""
+    """Return a value as written in a metric's name: ``exponential``, ``2``, ``true``, ``{1:3}``."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
@@ -155,9 +170,9 @@ def spelled(value: object) -> str:
 
 
 def _is_whole(real: float) -> bool:
-    """Whether a number is whole and small enough to be exact."""
+    """Whether a number is whole, and small enough to be exact as a float."""
     return real.is_integer() and abs(real) < 2**53
 
 
-def _plain(value: Value) -> float:
+def _as_number(value: Value) -> float:
     return value  # type: ignore[return-value]

@@ -1,6 +1,6 @@
-"""Which hits are relevant, and counting them: shared by the metrics of binary relevance.
+"""Relevant hits and their counts, shared by the metrics of binary relevance.
 
-A document is relevant when its grade is above 0, or at least ``rel`` where that is given.
+A document is relevant if its grade is above 0, or at least ``rel`` if that is given.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ __all__ = [
     "REL",
     "count_of",
     "depth_of",
-    "found_in",
     "in_top",
     "is_relevant",
-    "relevant_in",
+    "relevant_count",
+    "relevant_hits",
     "share_of",
 ]
 
@@ -27,15 +27,16 @@ REL = Parameter(
     "rel",
     default=None,
     check=number(),
-    allowed="a number: the lowest relevant grade",
-    description="relevant means a grade of at least this; without it, a grade above 0",
+    allowed="a number",
+    description="the lowest grade that counts as relevant; by default, any grade above 0",
 )
 
 
 def is_relevant(grades: FloatArray, rel: Value) -> BoolArray:
     """Return which grades are relevant, in the shape of ``grades``; the padding is not."""
-    lowest = grades > 0 if rel is None else grades >= rel  # type: ignore[operator]
-    relevant: BoolArray = np.asarray(lowest)
+    relevant: BoolArray = np.asarray(
+        grades > 0 if rel is None else grades >= rel  # type: ignore[operator]
+    )
     return relevant
 
 
@@ -44,28 +45,28 @@ def in_top(hits: JudgedHits, cutoff: int | None) -> BoolArray:
     return hits.ranks <= (np.inf if cutoff is None else cutoff)
 
 
-def found_in(hits: JudgedHits, cutoff: int | None, rel: Value) -> BoolArray:
+def relevant_hits(hits: JudgedHits, cutoff: int | None, rel: Value) -> BoolArray:
     """Return which hits are relevant and in the top k, ``[Q, J]``."""
-    found = is_relevant(hits.grades, rel)
-    return found if cutoff is None else found & in_top(hits, cutoff)
+    relevant = is_relevant(hits.grades, rel)
+    return relevant if cutoff is None else relevant & in_top(hits, cutoff)
 
 
-def relevant_in(hits: JudgedHits, rel: Value) -> FloatArray:
-    """Return how many documents of each query are relevant, retrieved or not, ``[Q]``."""
+def relevant_count(hits: JudgedHits, rel: Value) -> FloatArray:
+    """Return the number of relevant documents of each query, retrieved or not, ``[Q]``."""
     return count_of(is_relevant(hits.ideal, rel))
 
 
 def depth_of(hits: JudgedHits, cutoff: int | None) -> FloatArray:
-    """Return how many documents the top k really has, ``[Q]``: k, or fewer if fewer were ranked."""
+    """Return the number of documents in the top k, ``[Q]``: k, or fewer if fewer were ranked."""
     return hits.retrieved if cutoff is None else np.minimum(hits.retrieved, cutoff)
 
 
-def count_of(chosen: BoolArray) -> FloatArray:
-    """Return how many of each row are chosen, ``[Q]``."""
-    count: FloatArray = np.sum(chosen, axis=1, dtype=np.float64)
+def count_of(flags: BoolArray) -> FloatArray:
+    """Return how many flags of each row are set, ``[Q]``."""
+    count: FloatArray = np.sum(flags, axis=1, dtype=np.float64)
     return count
 
 
 def share_of(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return ``part / whole``, 0 where the whole is 0."""
+    """Return ``part / whole``, or 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

@@ -1,4 +1,4 @@
-"""The trails of sessions: all that a session metric needs to know of a log."""
+"""The trails of sessions: everything that a session metric needs from a log."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["Trails"]
 
 @dataclass(frozen=True, slots=True)
 class Trails:
-    """What a block of sessions came to, S sessions; NaN is what did not happen or is not known."""
+    """The outcomes of a block of S sessions; NaN if something did not happen or is unknown."""
 
     events: FloatArray
-    """``[S]`` how many events, at least 1."""
+    """``[S]`` the number of events, at least 1."""
 
     final_rank: FloatArray
     """``[S]`` the 1-based rank of the final selection."""
 
     final_event: FloatArray
-    """``[S]`` the 1-based place, among the session's events, of the one with that selection."""
+    """``[S]`` the 1-based position of the event with that selection among the session's events."""
 
     shown_last: FloatArray
-    """``[S]`` how many results the last event showed."""
+    """``[S]`` the number of results that the last event showed."""
 
     click_rank: FloatArray
-    """``[S]`` the mean of the 1-based ranks of all selections."""
+    """``[S]`` the mean 1-based rank of all selections."""
 
     duration: FloatArray
     """``[S]`` seconds from the start of the session to its last event or selection."""
@@ -39,21 +39,21 @@ class Trails:
     """``[S]`` seconds from the start of the session to its first selection."""
 
     states: JudgedHits | None = None
-    """The judged hits of the result lists of all events, N; None where nothing is judged."""
+    """The judged hits of the result lists of all N events; None without judgments."""
 
     session_of: NDArray[np.intp] | None = None
-    """``[N]`` to which session of the block each of them belongs."""
+    """``[N]`` the index of each event's session in the block."""
 
     place_of: FloatArray | None = None
-    """``[N]`` the 1-based place of each among its session's events."""
+    """``[N]`` the 1-based position of each event in its session."""
 
     @property
     def is_abandoned(self) -> NDArray[np.bool_]:
-        """``[S]`` whether nothing was selected."""
+        """``[S]`` whether the session has no selection."""
         return np.isnan(self.final_rank)
 
     def judged(
         self, states: JudgedHits, session_of: NDArray[np.intp], place_of: FloatArray
     ) -> Trails:
-        """Return the trails with judged hits of their events."""
+        """Return these trails with the judged hits of their events."""
         return replace(self, states=states, session_of=session_of, place_of=place_of)

@@ -1,4 +1,4 @@
-"""The whole run: the top of every ranking at once, for metrics of popularity and coverage."""
+"""The whole run: the tops of all rankings at once, for metrics of popularity and coverage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ABSENT", "WholeRun"]
 
 
 ABSENT = -1
-"""The number of no document, past the end of a ranking."""
+"""The document number that marks the end of a ranking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,18 @@ class WholeRun:
     """The rankings of Q queries, down to a depth D."""
 
     documents: IntArray
-    """``[Q, D]`` a number for each document, the same wherever it stands; -1 past the end."""
+    """``[Q, D]`` the number of each document, the same in all rankings; -1 past the end."""
 
     retrieved: FloatArray
-    """``[Q]`` how many documents were ranked, deeper ones included."""
+    """``[Q]`` the number of ranked documents, including those below the depth."""
 
     @classmethod
     def of(cls, rankings: Sequence[Sequence[str]], retrieved: Sequence[int]) -> WholeRun:
-        """Return rankings as numbers.
+        """Return rankings of ids with their documents numbered.
 
         Args:
-            rankings: the documents of each query, best first, each once.
-            retrieved: how many documents were ranked for each.
+            rankings: the documents of each query, best first, without duplicates.
+            retrieved: the number of ranked documents of each query.
         """
         numbers: dict[str, int] = {}
         coded = [[numbers.setdefault(doc, len(numbers)) for doc in ranking] for ranking in rankings]
@@ -45,5 +45,5 @@ class WholeRun:
         return cls(documents, np.array(retrieved, dtype=np.float64))
 
     def top(self, cutoff: int | None) -> IntArray:
-        """Return the documents of the top k, ``[Q, k]`` at most."""
+        """Return the documents of the top k, at most ``[Q, k]``."""
         return self.documents[:, :cutoff]

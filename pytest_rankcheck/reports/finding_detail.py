@@ -90,7 +90,7 @@ def verdict_detail(
 
 def _unjudged(verdict: Verdict, comparison: Comparison) -> UnjudgedDetail:
     unjudged = unjudged_between(comparison.evaluation, comparison.other, verdict.overall.pairs)
-    foreign = bool(verdict.metric.definition.foreign)
+    foreign = bool(verdict.metric.definition.ir_measures)
     return UnjudgedDetail(
         unjudged.k,
         unjudged.documents,

@@ -13,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.laws.law_cases import PRECISION
+from pytest_rankcheck.metrics.laws.law_trials import PRECISION
 from pytest_rankcheck.metrics.laws.visible_swaps import SwapsSeen, swaps_seen
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.resolution.metric_extremes import extremes_of
@@ -215,11 +215,11 @@ def _refuse_unresolvable(metric: Metric) -> None:
             f"{metric} is a metric of sessions and has no resolution: sessions have no rankings "
             "with judgments, so there is nothing to swap"
         )
-    if metric.definition.foreign:
+    if metric.definition.ir_measures:
         raise MetricError(
             f"{metric} is computed by ir_measures from the whole run and has no resolution: each "
             "swap would need a run of its own; use a metric of the catalogue "
-            f"(not '{quoted(metric.definition.foreign)}')"
+            f"(not '{quoted(metric.definition.ir_measures)}')"
         )
 
 

@@ -20,7 +20,7 @@ from pytest_rankcheck import (
     RunError,
     evaluate,
 )
-from pytest_rankcheck.metrics.metric_registry import Definition
+from pytest_rankcheck.metrics.metric_definition import Definition
 
 GOLDEN = GoldenSet.from_dict(
     {"a": {"d1": 1}, "b": {"d1": 1, "d2": 2}, "c": {"d1": 0}, "d": {"d1": 1}},

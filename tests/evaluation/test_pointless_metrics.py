@@ -53,7 +53,7 @@ def test_a_set_without_any_relevant_document_is_no_binary_set() -> None:
         ("DCG(gain=exponential)", r"2\^grade overflows for the grade 1001; use gain=linear"),
         ("nDCG(gain=exponential)@5", r"2\^grade overflows for the grade 1001"),
         ("nERR(max_grade=4)", r"max_grade=4\): the golden set has the grade 1001"),
-        ("ERR(stop=identity)", "grades are probabilities, but 1001 occurs"),
+        ("ERR(stop=identity)", "grades must be probabilities, but 1001 occurs"),
     ],
 )
 def test_what_does_not_fit_the_grades_is_refused(metric: str, message: str) -> None:
@@ -74,7 +74,7 @@ def test_ir_measures_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(ir_measures_bridge, "find_spec", lambda name: None)
     monkeypatch.setattr(metric_names, "find_spec", lambda name: None)
     metric_names._parse.cache_clear()
-    ir_measures_bridge.foreign_definition.cache_clear()
+    ir_measures_bridge.ir_measures_definition.cache_clear()
     evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 1}}))
     with pytest.raises(MetricError, match="not installed: pip install ir-measures"):
         evaluation.mean("ir_measures:Compat(p=0.8)")
@@ -100,6 +100,6 @@ def test_measures_are_built_without_the_parser_that_python_3_14_ends(
     from pytest_rankcheck.metrics import ir_measures_bridge
 
     monkeypatch.delattr(ir_measures, "parse_measure")
-    ir_measures_bridge.foreign_definition.cache_clear()
+    ir_measures_bridge.ir_measures_definition.cache_clear()
     assert str(ir_measures_bridge.measure_of("Compat(p=0.8)")) == "Compat(p=0.8)"
     assert str(ir_measures_bridge.measure_of("P@3")) == "P@3"

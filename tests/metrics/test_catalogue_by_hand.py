@@ -329,12 +329,12 @@ def test_what_a_query_with_nothing_relevant_scores(metric: str) -> None:
     ("name", "message"),
     [
         ("IPrec", "IPrec needs a recall level after the @, as in IPrec@0.1"),
-        ("IPrec@1.5", "recall=1.5 is not possible; recall takes a number from 0 to 1"),
+        ("IPrec@1.5", "recall=1.5 is invalid; recall takes a number from 0 to 1"),
         ("NumRel@5", "NumRel@5: NumRel has no cutoff"),
-        ("RBP(p=1)", "p=1 is not possible; p takes a number between 0 and 1"),
+        ("RBP(p=1)", "p=1 is invalid; p takes a number between 0 and 1"),
         ("KendallTau(ties=d)", "ties takes a, b or c"),
-        ("nDCG@0", "a cutoff is a whole number of at least 1"),
-        ("nDCG@2.5", "a cutoff is a whole number of at least 1"),
+        ("nDCG@0", "a cutoff must be a whole number of at least 1"),
+        ("nDCG@2.5", "a cutoff must be a whole number of at least 1"),
     ],
 )
 def test_what_a_metric_does_not_take(name: str, message: str) -> None:
@@ -343,12 +343,12 @@ def test_what_a_metric_does_not_take(name: str, message: str) -> None:
 
 
 def test_thresholds_add_up_to_one() -> None:
-    with pytest.raises(MetricError, match=r"the probabilities add up to 0.9; make them add up"):
+    with pytest.raises(MetricError, match=r"the probabilities sum to 0.9; they must sum to 1"):
         value("GAP(thresholds={1:0.2,2:0.7})", (1, 2))
 
 
 def test_graded_rbp_has_no_relevance_level() -> None:
-    with pytest.raises(MetricError, match="graded=true counts every grade; leave out rel"):
+    with pytest.raises(MetricError, match="graded=true cannot be combined with rel"):
         value("RBP(graded=true,rel=2)", (1, 2))
 
 

@@ -34,7 +34,7 @@ def registered(function: Callable[..., object] = gains, **declared: object) -> N
     metric("Mine", **declared)(function)  # type: ignore[arg-type]
 
 
-def test_a_metric_of_which_nothing_is_declared_passes_and_its_laws_are_told() -> None:
+def test_a_metric_that_declares_nothing_passes_and_its_laws_are_listed() -> None:
     registered()
     report = check_metric("Mine@10").raise_if_broken()
     assert report.ok
@@ -46,7 +46,7 @@ def test_a_metric_of_which_nothing_is_declared_passes_and_its_laws_are_told() ->
     assert report.changes[:3] == pytest.approx((4 * 1 / 2, 4 * 1 / 6, 4 * 1 / 12))
     assert str(report).splitlines()[0] == (
         "Mine@10 on all rankings of five documents with the grades 0, 1, 2, 3, 4, tried as Mine@4: "
-        "all is as declared"
+        "all laws are as declared"
     )
     assert "  monotone: yes (not declared)" in str(report)
 
@@ -58,7 +58,7 @@ def test_what_is_declared_and_holds_passes() -> None:
     check_metric(Metric.parse("mine")).raise_if_broken()
 
 
-def test_a_broken_declaration_is_told_with_rankings_that_show_it() -> None:
+def test_a_wrong_declaration_is_reported_with_rankings() -> None:
     def last_counts(hits: JudgedHits, cutoff: int | None) -> FloatArray:
         """The rank of the last relevant document, as a share of the ranking."""
         return np.where(hits.grades > 0, hits.ranks, 0.0).max(axis=1, initial=0.0) / 10
@@ -68,15 +68,15 @@ def test_a_broken_declaration_is_told_with_rankings_that_show_it() -> None:
         check_metric("Mine").raise_if_broken()
     text = str(failure.value)
     assert text == (
-        "Mine on all rankings of five documents with the grades 0, 1, 2, 3, 4: 1 law of 14 is not "
-        "as declared\n"
+        "Mine on all rankings of five documents with the grades 0, 1, 2, 3, 4: 1 law of 14 not as "
+        "declared\n"
         "  monotone: declared to hold, but it does not\n"
-        "    A document that moves up past one of a lower grade never makes it worse.\n"
+        "    Moving a document up past one with a lower grade never makes the value worse.\n"
         "    the document of grade 4 moves up from rank 2 past one of grade 0, and the value gets "
         "worse\n"
         "      grades by rank 0 4 0 0 0  scores 0.2\n"
         "      grades by rank 4 0 0 0 0  scores 0.1\n"
-        "  mend the metric, or what @metric declares of it"
+        "  correct the metric, or what @metric declares"
     )
 
 
@@ -95,11 +95,11 @@ def test_a_broken_declaration_is_told_with_rankings_that_show_it() -> None:
             {"cutoff_local": lambda parameters: parameters["cutoff"] is not None},
             "cutoff_local: declared not to hold, but",
         ),
-        ({"range": (0, 5)}, "in_range: every metric must keep this law, and this one does not"),
+        ({"range": (0, 5)}, "in_range: every metric must keep this law, but this one does not"),
         ({"higher_is_better": False, "monotone": True}, "and the value gets worse"),
         ({"higher_is_better": False, "optimal": True}, "a ranking is better than the ideal one"),
         ({"higher_is_better": False, "empty_worst": True}, "an empty ranking is better than"),
-        ({"higher_is_better": False, "none_worst": True}, "with nothing relevant it is better"),
+        ({"higher_is_better": False, "none_worst": True}, "with no relevant document is better"),
     ],
 )
 def test_each_wrong_declaration_is_found(declared: dict, says: str) -> None:
@@ -140,9 +140,12 @@ def divides_by_zero(hits: JudgedHits, cutoff: int | None) -> FloatArray:
         (lambda hits, cutoff: hits.grades, "it returned the shape (3125, 5)"),
         (lambda hits, cutoff: [0.0] * len(hits.ranks), "it raised TypeError"),
         (lambda hits, cutoff: None, "it raised TypeError"),
-        (writes, "it writes into its arguments, which belong to other metrics too: copy first"),
-        (looks_at_others, "the value of a query is another alone"),
-        (counts_the_padding, "another in wider matrices, with more NaN at the end of each row"),
+        (writes, "it modifies its arguments, which other metrics use too: copy them first"),
+        (looks_at_others, "a query has a different value alone"),
+        (
+            counts_the_padding,
+            "a different value in wider matrices, with more NaN at the end of each row",
+        ),
         (forgets_nothing_judged, "with 0 judged documents each: zero-size array to reduction"),
         (divides_by_zero, "it returned infinity"),
     ],
@@ -163,7 +166,7 @@ def test_a_metric_that_looks_one_rank_below_its_cutoff_is_found() -> None:
     registered(peeking, cutoff_local=True, cutoff_beyond=True)
     report = check_metric("Mine@3")
     assert [result.law for result in report.broken] == ["cutoff_local"]
-    assert "at a cutoff of 1, what stands below it counts" in str(report)
+    assert "at a cutoff of 1, a document below it changes the value" in str(report)
 
 
 def test_values_of_any_size_are_compared() -> None:
@@ -174,7 +177,7 @@ def test_values_of_any_size_are_compared() -> None:
     check_metric("Mine", scale=(0, 10, 1e6)).raise_if_broken()
 
 
-def test_a_metric_with_parameters_is_told_them_and_the_cutoff() -> None:
+def test_a_declaration_takes_the_parameters_and_the_cutoff() -> None:
     def power(hits: JudgedHits, cutoff: int | None, *, s: float) -> FloatArray:
         counted = (hits.grades > 0) & (hits.ranks <= (cutoff or np.inf))
         return np.where(counted, hits.grades / hits.ranks**s, 0.0).sum(axis=1)
@@ -192,25 +195,23 @@ def test_a_metric_with_parameters_is_told_them_and_the_cutoff() -> None:
         pytest.param(
             "ir_measures:Compat(p=0.8)",
             None,
-            "the laws are about metrics over judged hits",
+            "check_metric cannot check ir_measures:Compat(p=0.8)",
             marks=pytest.mark.oracle,
         ),
         ("ERR(max_grade=2)", None, "cannot be tried on the grades 0, 1, 2, 3, 4: ERR"),
-        ("ERR(stop=identity)", None, "give check_metric a scale of grades that fit"),
-        ("nDCG", (1,), "a scale is at least two different numbers"),
-        ("nDCG", (0, float("nan")), "a scale is at least two different numbers"),
-        ("nDCG", range(9), "scale has 9 grades; with at most 6"),
+        ("ERR(stop=identity)", None, "give check_metric a scale of valid grades"),
+        ("nDCG", (1,), "give at least two different finite grades"),
+        ("nDCG", (0, float("nan")), "give at least two different finite grades"),
+        ("nDCG", range(9), "scale has 9 grades; give at most 6"),
         ("nDCG(gain={1:2})", (0, 1, 2), "the gain mapping has no entry for the grade 2"),
     ],
 )
-def test_what_cannot_be_checked_is_said(name: str, scale: object, says: str) -> None:
+def test_an_unsuitable_metric_or_scale_is_an_error(name: str, scale: object, says: str) -> None:
     with pytest.raises(MetricError) as failure:
         check_metric(name, scale=scale)  # type: ignore[arg-type]
     assert says in str(failure.value)
 
 
 def test_an_unknown_law_is_refused_when_it_is_declared() -> None:
-    with pytest.raises(
-        MetricError, match="Mine: there is no law 'monoton'; did you mean 'monotone'"
-    ):
+    with pytest.raises(MetricError, match="Mine: unknown law 'monoton'; did you mean 'monotone'"):
         registered(monoton=True)

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from law_names import names, plain_names
 
 from pytest_rankcheck import GoldenSet, Metric, Run, check_metric, evaluate
-from pytest_rankcheck.metrics.laws.form_law import form
-from pytest_rankcheck.metrics.laws.law_cases import Subject
+from pytest_rankcheck.metrics.laws.change_laws import changes_by_rank, robust_1, sensitive
 from pytest_rankcheck.metrics.laws.law_check import LAWS, usual_scale
-from pytest_rankcheck.metrics.laws.range_laws import in_range
-from pytest_rankcheck.metrics.laws.swap_laws import changes_by_rank, robust_1, sensitive
-from pytest_rankcheck.metrics.laws.trial_rankings import Rankings, all_rankings
+from pytest_rankcheck.metrics.laws.law_trials import TrialRankings, TrialSubject, all_rankings
+from pytest_rankcheck.metrics.laws.value_laws import form, in_range
 from pytest_rankcheck.metrics.metric_registry import judged_definitions
 from tests.examples import examples
 
@@ -63,7 +61,7 @@ def test_ndcg_of_distinct_grades_has_one_optimum() -> None:
     rankings = all_rankings((0, 1, 2, 3, 4), 5)
     distinct = np.array([len(set(row)) == 5 for row in rankings.sequences.tolist()])
     assert distinct.sum() == 120
-    values = Subject(Metric.parse("nDCG"), rankings).values[distinct]
+    values = TrialSubject(Metric.parse("nDCG"), rankings).values[distinct]
     assert (values == 1).sum() == 1
     assert np.sort(values)[-2] < 0.995  # grades 1 and 0 exchanged at ranks 4 and 5
     assert rankings.sequences[distinct][np.argmax(values)].tolist() == [4, 3, 2, 1, 0]
@@ -71,13 +69,13 @@ def test_ndcg_of_distinct_grades_has_one_optimum() -> None:
 
 
 def test_precision_does_not_see_a_swap_inside_the_top_k() -> None:
-    changes = changes_by_rank(Subject(Metric.parse("P@3"), all_rankings((0, 1), 5)))
+    changes = changes_by_rank(TrialSubject(Metric.parse("P@3"), all_rankings((0, 1), 5)))
     assert changes.tolist() == [0, 0, pytest.approx(1 / 3), 0]
 
 
 def test_reciprocal_rank_sees_only_the_first_relevant() -> None:
     rankings = all_rankings((0, 1), 5)
-    subject = Subject(Metric.parse("RR"), rankings)
+    subject = TrialSubject(Metric.parse("RR"), rankings)
     firsts = rankings.sequences.argmax(axis=1)
     some = rankings.sequences.any(axis=1)
     for place in range(4):
@@ -104,14 +102,14 @@ def test_reciprocal_rank_is_blind_to_most_swaps() -> None:
 def test_a_rank_correlation_at_a_cutoff_rewards_a_worse_ranking() -> None:
     example = check_metric("KendallTau@4")["monotone"].counter_example
     assert example is not None
-    assert [one.value for one in example.shown] == [0, pytest.approx(-3 / math.sqrt(6 * 3))]
+    assert [one.value for one in example.rankings] == [0, pytest.approx(-3 / math.sqrt(6 * 3))]
 
 
 # --- longer rankings ------------------------------------------------------------------------------
 
 
 @st.composite
-def longer(draw: st.DrawFn, metric: Metric, binary: bool) -> Rankings:
+def longer(draw: st.DrawFn, metric: Metric, binary: bool) -> TrialRankings:
     """Some rankings of the same 6 to 9 documents, the ideal one and the worst among them.
 
     At most four have the highest grade: after five, a user of ERR goes on with a probability of
@@ -125,7 +123,7 @@ def longer(draw: st.DrawFn, metric: Metric, binary: bool) -> Rankings:
     orders = draw(st.lists(st.permutations(grades[:-1]), min_size=4, max_size=8))
     rows = [[*order, grades[-1]] for order in orders]
     both_ends = [sorted(grades, reverse=True), sorted(grades)]
-    return Rankings(np.array([*both_ends, *rows], dtype=float), scale)
+    return TrialRankings(np.array([*both_ends, *rows], dtype=float), scale)
 
 
 @every_metric
@@ -134,7 +132,7 @@ def longer(draw: st.DrawFn, metric: Metric, binary: bool) -> Rankings:
 def test_the_laws_hold_on_longer_rankings(name: str, data: st.DataObject) -> None:
     metric = Metric.parse(name)
     for binary in (False, True):
-        subject = Subject(metric, data.draw(longer(metric, binary)))
+        subject = TrialSubject(metric, data.draw(longer(metric, binary)))
         kept = {True, "binary"} if binary else {True}
         for law in (form, in_range, *LAWS):
             if law is sensitive:  # about the largest change of all rankings, not of some
@@ -151,7 +149,7 @@ def test_the_laws_hold_on_longer_rankings(name: str, data: st.DataObject) -> Non
 def test_sensitivity_on_all_binary_rankings_of_eight(name: str) -> None:
     metric = Metric.parse(name)
     scale = usual_scale(metric)
-    cases = sensitive(Subject(metric, all_rankings((scale[0], scale[-1]), 8)))
+    cases = sensitive(TrialSubject(metric, all_rankings((scale[0], scale[-1]), 8)))
     assert cases is not None
     assert cases.holds is bool(metric.declared("sensitive"))
 

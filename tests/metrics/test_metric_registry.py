@@ -12,8 +12,9 @@ import pytest
 from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate
 from pytest_rankcheck.metrics import metric_names, metric_registry
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.metric_definition import MetricFunction
 from pytest_rankcheck.metrics.metric_parameters import Parameter, number
-from pytest_rankcheck.metrics.metric_registry import Compute, definitions, metric
+from pytest_rankcheck.metrics.metric_registry import definitions, metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 
@@ -65,7 +66,7 @@ def test_one_decorated_function_is_a_metric() -> None:
 )
 def test_a_name_or_alias_that_is_taken_is_refused(name: str, aliases: tuple[str, ...]) -> None:
     before = set(definitions())
-    with pytest.raises(MetricError, match="is taken by"):
+    with pytest.raises(MetricError, match="is already taken by"):
 
         @metric(name, reference="this test", aliases=aliases)
         def another(hits: JudgedHits, cutoff: int | None) -> FloatArray:
@@ -90,7 +91,7 @@ def test_a_metric_registered_later_shows_in_suggestions() -> None:
 # --- the same function again -------------------------------------------------------------------------
 
 
-def defined(value: float, module: str, file: str, qualname: str = "mine") -> Compute:
+def defined(value: float, module: str, file: str, qualname: str = "mine") -> MetricFunction:
     """Return a function as if it were defined in a module's file."""
     namespace: dict[str, object] = {"__name__": module}
     source = f"def {qualname}(hits, cutoff):\n    return hits.retrieved * 0 + {value}\n"
@@ -129,14 +130,16 @@ def test_another_function_of_the_same_name_is_refused(
     with pytest.raises(MetricError) as refusal:
         metric("mine")(defined(2, *second, qualname=qualname))
     assert str(refusal.value) == (
-        "the metric name 'mine' is taken by Mine (conftest.mine in /a/conftest.py, line 1); give "
-        f"the metric of conftest.{qualname} in {second[1]}, line 1 another name"
+        "the metric name 'mine' is already taken by Mine (conftest.mine in /a/conftest.py, line 1); "
+        f"give another name to the metric of conftest.{qualname} in {second[1]}, line 1"
     )
 
 
 def test_a_refused_definition_changes_nothing() -> None:
     metric("Mine", aliases=("Ours",))(defined(1, "conftest", "/a/conftest.py"))
-    with pytest.raises(MetricError, match="the metric name 'MRR' is taken by RR of pytest-rankch"):
+    with pytest.raises(
+        MetricError, match="the metric name 'MRR' is already taken by RR of pytest-rankch"
+    ):
         metric("Mine", aliases=("MRR",))(defined(2, "conftest", "/a/conftest.py"))
     assert Metric.parse("Ours").name == "Mine"
     assert Metric.parse("MRR").name == "RR"
@@ -145,22 +148,25 @@ def test_a_refused_definition_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("declared", "says"),
     [
-        ({"name": "Revenue per click"}, "'Revenue per click' cannot be a metric's name"),
-        ({"name": "nDCG@10"}, "'nDCG@10' cannot be a metric's name"),
-        ({"name": "ﬁrst"}, "'ﬁrst' cannot be a metric's name"),
-        ({"name": "lambda"}, "'lambda' cannot be a metric's name"),
-        ({"name": lambda hits, cutoff: None}, 'a metric is registered under a name: @metric("Re'),
-        ({"aliases": ("x y",)}, "'x y' cannot be a metric's name"),
-        ({"range": (1, 0)}, "New: range=(1, 0) is none; give the least and the greatest value"),
-        ({"range": (0, float("nan"))}, "is none; give the least and the greatest value"),
-        ({"parameters": (DOUBLE,)}, "called as mine(hits, cutoff, times=...), which it does not"),
+        ({"name": "Revenue per click"}, "'Revenue per click' is not a valid metric name"),
+        ({"name": "nDCG@10"}, "'nDCG@10' is not a valid metric name"),
+        ({"name": "ﬁrst"}, "'ﬁrst' is not a valid metric name"),
+        ({"name": "lambda"}, "'lambda' is not a valid metric name"),
+        (
+            {"name": lambda hits, cutoff: None},
+            'the name of the metric is missing; write @metric("Re',
+        ),
+        ({"aliases": ("x y",)}, "'x y' is not a valid metric name"),
+        ({"range": (1, 0)}, "New: range=(1, 0) is invalid; give (lowest, highest)"),
+        ({"range": (0, float("nan"))}, "is invalid; give (lowest, highest)"),
+        ({"parameters": (DOUBLE,)}, "does not accept the call mine(hits, cutoff, times=...)"),
         (
             {"parameters": (Parameter("cutoff", 1, number(), "a number"),)},
-            "New: a parameter cannot be called cutoff, which every metric has",
+            "New: the parameter name cutoff is reserved",
         ),
     ],
 )
-def test_what_could_never_be_asked_for_is_refused(declared: dict[str, object], says: str) -> None:
+def test_an_invalid_declaration_is_refused(declared: dict[str, object], says: str) -> None:
     with pytest.raises(MetricError) as refusal:
         metric(**{"name": "New", **declared})(defined(1, "conftest", "/a"))  # type: ignore[arg-type]
     assert says in str(refusal.value)
@@ -177,4 +183,4 @@ def test_a_user_cannot_take_a_name_of_ours_by_being_first() -> None:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
-    assert "the metric name 'RR' is taken by RR of pytest-rankcheck" in done.stderr
+    assert "the metric name 'RR' is already taken by RR of pytest-rankcheck" in done.stderr

@@ -196,7 +196,7 @@ def test_err_takes_the_highest_grade_of_the_whole_golden_set() -> None:
 def test_err_with_probabilities_for_grades() -> None:
     # 0.5 + 1/2 * 0.25 * 0.5 + 1/3 * 1 * 0.5 * 0.75 = 0.5 + 0.0625 + 0.125
     assert value("ERR(stop=identity)", (0.5, 0.25, 1.0)) == pytest.approx(0.6875)
-    with pytest.raises(MetricError, match="grades are probabilities, but 2 occurs"):
+    with pytest.raises(MetricError, match="grades must be probabilities, but 2 occurs"):
         value("ERR(stop=identity)", (2,))
 
 
@@ -286,7 +286,7 @@ def test_a_steep_discount_overflows_to_nothing() -> None:
 @pytest.mark.parametrize("metric", ["nDCG", "P", "AP", "RR", "R", "Success", "ERR"])
 def test_an_enormous_cutoff_is_a_value_or_refused(metric: str) -> None:
     assert value(f"{metric}@{10**15}", (1, 2)) >= 0
-    with pytest.raises(MetricError, match="a cutoff is a whole number"):
+    with pytest.raises(MetricError, match="a cutoff must be a whole number"):
         value(f"{metric}@{10**400}", (1, 2))
 
 

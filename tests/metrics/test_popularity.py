@@ -110,7 +110,7 @@ def test_what_they_cannot_be_asked_of(tmp_path) -> None:  # type: ignore[no-unty
         evaluate_sessions(log).mean("Distinct@10")
     with pytest.raises(MetricError, match="metric of sessions"):
         EVALUATION.mean("SuccessRate")
-    with pytest.raises(MetricError, match="head=2 is not possible"):
+    with pytest.raises(MetricError, match="head=2 is invalid"):
         EVALUATION.mean("HeadShare(head=2)@10")
     lines = [f"q1 Q0 d{place} {place} {-place} x\n" for place in range(30)]
     (tmp_path / "a.run").write_text("".join(lines))

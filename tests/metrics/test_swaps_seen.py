@@ -96,7 +96,7 @@ def test_no_more_than_all_telling_swaps_are_seen() -> None:
 
 def test_the_share_on_a_card_is_the_same_thing() -> None:
     report = check_metric("RR")
-    from pytest_rankcheck.metrics.laws.trial_rankings import all_rankings
+    from pytest_rankcheck.metrics.laws.law_trials import all_rankings
 
     binary = all_rankings((0, 4), 5)
     seen = swaps_seen(Metric.parse("RR"), binary.hits())

@@ -107,7 +107,7 @@ def test_a_broken_law_fails_the_test_that_checks_it(shop: Project) -> None:
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*AssertionError: Revenue@10 on all rankings*, tried as Revenue@4: 4 laws of 14 are not*",
+            "*AssertionError: Revenue@10 on all rankings*, tried as Revenue@4: 4 laws of 14 not as *",
             "E *monotone: declared to hold, but it does not",
             "E *grades by rank 0 4 0 0 0  scores 8",
             "E *grades by rank 4 0 0 0 0  scores 4",
@@ -133,8 +133,8 @@ def test_two_conftests_that_want_one_name_are_told_apart(shop: Project) -> None:
     result = shop.run_apart()
     assert result.ret != 0
     text = text_of(result)
-    assert "the metric name 'Revenue' is taken by Revenue (conftest.revenue in " in text
-    assert "; give the metric of conftest.revenue in " in text
+    assert "the metric name 'Revenue' is already taken by Revenue (conftest.revenue in " in text
+    assert "; give another name to the metric of conftest.revenue in " in text
     for folder in ("more", "tests"):
         assert f"{shop.path}/{folder}/conftest.py, line 13" in text
 
@@ -143,7 +143,7 @@ def test_a_name_of_ours_is_taken(shop: Project) -> None:
     shop.write("tests/conftest.py", CONFTEST.replace('"Revenue"', '"RR"'))
     result = shop.run_apart()
     assert result.ret != 0
-    assert "the metric name 'RR' is taken by RR of pytest-rankcheck; give the metric of" in (
+    assert "the metric name 'RR' is already taken by RR of pytest-rankcheck; give another name" in (
         text_of(result)
     )
 

@@ -113,7 +113,7 @@ def test_the_abandonment_policy_is_in_the_name() -> None:
         with pytest.raises(MetricError, match=f"{name} needs abandoned=, .* no default"):
             Metric.parse(name)
     assert str(Metric.parse("sessionmrr(abandoned=ZERO)")) == "SessionRR(abandoned=zero)"
-    with pytest.raises(MetricError, match="abandoned=worst is not possible"):
+    with pytest.raises(MetricError, match="abandoned=worst is invalid"):
         Metric.parse("SessionRR(abandoned=worst)")
     with pytest.raises(MetricError, match="no parameter 'abandoned'"):
         Metric.parse("SuccessRate(abandoned=zero)")

@@ -1,1 +1,1 @@
-"""The metrics, one module a family. Every module here is found and registered by itself."""
+"""The metrics, one module per family. Every module in this package is registered automatically."""

@@ -1,4 +1,4 @@
-"""Averages over the relevant documents: of the precision, or the recall, at each of them."""
+"""Averages over the relevant documents: of the precision or the recall at each of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, first_only, having, whole
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, first_only, having, whole
 from pytest_rankcheck.metrics.metric_parameters import (
     Parameter,
     Value,
@@ -22,9 +22,9 @@ from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
     REL,
     count_of,
-    found_in,
     in_top,
-    relevant_in,
+    relevant_count,
+    relevant_hits,
     share_of,
 )
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
@@ -35,8 +35,8 @@ DIVIDE = Parameter(
     check=choice("relevant", "retrieved", "min"),
     allowed="relevant, retrieved or min",
     description=(
-        "what the sum is divided by: all relevant documents, the relevant ones in the top k, or "
-        "the smaller of k and all relevant"
+        "the denominator: all relevant documents (relevant), those in the top k (retrieved), or "
+        "the smaller of k and all relevant documents (min)"
     ),
 )
 
@@ -44,29 +44,29 @@ THRESHOLDS = Parameter(
     "thresholds",
     default="equal",
     check=one_of(choice("equal"), mapping),
-    allowed="equal, or a mapping of grades to probabilities that add up to 1, {1:0.3,2:0.7}",
+    allowed="equal, or a mapping of grades to probabilities that sum to 1, such as {1:0.3,2:0.7}",
     description=(
-        "the probability that a user takes this grade for the lowest relevant one; equal: a "
-        "document of grade g is relevant with probability g / the highest grade"
+        "the probability that this is the lowest grade that a user finds relevant; with equal, a "
+        "document of grade g is relevant with probability g / (highest grade)"
     ),
 )
 
 SMALLEST_AP = 1e-5
-"""What GMAP takes for a query's AP at least, as trec_eval does: one 0 would make the mean 0."""
+"""The lowest AP that GMAP uses for a query, as in trec_eval: a single 0 would make the mean 0."""
 
 
-def _all_counted(parameters: Mapping[str, Value]) -> Holds:
-    """Hold unless a relevant document that comes in last lowers the mean of the others."""
+def _all_counted(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds unless a relevant document that enters at rank k lowers the mean."""
     return parameters["divide"] != "retrieved" or parameters["cutoff"] in (None, 1)
 
 
-def _reaches_one(parameters: Mapping[str, Value]) -> Holds:
-    """Hold unless relevant documents that have no place in the top k count in the denominator."""
+def _reaches_one(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds unless the denominator counts documents that do not fit in the top k."""
     return parameters["divide"] != "relevant" or whole(parameters)
 
 
-def _tells_all_grades(parameters: Mapping[str, Value]) -> Holds:
-    """Hold unless two grades are as probably relevant."""
+def _distinguishes_grades(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds unless two grades are relevant with the same probability."""
     thresholds = parameters["thresholds"]
     if not isinstance(thresholds, tuple):
         return True
@@ -80,10 +80,8 @@ def _tells_all_grades(parameters: Mapping[str, Value]) -> Holds:
         "Harman, Evaluation issues in information retrieval, IP&M 28(4), 1992; Buckley and "
         "Voorhees, Evaluating evaluation measure stability, SIGIR 2000, section 2"
     ),
-    formula="sum over relevant i <= k of P@i, / all relevant documents",
-    use=(
-        "for binary judgments with several relevant documents, all of which users want near the top"
-    ),
+    formula="(sum over relevant i <= k of P@i) / (number of relevant documents)",
+    use=("binary judgments with several relevant documents, all of which should be near the top"),
     parameters=(REL, DIVIDE),
     trec_eval=("map_cut",),
     **having(
@@ -99,13 +97,14 @@ def _tells_all_grades(parameters: Mapping[str, Value]) -> Holds:
 def average_precision(
     hits: JudgedHits, cutoff: int | None, *, rel: Value, divide: Value
 ) -> FloatArray:
-    """The mean of the precision at each relevant document; those not in the top k count 0.
+    """Average precision: the mean of the precision at each relevant document.
 
-    AP@k = (sum over relevant i <= k of P@i) / m, with m all relevant documents, so that a short
-    ranking is not better for being short. ``divide`` selects another denominator.
+    AP@k = (sum over relevant i <= k of P@i) / m, where m is the number of all relevant documents:
+    those outside the top k count as 0, so a short ranking has no advantage. ``divide`` selects
+    another denominator.
     """
-    found = found_in(hits, cutoff, rel)
-    total = relevant_in(hits, rel)
+    found = relevant_hits(hits, cutoff, rel)
+    total = relevant_count(hits, rel)
     if divide == "retrieved":
         total = count_of(found)
     elif divide == "min" and cutoff is not None:
@@ -120,8 +119,8 @@ def average_precision(
         "Robertson, On GMAP: and other transformations, CIKM 2006, section 2; the floor 1e-5 "
         "after Voorhees, Overview of the TREC 2004 robust retrieval track, section 3"
     ),
-    formula="max(AP, 1e-5), averaged by the geometric mean",
-    use="where the queries that are answered worst decide, such as a service that may fail nobody",
+    formula="geometric mean over queries of max(AP, 1e-5)",
+    use="when the worst queries matter most, such as a service that should fail nobody",
     parameters=(REL,),
     aggregate="geometric",
     range=(SMALLEST_AP, 1.0),
@@ -132,9 +131,9 @@ def average_precision(
 def geometric_mean_average_precision(
     hits: JudgedHits, cutoff: int | None, *, rel: Value
 ) -> FloatArray:
-    """AP, averaged over queries by the geometric mean, so that the hard ones decide.
+    """Geometric mean average precision, which is dominated by the hard queries.
 
-    A query's value is max(AP, 1e-5).
+    The value of a query is max(AP, 1e-5).
     """
     return np.maximum(average_precision(hits, cutoff, rel=rel, divide="relevant"), SMALLEST_AP)
 
@@ -143,11 +142,11 @@ def geometric_mean_average_precision(
     "AR",
     aliases=("MAR",),
     reference=(
-        "the counterpart of AP: recall in the place of precision, as in the catalogue of metrics "
+        "the counterpart of AP with recall instead of precision, as in the catalogue of metrics "
         "of Tamm, Damdinov and Vasilev, Quality metrics in recommender systems, RecSys 2021"
     ),
-    formula="sum over relevant i <= k of R@i, / relevant documents in the top k",
-    use="to repeat a published number; it does not see the order of what it counts, use R or AP",
+    formula="(sum over relevant i <= k of R@i) / (relevant documents in the top k)",
+    use="only to reproduce published numbers; it ignores the order of the documents, unlike AP",
     parameters=(REL,),
     **having(
         SOUND,
@@ -159,14 +158,15 @@ def geometric_mean_average_precision(
     ),
 )
 def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """The mean of the recall at each relevant document of the top k; 0 if there is none.
+    """Average recall: the mean of the recall at each relevant document of the top k.
 
-    AR@k = (sum over relevant i <= k of R@i) / (the number of relevant documents in the top k).
+    AR@k = (sum over relevant i <= k of R@i) / (the number of relevant documents in the top k), and
+    0 without any.
     """
-    found = found_in(hits, cutoff, rel)
+    found = relevant_hits(hits, cutoff, rel)
     count = count_of(found)
-    recalls = count * (count + 1) / 2  # the j-th found adds j / m
-    return share_of(recalls, count * relevant_in(hits, rel))
+    recalls = count * (count + 1) / 2  # the j-th of them adds j / m
+    return share_of(recalls, count * relevant_count(hits, rel))
 
 
 @metric(
@@ -176,15 +176,15 @@ def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Float
         "judgments, SIGIR 2010, equations 7 and 8"
     ),
     formula=(
-        "AP, with the precision and the denominator in expectation over the threshold from "
-        "which users find a grade relevant"
+        "AP with the expected precision and denominator, over the lowest grade that a user finds "
+        "relevant"
     ),
-    use="for graded judgments where AP is wanted and no single grade divides relevant from not",
+    use="AP for graded judgments, if no single grade separates relevant from not relevant",
     parameters=(THRESHOLDS,),
     graded=True,
     **having(
         SOUND,
-        identity=_tells_all_grades,
+        identity=_distinguishes_grades,
         normalised=whole,
         sensitive=True,
         robust_1=False,
@@ -194,10 +194,10 @@ def average_recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Float
 def graded_average_precision(
     hits: JudgedHits, cutoff: int | None, *, thresholds: Value
 ) -> FloatArray:
-    """Average precision for grades: its mean over what users may take for relevant.
+    """Graded average precision: AP in expectation over the grades that users find relevant.
 
     GAP@k = (sum over i <= k of 1/i * sum over j <= i of min(G(g_i), G(g_j))) / (sum of G over all
-    judged documents), where G(g) is the probability that grade g is relevant to a user.
+    judged documents), where G(g) is the probability that a user finds grade g relevant.
     """
     reached = np.where(in_top(hits, cutoff), _probabilities(hits.grades, thresholds), 0.0)
     sums = np.zeros_like(reached)
@@ -216,15 +216,15 @@ def _sum_of_precisions(hits: JudgedHits, found: BoolArray) -> FloatArray:
 
 
 def _probabilities(grades: FloatArray, thresholds: Value) -> FloatArray:
-    """Return how probably each grade is relevant, up to a factor that the ratio cancels."""
+    """Return the probability that each grade is relevant, up to a factor that cancels out."""
     positive = np.where(grades > 0, grades, 0.0)
     if not isinstance(thresholds, tuple):
         return positive
     steps = np.array(thresholds, dtype=np.float64)
     if not math.isclose(steps[:, 1].sum(), 1.0, abs_tol=1e-9):
         raise MetricError(
-            f"GAP(thresholds={spelled(thresholds)}): the probabilities add up to "
-            f"{steps[:, 1].sum():g}; make them add up to 1"
+            f"GAP(thresholds={spelled(thresholds)}): the probabilities sum to "
+            f"{steps[:, 1].sum():g}; they must sum to 1"
         )
     reached = np.concatenate(([0.0], np.cumsum(steps[:, 1])))
     probabilities: FloatArray = reached[np.searchsorted(steps[:, 0], positive, side="right")]

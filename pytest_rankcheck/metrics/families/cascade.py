@@ -1,4 +1,4 @@
-"""Cascade metrics: the user reads from the top and stops at a document that satisfies."""
+"""Cascade metrics: users read from the top and stop at the first satisfying document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, having
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, having
 from pytest_rankcheck.metrics.metric_parameters import (
     Call,
     Parameter,
@@ -26,8 +26,8 @@ MAX_GRADE = Parameter(
     "max_grade",
     default=None,
     check=number(above=0),
-    allowed="a number above 0: the highest grade of the scale",
-    description="the highest grade of the scale; without it, the golden set's highest grade",
+    allowed="a number above 0",
+    description="the highest grade of the scale; by default, the golden set's highest grade",
 )
 
 STOP = Parameter(
@@ -36,19 +36,19 @@ STOP = Parameter(
     check=one_of(choice("exponential", "identity"), call("sigmoid", number(above=0), number())),
     allowed="exponential, identity (grades are probabilities) or sigmoid(alpha,beta)",
     description=(
-        "the probability that a document of grade g > 0 satisfies: (2^g - 1) / 2^max_grade, g, or "
-        "1 / (1 + exp(-alpha (g - beta))); a grade of 0 or less never does"
+        "the probability that a document of grade g > 0 satisfies the user: (2^g - 1) / "
+        "2^max_grade, g, or 1 / (1 + exp(-alpha (g - beta))); it is 0 for other grades"
     ),
 )
 
 
-def _never_certain(parameters: Mapping[str, Value]) -> Holds | None:
-    """Hold where no document stops every user; with other probabilities it depends on them."""
+def _never_certain(parameters: Mapping[str, Value]) -> LawStatus | None:
+    """The law holds if no document stops every user; other probabilities are left undeclared."""
     return True if parameters["stop"] == "exponential" else None
 
 
-def _below_one(parameters: Mapping[str, Value]) -> Holds | None:
-    """Do not hold where no document stops every user."""
+def _below_one(parameters: Mapping[str, Value]) -> LawStatus | None:
+    """The law does not hold if no document stops every user."""
     return False if parameters["stop"] == "exponential" else None
 
 
@@ -59,7 +59,7 @@ def _below_one(parameters: Mapping[str, Value]) -> Holds | None:
         "CIKM 2009, equations 4 and 5, algorithm 2"
     ),
     formula="sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j), p = (2^g - 1) / 2^max",
-    use="for graded judgments and users who stop at the first good answer, as in web search",
+    use="graded judgments and users who stop at the first good answer, as in web search",
     parameters=(MAX_GRADE, STOP),
     graded=True,
     **having(
@@ -74,9 +74,10 @@ def _below_one(parameters: Mapping[str, Value]) -> Holds | None:
 def expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
 ) -> FloatArray:
-    """The expected reciprocal of the rank at which the user is satisfied.
+    """Expected reciprocal rank: of the rank at which the user is satisfied.
 
-    ERR@k = sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j).
+    ERR@k = sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j), where p_i is the
+    probability that the document at rank i satisfies the user.
     """
     satisfied = _satisfaction(hits.grades, hits.max_grade, max_grade, stop)
     return _expected_reciprocal(satisfied, hits.ranks, cutoff)
@@ -89,7 +90,7 @@ def expected_reciprocal_rank(
         "novelty and diversity, WSDM 2011, section 2.3: normalised by the ideal ranking"
     ),
     formula="ERR@k / ERR@k of the ideal ranking",
-    use="as ERR, where queries with lower grades should count as much as the others",
+    use="like ERR, if queries with only low grades should count as much as others",
     parameters=(MAX_GRADE, STOP),
     graded=True,
     **having(
@@ -104,9 +105,10 @@ def expected_reciprocal_rank(
 def normalised_expected_reciprocal_rank(
     hits: JudgedHits, cutoff: int | None, *, max_grade: Value, stop: Value
 ) -> FloatArray:
-    """ERR, as a share of what the ideal ranking would have; 0 if nothing is relevant.
+    """Normalised ERR: ERR divided by that of the ideal ranking.
 
-    The ideal ranking holds all judged documents, best first, and is cut at k too.
+    The ideal ranking has all judged documents, best first, and is also cut at k. The value is 0 if
+    nothing is relevant.
     """
     ideal_ranks = np.broadcast_to(np.arange(1.0, hits.ideal.shape[1] + 1), hits.ideal.shape)
     satisfied = _satisfaction(hits.ideal, hits.max_grade, max_grade, stop)
@@ -132,14 +134,14 @@ def _expected_reciprocal(
 def _satisfaction(
     grades: FloatArray, occurring: float, max_grade: Value, stop: Value
 ) -> FloatArray:
-    """Return the probability that each grade satisfies, in its shape; 0 in the padding."""
+    """Return the probability that each grade satisfies, in the same shape; 0 in the padding."""
     relevant = grades > 0
     grades = np.where(relevant, grades, 0.0)
     match stop:
         case "identity":
             if occurring > 1:
                 raise MetricError(
-                    f"ERR(stop=identity): grades are probabilities, but {occurring:g} occurs; "
+                    f"ERR(stop=identity): grades must be probabilities, but {occurring:g} occurs; "
                     "use stop=exponential, or grades between 0 and 1"
                 )
             return grades
@@ -152,5 +154,5 @@ def _satisfaction(
             f"ERR(max_grade={highest:g}): the golden set has the grade {occurring:g}; "
             f"use max_grade={occurring:g} or more"
         )
-    # (2^g - 1) / 2^max, in a form that does not overflow for large grades
+    # (2^g - 1) / 2^max, written so that large grades do not overflow
     return np.where(relevant, np.exp2(grades - highest) - np.exp2(-highest), 0.0)

@@ -1,4 +1,4 @@
-"""Metrics of graded gain: what each document is worth, discounted by its rank."""
+"""Metrics of graded gain: the gain of each document, discounted by its rank."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, at_one, having, whole
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, at_one, having, whole
 from pytest_rankcheck.metrics.metric_parameters import (
     Call,
     Parameter,
@@ -30,7 +30,7 @@ GAIN = Parameter(
     default="linear",
     check=one_of(choice("linear", "exponential"), mapping),
     allowed="linear, exponential, or a mapping of grades to gains such as {1:3,2:9}",
-    description="what a document of grade g is worth: g, 2^g - 1, or what the mapping says",
+    description="the gain of a document of grade g: g, 2^g - 1, or its entry in the mapping",
 )
 
 DISCOUNT = Parameter(
@@ -43,14 +43,12 @@ DISCOUNT = Parameter(
         call("zipf", number(above=-1), number(at_least=0)),
     ),
     allowed="log2, log(base), linear, power(s) or zipf(p,s)",
-    description=(
-        "what the gain at rank i is divided by: log2(i+1), log_base(i+1), i, i^s or (i+p)^s"
-    ),
+    description=("the divisor of the gain at rank i: log2(i+1), log_base(i+1), i, i^s or (i+p)^s"),
 )
 
 
 _LARGEST_EXPONENT = 1000
-"""The sum of 2^g - 1 over millions of documents is finite up to this grade."""
+"""The highest grade for which the sum of 2^g - 1 over millions of documents is finite."""
 
 _REFERENCE = (
     "Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), "
@@ -60,23 +58,23 @@ _SYNONYMS = {"dcg": {"log2": {"gain": "linear"}, "exp-log2": {"gain": "exponenti
 
 
 def _uses_grades(parameters: Mapping[str, Value]) -> bool:
-    """Whether a gain was chosen that is another than the grade itself."""
+    """Whether the gain is not the grade itself, so that grades make a difference."""
     return bool(parameters["gain"] == "exponential")
 
 
-def _gains_rise(parameters: Mapping[str, Value]) -> Holds:
-    """Hold where a higher grade never gains less."""
+def _gains_rise(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds if a higher grade never has a lower gain."""
     return _holds_of_gains(parameters["gain"], strictly=False)
 
 
-def _gains_differ(parameters: Mapping[str, Value]) -> Holds:
-    """Hold where a higher grade gains more, and each rank is discounted more than the last."""
+def _gains_differ(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds if a higher grade has a higher gain, and a lower rank a larger discount."""
     if _is_flat(parameters["discount"]) and parameters["cutoff"] != 1:
         return False
     return _holds_of_gains(parameters["gain"], strictly=True)
 
 
-def _holds_of_gains(gain: Value, strictly: bool) -> Holds:
+def _holds_of_gains(gain: Value, strictly: bool) -> LawStatus:
     if not isinstance(gain, tuple):
         return True
     gains = [worth for grade, worth in sorted({0.0: 0.0, **dict(gain)}.items()) if grade >= 0]
@@ -86,8 +84,8 @@ def _holds_of_gains(gain: Value, strictly: bool) -> Holds:
     return "binary" if gains[-1] - gains[0] >= least else False
 
 
-def _is_discounted(parameters: Mapping[str, Value]) -> Holds:
-    """Hold where each rank is discounted more than the last."""
+def _is_discounted(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds if each rank has a larger discount than the one above."""
     return not _is_flat(parameters["discount"])
 
 
@@ -99,8 +97,8 @@ def _is_flat(discount: Value) -> bool:
     )
 
 
-def _discounts_softly(parameters: Mapping[str, Value]) -> Holds | None:
-    """Hold where rank 2, and what stands below the cutoff, loses less than half of rank 1."""
+def _discounts_softly(parameters: Mapping[str, Value]) -> LawStatus | None:
+    """The law holds if a swap at rank 1, and one across the cutoff, changes less than half."""
     if isinstance(parameters["gain"], tuple):
         return None
     cutoff = parameters["cutoff"]
@@ -112,8 +110,8 @@ def _discounts_softly(parameters: Mapping[str, Value]) -> Holds | None:
     return bool(softly and at_end > 2 * first * (1 + 1e-9))
 
 
-def _unless_mapped(parameters: Mapping[str, Value]) -> Holds | None:
-    """Hold; under a mapping it depends on the gains of 0 and of the highest grade."""
+def _unless_mapped(parameters: Mapping[str, Value]) -> LawStatus | None:
+    """The law holds; with a mapping it depends on the gains of 0 and of the highest grade."""
     return None if isinstance(parameters["gain"], tuple) else True
 
 
@@ -132,23 +130,23 @@ _DISCOUNTED = having(
     "CG",
     reference=_REFERENCE + "2.1",
     formula="sum over i <= k of g_i",
-    use="where the worth of the top k counts and its order does not, such as a grid of products",
+    use="when the quality of the top k matters but not its order, such as a grid of products",
     range=(0.0, np.inf),
     **having(
         SOUND, identity=at_one, normalised=False, sensitive=False, robust_1=whole, all_best=False
     ),
 )
 def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
-    """Cumulated gain: the sum of the grades of the top k; negative ones gain nothing."""
+    """Cumulated gain: the sum of the positive grades in the top k."""
     counted = in_top(hits, cutoff) & (hits.grades > 0)
     return last_of_running_sum(np.where(counted, hits.grades, 0.0))
 
 
 @metric(
     "DCG",
-    reference=_REFERENCE + "2.2, with log2(i+1) in the place of max(1, log2 i)",
+    reference=_REFERENCE + "2.2, with log2(i+1) instead of max(1, log2 i)",
     formula="sum over i <= k of gain(g_i) / log2(i+1)",
-    use="where queries with more to find should weigh more; otherwise use nDCG",
+    use="when queries with more relevant documents should weigh more; otherwise use nDCG",
     parameters=(GAIN, DISCOUNT),
     synonyms=_SYNONYMS,
     renamed={"gains": "gain"},
@@ -157,10 +155,10 @@ def cg(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     **having(_DISCOUNTED, normalised=False, all_best=False),
 )
 def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
-    """Discounted cumulative gain: what each document is worth, divided by what its rank costs.
+    """Discounted cumulative gain: the sum of the gains, each divided by its rank's discount.
 
-    DCG@k = sum over i <= k of gain(g_i) / discount(i). Grades at or below zero and unjudged
-    documents gain nothing, unless a mapping says otherwise.
+    DCG@k = sum over i <= k of gain(g_i) / discount(i). Unjudged documents and grades of 0 or less
+    have no gain, unless a mapping gives them one.
     """
     return _dcg(_gains(hits.grades, gain), hits.ranks, cutoff, discount)
 
@@ -171,10 +169,10 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
         _REFERENCE + "3.1; the discount log2(i+1) and the exponential gain after Burges et "
         "al., Learning to rank using gradient descent, ICML 2005, section 5"
     ),
-    formula="(sum over i <= k of gain(g_i) / log2(i+1)) / the same of the ideal ranking",
+    formula="DCG@k / DCG@k of the ideal ranking, DCG@k = sum over i <= k of gain(g_i) / log2(i+1)",
     use=(
-        "the first choice for graded judgments: it sees every swap of different grades, most "
-        "at the top"
+        "the first choice for graded judgments: every swap of different grades changes it, most "
+        "of all at the top"
     ),
     parameters=(GAIN, DISCOUNT),
     synonyms=_SYNONYMS,
@@ -184,16 +182,16 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
     **having(_DISCOUNTED, normalised=_gains_rise, all_best=_unless_mapped),
 )
 def ndcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
-    """Discounted cumulative gain, as a share of what the ideal ranking would have.
+    """Normalised discounted cumulative gain: DCG divided by that of the ideal ranking.
 
     nDCG@k = DCG@k / iDCG@k, with DCG@k = sum over i <= k of gain(g_i) / discount(i). The ideal
-    ranking holds all judged documents, best first, and is cut at k too. Grades at or below zero
-    and unjudged documents gain nothing, unless a mapping says otherwise. A query without any
-    gain scores 0.
+    ranking has all judged documents, best first, and is also cut at k. Unjudged documents and
+    grades of 0 or less have no gain, unless a mapping gives them one. The value is 0 if the ideal
+    ranking has no gain.
     """
     ideal_ranks = np.broadcast_to(np.arange(1.0, hits.ideal.shape[1] + 1), hits.ideal.shape)
     reached = _dcg(_gains(hits.grades, gain), hits.ranks, cutoff, discount)
-    # Under a mapping the order of the grades need not be the order of their gains.
+    # With a mapping, a higher grade may have a lower gain.
     best_gains = -np.sort(-_gains(hits.ideal, gain), axis=1)
     possible = _dcg(best_gains, ideal_ranks, cutoff, discount)
     return share_of(reached, possible)
@@ -207,9 +205,9 @@ def _dcg(gains: FloatArray, ranks: FloatArray, cutoff: int | None, discount: Val
 
 
 def _discounts(ranks: FloatArray, discount: Value) -> FloatArray:
-    """Return what the gain at each rank is divided by, in the shape of ``ranks``."""
+    """Return the divisor of the gain at each rank, in the shape of ``ranks``."""
     result: Any = np.log2(ranks + 1)
-    with np.errstate(over="ignore"):  # divided by infinity, a gain is nothing
+    with np.errstate(over="ignore"):  # a gain divided by infinity is 0
         match discount:
             case "linear":
                 result = ranks
@@ -224,7 +222,7 @@ def _discounts(ranks: FloatArray, discount: Value) -> FloatArray:
 
 
 def _gains(grades: FloatArray, gain: Value) -> FloatArray:
-    """Return what each grade is worth, in the shape of ``grades``; the padding gains 0."""
+    """Return the gain of each grade, in the shape of ``grades``; 0 for the padding."""
     if isinstance(gain, tuple):
         return _mapped_gains(grades, dict(gain))
     worth = np.where(grades > 0, grades, 0.0)

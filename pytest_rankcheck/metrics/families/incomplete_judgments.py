@@ -1,7 +1,6 @@
 """Metrics for incomplete judgments: an unjudged document does not count as not relevant.
 
-As in trec_eval, a negative grade marks a document that was to be judged (it is in the pool) and
-was not.
+As in trec_eval, a negative grade marks a document in the pool that was not judged.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
     REL,
     count_of,
-    found_in,
     in_top,
     is_relevant,
-    relevant_in,
+    relevant_count,
+    relevant_hits,
     share_of,
 )
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 _EPSILON = 1e-5
-"""What infAP adds to both counts of its ratio (as trec_eval), so that 0 of 0 is a half."""
+"""What infAP adds to both counts of its ratio, as in trec_eval, so that 0 of 0 is one half."""
 
 
 @metric(
@@ -34,10 +33,10 @@ _EPSILON = 1e-5
         "section 3; the denominator min(m, judged not relevant) as in trec_eval 8 and later"
     ),
     formula=(
-        "mean over relevant of 1 - min(not relevant above, m) / min(N, m), over judged "
-        "documents only"
+        "mean over relevant documents of 1 - min(n above, m) / min(N, m), with m relevant and N "
+        "documents judged not relevant"
     ),
-    use="where many documents of the top are unjudged, and judging them is out of reach",
+    use="when many documents at the top are unjudged and cannot be judged",
     parameters=(REL,),
     unjudged="left out",
     **having(
@@ -51,14 +50,15 @@ _EPSILON = 1e-5
     ),
 )
 def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """How few documents judged not relevant stand above the relevant ones.
+    """Binary preference: how rarely documents judged not relevant are above relevant ones.
 
-    bpref = 1/m * sum over relevant of 1 - min(n above, m) / min(N, m), with N the documents that
-    are judged not relevant; a relevant document with none above it counts 1. Unjudged documents
-    and those with a negative grade do not count.
+    bpref = 1/m * sum over relevant documents of 1 - min(n above, m) / min(N, m), where m documents
+    are relevant, N are judged not relevant, and n of these are above the relevant document. A
+    relevant document with none above it counts as 1. Unjudged documents and negative grades are
+    ignored.
     """
-    found = found_in(hits, cutoff, rel)
-    relevant = relevant_in(hits, rel)
+    found = relevant_hits(hits, cutoff, rel)
+    relevant = relevant_count(hits, rel)
     not_relevant = count_of(_judged_not_relevant(hits.ideal, rel))
     above = np.cumsum(_judged_not_relevant(hits.grades, rel), axis=1, dtype=np.float64)
     worst = np.broadcast_to(np.minimum(relevant, not_relevant)[:, np.newaxis], above.shape)
@@ -76,7 +76,7 @@ def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Fl
         "mean over relevant i of 1/i + (i-1)/i * (pooled above / (i-1)) * (relevant above / "
         "judged above)"
     ),
-    use="where a random sample of the pool is judged",
+    use="when a random sample of the pool is judged",
     parameters=(REL,),
     unjudged="not in the pool",
     **having(
@@ -89,28 +89,28 @@ def binary_preference(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Fl
     ),
 )
 def inferred_average_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """AP as it would probably be, were the whole pool judged and not a sample of it.
+    """Inferred AP: an estimate of AP from judgments of a random sample of the pool.
 
-    At a relevant document of rank i the expected precision is 1/i + (i-1)/i * (pooled above /
-    (i-1)) * ((r + e) / (r + s + 2e)), where r and s of the documents above are judged relevant and
-    not relevant, and e is 1e-5.
+    At a relevant document at rank i the expected precision is 1/i + (i-1)/i * (pooled above /
+    (i-1)) * ((r + e) / (r + s + 2e)), where r and s are the numbers of documents above that are
+    judged relevant and not relevant, and e is 1e-5.
     """
-    found = found_in(hits, cutoff, rel)
+    found = relevant_hits(hits, cutoff, rel)
     not_relevant = _judged_not_relevant(hits.grades, rel)
     unjudged = in_top(hits, cutoff) & (hits.grades < 0)
-    r, s, u = (_above(chosen) for chosen in (found, not_relevant, unjudged))
+    r, s, u = (_count_above(flags) for flags in (found, not_relevant, unjudged))
     higher = hits.ranks - 1
     pooled = np.divide(r + s + u, higher, out=np.zeros_like(r), where=higher > 0)
     relevant_rate = (r + _EPSILON) / (r + s + 2 * _EPSILON)
     expected = (1 + higher * pooled * relevant_rate) / hits.ranks
-    return share_of(last_of_running_sum(np.where(found, expected, 0.0)), relevant_in(hits, rel))
+    return share_of(last_of_running_sum(np.where(found, expected, 0.0)), relevant_count(hits, rel))
 
 
 def _judged_not_relevant(grades: FloatArray, rel: Value) -> BoolArray:
     return (grades >= 0) & ~is_relevant(grades, rel)
 
 
-def _above(chosen: BoolArray) -> FloatArray:
-    """Return how many chosen hits stand above each hit, ``[Q, J]``."""
-    above: FloatArray = np.cumsum(chosen, axis=1, dtype=np.float64) - chosen
+def _count_above(flags: BoolArray) -> FloatArray:
+    """Return how many flagged hits are above each hit, ``[Q, J]``."""
+    above: FloatArray = np.cumsum(flags, axis=1, dtype=np.float64) - flags
     return above

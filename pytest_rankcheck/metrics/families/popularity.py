@@ -1,6 +1,6 @@
-"""Metrics of the whole run: which documents are shown how often, and lists that are alike.
+"""Metrics of the whole run: how often documents are shown, and repeated lists.
 
-The value of a query depends on the rankings of the others; no judgment is needed.
+The value of a query depends on the rankings of the other queries; no judgments are needed.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _GE = (
 @metric(
     "Distinct",
     aliases=("Coverage",),
-    reference=_GE + "; as a share of the places, since the size of the catalogue is not known",
+    reference=_GE + "; divided by the number of ranks, since the size of the catalogue is unknown",
     formula="distinct documents in the top k of all queries / (k * queries)",
-    use="does the ranker show much of the catalogue, or the same to everybody",
+    use="to see whether the ranker shows much of the catalogue or the same documents to everybody",
     unit="run",
     unjudged="-",
 )
 def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
-    """The different documents in all top k together, as a share of the places there.
+    """The number of distinct documents in the top k of all queries, as a share of all ranks.
 
-    A query's value is what its documents add: each is shared with the other queries that show it,
-    sum over the top k of 1 / (k * queries that show d). 1 if nothing is shown twice. Without a
-    cutoff, k is the length of the longest ranking.
+    A document that several queries show counts in equal parts for each of them: the value of a
+    query is the sum over its top k of 1 / (k * queries that show the document). It is 1 if no
+    document is shown twice. Without a cutoff, k is the length of the longest ranking.
     """
     top = run.top(cutoff)
     width = top.shape[1] if cutoff is None else cutoff
-    parts = np.divide(1.0, _shown(top), out=np.zeros(top.shape), where=top >= 0)
+    parts = np.divide(1.0, _times_shown(top), out=np.zeros(top.shape), where=top >= 0)
     values: FloatArray = parts.sum(axis=1) / max(width, 1)
     return values
 
@@ -48,16 +48,16 @@ def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
 @metric(
     "HeadShare",
     reference="Abdollahpouri, Burke and Mobasher, Managing popularity bias in recommender systems "
-    "with personalized re-ranking, FLAIRS 2019: the long tail's complement",
-    formula="documents of the head in the top k / documents in the top k",
-    use="does a change push everybody to the same few documents",
+    "with personalized re-ranking, FLAIRS 2019: the complement of the long tail",
+    formula="head documents in the top k / documents in the top k",
+    use="to see whether a change pushes everybody to the same few documents",
     parameters=(
         Parameter(
             "head",
             default=0.01,
             check=number(above=0, at_most=1),
             allowed="a share above 0, at most 1",
-            description="which share of the documents that are shown, the most shown, is the head",
+            description="the share of all shown documents, most shown first, that is the head",
         ),
     ),
     higher_is_better=False,
@@ -65,10 +65,10 @@ def distinct(run: WholeRun, cutoff: int | None) -> FloatArray:
     unjudged="-",
 )
 def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
-    """The share of the top k that belongs to the documents that are shown most often.
+    """The share of the top k taken by the documents that are shown most often.
 
-    The head is the share ``head`` of all documents in the top k of any query, rounded up, by how
-    many queries show them; all that are shown as often as the last of them belong to it. An empty
+    The head is the share ``head``, rounded up, of all documents in the top k of any query, those
+    that most queries show first; documents tied with the last of them belong to it too. An empty
     ranking has 0.
     """
     top = run.top(cutoff)
@@ -77,7 +77,7 @@ def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
     if not ordered.size:
         return np.zeros(len(top))
     size = math.ceil(cast("float", head) * ordered.size - 1e-9)
-    in_head = _shown(top) >= ordered[max(size, 1) - 1]
+    in_head = _times_shown(top) >= ordered[max(size, 1) - 1]
     shown = (top >= 0).sum(axis=1)
     taken = (in_head & (top >= 0)).sum(axis=1)
     share: FloatArray = np.divide(taken, shown, out=np.zeros(len(top)), where=shown > 0)
@@ -87,9 +87,9 @@ def head_share(run: WholeRun, cutoff: int | None, *, head: Value) -> FloatArray:
 @metric(
     "NoResults",
     aliases=("ZeroResults",),
-    reference="by its definition: queries without a result",
+    reference="by definition: queries without results",
     formula="1 if nothing is ranked; else 0",
-    use="a gate of its own for every ranker that may find nothing",
+    use="in a separate gate for every ranker that may find nothing",
     higher_is_better=False,
     at=None,
     unit="run",
@@ -103,18 +103,18 @@ def no_results(run: WholeRun, cutoff: int | None) -> FloatArray:
 
 @metric(
     "RepeatedList",
-    reference="by its definition; near-identical lists by their overlap, found with the prefix "
+    reference="by definition; nearly identical lists by their overlap, found with the prefix "
     "filter of Chaudhuri, Ganti and Kaushik, A primitive operator for similarity joins in data "
     "cleaning, ICDE 2006",
-    formula="1 if another query shows the same top k, or shares so much of it; else 0",
-    use="does a change answer many queries alike: a fallback, a broken filter",
+    formula="1 if another query shows the same top k, or nearly the same; else 0",
+    use="to see whether a change gives many queries the same answer: a fallback, a broken filter",
     parameters=(
         Parameter(
             "similar",
             default=1,
             check=number(above=0, at_most=1),
             allowed="a share above 0, at most 1",
-            description="how much of the longer top k two lists share, in any order, if alike",
+            description="the share of the longer top k that two similar lists have in common",
         ),
     ),
     higher_is_better=False,
@@ -122,9 +122,9 @@ def no_results(run: WholeRun, cutoff: int | None) -> FloatArray:
     unjudged="-",
 )
 def repeated_list(run: WholeRun, cutoff: int | None, *, similar: Value) -> FloatArray:
-    """1 if another query has the same documents in its top k, or nearly, in any order; else 0.
+    """1 if another query has the same top k, or nearly the same, in any order, else 0.
 
-    An empty ranking repeats nothing: NoResults counts it.
+    An empty ranking does not count as repeated: NoResults counts it.
     """
     top = np.sort(run.top(cutoff), axis=1)
     is_empty: NDArray[np.bool_] = np.asarray((top < 0).all(axis=1))
@@ -138,8 +138,8 @@ def repeated_list(run: WholeRun, cutoff: int | None, *, similar: Value) -> Float
     return values
 
 
-def _shown(top: IntArray) -> FloatArray:
-    """Return how many queries show each document, in the shape of the top k; 0 past the end."""
+def _times_shown(top: IntArray) -> FloatArray:
+    """Return how many queries show each document, in the shape of ``top``; 0 past the end."""
     counts = np.bincount(top[top >= 0], minlength=1)
     shown: FloatArray = np.where(top >= 0, counts[np.maximum(top, 0)], 0).astype(np.float64)
     return shown
@@ -148,9 +148,9 @@ def _shown(top: IntArray) -> FloatArray:
 def _nearly_repeated(
     top: IntArray, similar: float, counted: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which lists share enough with another one.
+    """Return which lists share enough documents with another list.
 
-    Two lists that share so much share one of the rarest documents of each: only lists with a rare
+    Two such lists also share one of the rarest documents of each, so only lists with a rare
     document in common are compared.
     """
     counts = np.bincount(top[top >= 0], minlength=1)
@@ -158,19 +158,19 @@ def _nearly_repeated(
         sorted((doc for doc in row if doc >= 0), key=lambda doc: (counts[doc], doc))
         for row in top.tolist()
     ]
-    sets = [frozenset(one) for one in lists]
-    found = np.zeros(len(lists), dtype=bool)
-    seen: dict[int, list[int]] = {}
+    sets = [frozenset(documents) for documents in lists]
+    repeated = np.zeros(len(lists), dtype=bool)
+    places_by_document: dict[int, list[int]] = {}
     for place, documents in enumerate(lists):
         if not counted[place]:
             continue
         needed = math.ceil(similar * len(documents) - 1e-9)
         candidates: set[int] = set()
         for doc in documents[: len(documents) - needed + 1]:
-            candidates.update(seen.get(doc, ()))
-            seen.setdefault(doc, []).append(place)
+            candidates.update(places_by_document.get(doc, ()))
+            places_by_document.setdefault(doc, []).append(place)
         for other in candidates:
             longer = max(len(sets[place]), len(sets[other]))
             if len(sets[place] & sets[other]) >= similar * longer - 1e-9:
-                found[place] = found[other] = True
-    return found
+                repeated[place] = repeated[other] = True
+    return repeated

@@ -1,4 +1,4 @@
-"""Rank-biased precision: the user goes on to the next document with a fixed probability."""
+"""Rank-biased precision: users go on to the next document with a fixed probability."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, having
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, having
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag, number
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.metrics.relevance import REL, found_in, in_top
+from pytest_rankcheck.metrics.relevance import REL, in_top, relevant_hits
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 P = Parameter(
@@ -28,8 +28,8 @@ _REFERENCE = (
 )
 
 
-def _robust(parameters: Mapping[str, Value]) -> Holds:
-    """Hold where users go on often enough: rank 2, and the last of the top k, keep half."""
+def _patience_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds if users are patient: no swap changes the value by half or more."""
     p, cutoff = float(parameters["p"]), parameters["cutoff"]  # type: ignore[arg-type]
     return p > 0.5 and (cutoff is None or p ** (float(cutoff) - 1) < 0.5)  # type: ignore[arg-type]
 
@@ -39,8 +39,8 @@ def _robust(parameters: Mapping[str, Value]) -> Holds:
     reference=_REFERENCE + "equation 4; for graded relevance section 3.4",
     formula="(1-p) * sum over i <= k of b_i * p^(i-1)",
     use=(
-        "where it is known how far users read (p), and rankings are judged incompletely: the "
-        "residual bounds the error"
+        "when it is known how far users read (p), and judgments are incomplete: the residual "
+        "bounds the error"
     ),
     parameters=(
         P,
@@ -50,7 +50,7 @@ def _robust(parameters: Mapping[str, Value]) -> Holds:
             default=False,
             check=flag,
             allowed="true or false",
-            description="a document gains its grade, divided by the golden set's highest",
+            description="true: the gain is the grade divided by the golden set's highest grade",
         ),
     ),
     graded=lambda parameters: bool(parameters["graded"]),
@@ -59,24 +59,27 @@ def _robust(parameters: Mapping[str, Value]) -> Holds:
         identity=lambda parameters: True if parameters["graded"] else "binary",
         normalised=False,
         sensitive=True,
-        robust_1=_robust,
+        robust_1=_patience_is_robust,
         all_best=False,
     ),
 )
 def rank_biased_precision(
     hits: JudgedHits, cutoff: int | None, *, p: Value, rel: Value, graded: Value
 ) -> FloatArray:
-    """The gain a user collects by document who goes on to the next with probability p.
+    """Rank-biased precision: the expected gain per document that the user reads.
 
-    RBP@k = (1 - p) * sum over i <= k of b_i * p^(i-1), or of g_i / max in the place of b_i.
+    RBP@k = (1 - p) * sum over i <= k of b_i * p^(i-1), where b_i is 1 if the document at rank i is
+    relevant, else 0; with ``graded``, g_i / max replaces b_i.
     """
-    found = found_in(hits, cutoff, rel)
+    found = relevant_hits(hits, cutoff, rel)
     if graded and rel is not None:
-        raise MetricError("RBP: graded=true counts every grade; leave out rel, or graded")
+        raise MetricError(
+            "RBP: graded=true cannot be combined with rel, since it uses all grades; remove one"
+        )
     gains = np.ones_like(hits.grades)
     if graded and hits.max_grade > 0:
         gains = hits.grades / hits.max_grade
-    return _weighed(hits, np.where(found, gains, 0.0), float(p))  # type: ignore[arg-type]
+    return _discounted_gain(hits, np.where(found, gains, 0.0), float(p))  # type: ignore[arg-type]
 
 
 @metric(
@@ -84,25 +87,25 @@ def rank_biased_precision(
     aliases=("rbp_resid",),
     reference=_REFERENCE + "section 3.3",
     formula="1 - (1-p) * sum over judged i <= k of p^(i-1)",
-    use="beside RBP, to see how much of it is unknown",
+    use="next to RBP, to see how much of its value is unknown",
     parameters=(P,),
     higher_is_better=False,
-    unjudged="what could be relevant",
+    unjudged="possibly relevant",
     **having(
         SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
     ),
 )
 def rank_biased_residual(hits: JudgedHits, cutoff: int | None, *, p: Value) -> FloatArray:
-    """How much higher RBP could be, were all that is not judged or not ranked relevant.
+    """The residual of RBP: how much higher it would be if all unjudged documents were relevant.
 
-    1 - (1 - p) * sum of p^(i-1) over the ranks i <= k of judged documents. A negative grade is no
-    judgment.
+    1 - (1 - p) * sum of p^(i-1) over the ranks i <= k of judged documents; ranks below the end of
+    the ranking count as unjudged, and so do negative grades.
     """
     judged = in_top(hits, cutoff) & (hits.grades >= 0)
-    return 1.0 - _weighed(hits, judged.astype(np.float64), float(p))  # type: ignore[arg-type]
+    return 1.0 - _discounted_gain(hits, judged.astype(np.float64), float(p))  # type: ignore[arg-type]
 
 
-def _weighed(hits: JudgedHits, gains: FloatArray, p: float) -> FloatArray:
+def _discounted_gain(hits: JudgedHits, gains: FloatArray, p: float) -> FloatArray:
     """Return (1 - p) * sum of gain_i * p^(i-1), ``[Q]``."""
     weights = np.where(gains > 0, p ** (hits.ranks - 1), 0.0)
     return (1.0 - p) * last_of_running_sum(gains * weights)

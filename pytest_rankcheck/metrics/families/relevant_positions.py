@@ -1,6 +1,6 @@
-"""Binary metrics: at which ranks the relevant documents are.
+"""Binary metrics of the ranks of relevant documents.
 
-A document is relevant when its grade is above 0, or at least ``rel`` where that is given.
+A document is relevant if its grade is above 0, or at least ``rel`` if that is given.
 """
 
 from __future__ import annotations
@@ -10,42 +10,42 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
-from pytest_rankcheck.metrics.laws.declared_laws import SOUND, Holds, at_one, first_only, having
+from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, at_one, first_only, having
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
     REL,
     count_of,
-    found_in,
-    relevant_in,
+    relevant_count,
+    relevant_hits,
 )
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-_NEXT = "the rank after the last that counts: k+1, or n+1 without a cutoff"
+_NEXT = "k+1, or n+1 for a ranking of n documents without a cutoff"
 
 
-def _omits(parameters: Mapping[str, Value]) -> Holds:
-    """Hold where what is not found is left out."""
+def _omits(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds if documents that are not in the top k are omitted."""
     return parameters["missing"] == "omit"
 
 
-def _short_is_no_better(parameters: Mapping[str, Value]) -> Holds:
-    """Hold unless what is not found counts as found right below the end of a short ranking."""
+def _short_is_no_better(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds unless missing documents count as just below the end of a short ranking."""
     return parameters["missing"] == "omit" or parameters["cutoff"] is not None
 
 
-def _counts_missing(parameters: Mapping[str, Value]) -> Holds:
-    """Hold unless a relevant document that enters the top k at its end worsens the mean."""
+def _counts_missing(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds unless a relevant document that enters the top k at rank k worsens the mean."""
     return parameters["missing"] == "next" or parameters["cutoff"] in (None, 1)
 
 
-def _is_always_one(parameters: Mapping[str, Value]) -> Holds:
-    """Hold at a cutoff of 1, if what is not found there is left out."""
+def _is_always_one(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds at a cutoff of 1 if missing documents are omitted."""
     return parameters["missing"] == "omit" and at_one(parameters) is True
 
 
-def _mean_rank_is_robust(parameters: Mapping[str, Value]) -> Holds:
-    """Hold where the last of the top k is a small part of the mean."""
+def _mean_rank_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
+    """The law holds if the last document of the top k is a small part of the mean."""
     if parameters["missing"] == "omit":
         return parameters["cutoff"] in (None, 1)
     return parameters["cutoff"] not in (1, 2)
@@ -60,8 +60,8 @@ def _mean_rank_is_robust(parameters: Mapping[str, Value]) -> Holds:
     ),
     formula="1 / rank of the first relevant document",
     use=(
-        "where one answer is enough: questions, known items, autocompletion; it is blind "
-        "below that answer"
+        "when one answer is enough, as for questions, known items and autocompletion; it ignores "
+        "everything below that answer"
     ),
     parameters=(REL,),
     **having(
@@ -69,7 +69,7 @@ def _mean_rank_is_robust(parameters: Mapping[str, Value]) -> Holds:
     ),
 )
 def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """One over the rank of the first relevant document; 0 if there is none in the top k."""
+    """Reciprocal rank: 1 / rank of the first relevant document, or 0 without one in the top k."""
     reciprocal: FloatArray = np.asarray(1.0 / _first_rank(hits, cutoff, rel))
     return reciprocal
 
@@ -79,7 +79,7 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     aliases=("FRP",),
     reference="Cooper, Expected search length, American Documentation 19(1), 1968, section 2",
     formula="rank of the first relevant document; k+1 if there is none",
-    use="as RR, told as a rank that anybody understands; give a cutoff",
+    use="like RR, as a rank that anybody understands; use it with a cutoff",
     parameters=(
         REL,
         Parameter(
@@ -88,8 +88,8 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
             check=choice("next", "omit"),
             allowed="next or omit",
             description=(
-                f"what a query without a relevant document in the top k scores: {_NEXT}; or it is "
-                "left out of the mean"
+                f"the value of a query without a relevant document in the top k: next is {_NEXT}; "
+                "omit leaves the query out of the mean"
             ),
         ),
     ),
@@ -109,7 +109,7 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
 def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
     """The rank of the first relevant document.
 
-    Give a cutoff: without one, a ranker that returns less is better off where it finds nothing.
+    Use it with a cutoff: without one, a ranking that misses everything is better if it is shorter.
     """
     first = _first_rank(hits, cutoff, rel)
     absent = np.full_like(first, np.nan) if missing == "omit" else _rank_after(hits, cutoff)
@@ -123,8 +123,8 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
         "Bordes, Usunier, Garcia-Duran, Weston and Yakhnenko, Translating embeddings for modeling "
         "multi-relational data, NIPS 2013, section 4.1"
     ),
-    formula="mean rank of the relevant documents, k+1 for each that is not in the top k",
-    use="for link prediction and other tasks where all candidates are ranked",
+    formula="mean rank of the relevant documents, k+1 for each one outside the top k",
+    use="link prediction and other tasks that rank all candidates",
     parameters=(
         REL,
         Parameter(
@@ -133,8 +133,8 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
             check=choice("next", "omit"),
             allowed="next or omit",
             description=(
-                f"where a relevant document that is not in the top k stands: {_NEXT}; or it is "
-                "left out, and so is a query without any"
+                f"the rank of a relevant document outside the top k: next is {_NEXT}; omit leaves "
+                "the document out, and a query without any other out of the mean"
             ),
         ),
     ),
@@ -156,22 +156,22 @@ def first_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Val
 def mean_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Value) -> FloatArray:
     """The mean rank of the relevant documents.
 
-    A query with nothing relevant scores as one whose only relevant document was not found.
+    A query without relevant documents has the value of one whose only relevant document is missing.
     """
-    found = found_in(hits, cutoff, rel)
+    found = relevant_hits(hits, cutoff, rel)
     count = count_of(found)
     total = last_of_running_sum(np.where(found, hits.ranks, 0.0))
     if missing == "omit":
         return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
     after = _rank_after(hits, cutoff)
-    relevant = relevant_in(hits, rel)
+    relevant = relevant_count(hits, rel)
     total = total + (relevant - count) * after
     return np.divide(total, relevant, out=after.copy(), where=relevant > 0)
 
 
 def _first_rank(hits: JudgedHits, cutoff: int | None, rel: Value) -> FloatArray:
-    """Return the rank of the first relevant document, infinity if there is none, ``[Q]``."""
-    found = found_in(hits, cutoff, rel)
+    """Return the rank of the first relevant document, or infinity, ``[Q]``."""
+    found = relevant_hits(hits, cutoff, rel)
     first: FloatArray = np.where(found, hits.ranks, np.inf).min(axis=1, initial=np.inf)
     return first
 

@@ -1,6 +1,6 @@
-"""Binary metrics: how many relevant documents are in the top k, of how many.
+"""Binary metrics of the share of relevant documents in the top k.
 
-A document is relevant when its grade is above 0, or at least ``rel`` where that is given.
+A document is relevant if its grade is above 0, or at least ``rel`` if that is given.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.declared_laws import (
     SOUND,
-    Holds,
+    LawStatus,
     at_one,
     first_only,
     having,
@@ -23,15 +23,15 @@ from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
     REL,
     count_of,
-    found_in,
-    relevant_in,
+    relevant_count,
+    relevant_hits,
     share_of,
 )
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 
-def _at_full_recall(parameters: Mapping[str, Value]) -> Holds | None:
-    """Hold at a recall of 1; below it, whether it holds depends on how much is relevant."""
+def _at_full_recall(parameters: Mapping[str, Value]) -> LawStatus | None:
+    """The law holds at a recall of 1; below, it depends on the number of relevant documents."""
     recall = float(parameters["recall"])  # type: ignore[arg-type]
     if recall == 1:
         return "binary"
@@ -42,8 +42,8 @@ def _at_full_recall(parameters: Mapping[str, Value]) -> Holds | None:
     "Success",
     aliases=("Hit", "HitRate", "Accuracy"),
     reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009",
-    formula="1 if a document of the top k is relevant, else 0",
-    use="where finding one answer in the first k is all that counts, such as retrieval for an LLM",
+    formula="1 if any document in the top k is relevant, else 0",
+    use="when one relevant document in the top k is enough, such as retrieval for an LLM",
     parameters=(REL,),
     trec_eval=("success",),
     **having(
@@ -51,8 +51,8 @@ def _at_full_recall(parameters: Mapping[str, Value]) -> Holds | None:
     ),
 )
 def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """1 if any document of the top k is relevant, else 0."""
-    return np.minimum(count_of(found_in(hits, cutoff, rel)), 1.0)
+    """1 if any document in the top k is relevant, else 0."""
+    return np.minimum(count_of(relevant_hits(hits, cutoff, rel)), 1.0)
 
 
 @metric(
@@ -60,7 +60,7 @@ def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     aliases=("Precision", "SetP", "set_P"),
     reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
     formula="relevant documents in the top k / k",
-    use="where the whole top k is shown at once and its order matters little",
+    use="when the whole top k is shown at once and its order matters little",
     parameters=(REL,),
     trec_eval=("P",),
     **having(
@@ -74,11 +74,12 @@ def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     ),
 )
 def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """The share of the top k that is relevant; divided by k, though fewer were returned.
+    """Precision: the share of the top k that is relevant.
 
-    Without a cutoff it is the share of the whole ranking, and 0 for an empty one.
+    The denominator is k, even if fewer documents are ranked. Without a cutoff it is the length of
+    the ranking; an empty ranking has 0.
     """
-    count = count_of(found_in(hits, cutoff, rel))
+    count = count_of(relevant_hits(hits, cutoff, rel))
     if cutoff is not None:
         return count / cutoff
     return share_of(count, hits.retrieved)
@@ -89,7 +90,7 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     aliases=("Recall", "SetR", "set_recall"),
     reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
     formula="relevant documents in the top k / all relevant documents",
-    use="for a first stage that hands its k candidates to a reranker or an LLM",
+    use="a first stage that passes k candidates to a reranker or an LLM",
     parameters=(REL,),
     trec_eval=("recall",),
     **having(
@@ -102,8 +103,8 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     ),
 )
 def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """The share of all relevant documents that is in the top k; 0 if nothing is relevant."""
-    return share_of(count_of(found_in(hits, cutoff, rel)), relevant_in(hits, rel))
+    """Recall: the share of all relevant documents that are in the top k; 0 if there are none."""
+    return share_of(count_of(relevant_hits(hits, cutoff, rel)), relevant_count(hits, rel))
 
 
 @metric(
@@ -114,14 +115,14 @@ def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
         "beta for the importance of recall"
     ),
     formula="(1 + beta^2) P R / (beta^2 P + R)",
-    use="where a set is returned and both what is missing and what is wrong in it cost",
+    use="when a set is returned, and both missing and wrong documents are costly",
     parameters=(
         Parameter(
             "beta",
             default=1,
             check=number(above=0),
             allowed="a number above 0",
-            description="how many times as important recall is as precision",
+            description="the weight of recall relative to precision",
         ),
         REL,
     ),
@@ -136,7 +137,7 @@ def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     ),
 )
 def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) -> FloatArray:
-    """The weighted harmonic mean of P@k and R@k; 0 where both are.
+    """F-measure: the weighted harmonic mean of precision and recall; 0 if both are 0.
 
     F = (1 + beta^2) P R / (beta^2 P + R).
     """
@@ -151,10 +152,10 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
         "Buckley and Voorhees, Retrieval system evaluation, in TREC: Experiment and Evaluation in "
         "Information Retrieval, MIT Press 2005, section 3.2"
     ),
-    formula="relevant documents in the top m / m, with m all relevant documents",
+    formula="relevant documents in the top m / m, where m documents are relevant in all",
     use=(
-        "where queries have very different numbers of relevant documents and no one cutoff "
-        "fits them"
+        "when queries have very different numbers of relevant documents, so that no single cutoff "
+        "fits them all"
     ),
     parameters=(REL,),
     **having(
@@ -168,9 +169,9 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     ),
 )
 def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """P at m, the number of relevant documents; 0 if nothing is relevant."""
-    relevant = relevant_in(hits, rel)
-    found = found_in(hits, cutoff, rel) & (hits.ranks <= relevant[:, np.newaxis])
+    """R-precision: precision at m, the number of relevant documents; 0 if there are none."""
+    relevant = relevant_count(hits, rel)
+    found = relevant_hits(hits, cutoff, rel) & (hits.ranks <= relevant[:, np.newaxis])
     return share_of(count_of(found), relevant)
 
 
@@ -180,15 +181,15 @@ def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArr
         "Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, section 8.4, "
         "equation 8.7"
     ),
-    formula="highest P@i of any i with R@i >= r",
-    use="to draw a curve of precision over recall; to gate use AP",
+    formula="highest P@i of any rank i with R@i >= r",
+    use="to plot precision against recall; in gates, use AP instead",
     parameters=(
         Parameter(
             "recall",
             default=None,
             check=number(at_least=0, at_most=1),
             allowed="a number from 0 to 1",
-            description="the lowest recall that counts; it is what stands after the @",
+            description="the recall level; it is written after the @",
         ),
         REL,
         Parameter(
@@ -197,8 +198,8 @@ def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArr
             check=choice("exact", "rounded"),
             allowed="exact or rounded",
             description=(
-                "which rank has a recall of r: one with at least r m relevant documents, or, as "
-                "in trec_eval 10, with r m rounded to the nearest whole number"
+                "how many of m relevant documents make a recall of r: at least r m (exact), or r m "
+                "rounded to the nearest whole number (rounded), as in trec_eval 10"
             ),
         ),
     ),
@@ -217,14 +218,15 @@ def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArr
 def interpolated_precision(
     hits: JudgedHits, cutoff: int | None, *, recall: Value, rel: Value, needed: Value
 ) -> FloatArray:
-    """The highest precision at any rank where recall is at least r; 0 if it never is.
+    """Interpolated precision: the highest precision at any rank with a recall of at least r.
 
-    The mean of IPrec@0, IPrec@0.1, ..., IPrec@1 is trec_eval's ``11pt_avg``.
+    The mean of IPrec@0, IPrec@0.1, ..., IPrec@1 is trec_eval's ``11pt_avg``. The value is 0 if
+    no rank reaches the recall.
     """
-    found = found_in(hits, cutoff, rel)
+    found = relevant_hits(hits, cutoff, rel)
     so_far = np.cumsum(found, axis=1, dtype=np.float64)
     level = float(recall)  # type: ignore[arg-type]
-    relevant = np.broadcast_to(relevant_in(hits, rel)[:, np.newaxis], so_far.shape)
+    relevant = np.broadcast_to(relevant_count(hits, rel)[:, np.newaxis], so_far.shape)
     if needed == "rounded":
         enough = found & (so_far >= np.floor(level * relevant + 0.5))
     else:

@@ -1,4 +1,4 @@
-"""Counts: how much was ranked, how much of it is judged, how much is relevant."""
+"""Counts of ranked, judged and relevant documents."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pytest_rankcheck.metrics.relevance import (
     REL,
     count_of,
     depth_of,
-    found_in,
     in_top,
-    relevant_in,
+    relevant_count,
+    relevant_hits,
     share_of,
 )
 from pytest_rankcheck.statistics.array_types import FloatArray
@@ -24,10 +24,8 @@ from pytest_rankcheck.statistics.array_types import FloatArray
     "Judged",
     reference="trec_eval 10, measure unj (1 - Judged); ir_measures, Judged",
     formula="judged documents in the top k / k",
-    use=(
-        "beside other metrics, to see how much of what they count as not relevant nobody has judged"
-    ),
-    unjudged="what is counted",
+    use=("next to other metrics, to see how many of the documents in the top k are unjudged"),
+    unjudged="not judged",
     **having(
         SOUND,
         cutoff_beyond=False,
@@ -39,10 +37,10 @@ from pytest_rankcheck.statistics.array_types import FloatArray
     ),
 )
 def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
-    """The share of the top k that is judged; divided by k, though fewer were returned.
+    """The share of the top k that is judged.
 
-    Without a cutoff it is the share of the whole ranking, and 0 for an empty one. A negative
-    grade is no judgment.
+    The denominator is k, even if fewer documents are ranked. Without a cutoff it is the length of
+    the ranking; an empty ranking has 0. A negative grade counts as unjudged.
     """
     count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
     return share_of(count, hits.retrieved) if cutoff is None else count / cutoff
@@ -52,8 +50,8 @@ def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     "NumRet",
     aliases=("num_ret",),
     reference="trec_eval, measure num_ret",
-    formula="documents in the top k",
-    use="to see that queries have enough results",
+    formula="number of documents in the top k",
+    use="to check that queries have enough results",
     parameters=(REL,),
     range=(0.0, np.inf),
     unjudged="retrieved",
@@ -69,9 +67,9 @@ def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
     ),
 )
 def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """How many documents the top k has; with ``rel``, how many of them are relevant."""
+    """The number of documents in the top k; with ``rel``, the number of relevant ones."""
     if rel is not None:
-        return count_of(found_in(hits, cutoff, rel))
+        return count_of(relevant_hits(hits, cutoff, rel))
     return depth_of(hits, cutoff)
 
 
@@ -79,27 +77,27 @@ def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Flo
     "NumRel",
     aliases=("num_rel",),
     reference="trec_eval, measure num_rel",
-    formula="relevant documents, ranked or not",
-    use="to describe a golden set; it says nothing of a ranker",
+    formula="number of relevant documents, ranked or not",
+    use="to describe a golden set; it does not depend on the ranker",
     parameters=(REL,),
     range=(0.0, np.inf),
     at=None,
-    unjudged="not counted",
+    unjudged="not relevant",
     **having(
         SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
     ),
 )
 def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """How many documents are relevant, retrieved or not."""
-    return relevant_in(hits, rel)
+    """The number of relevant documents, retrieved or not."""
+    return relevant_count(hits, rel)
 
 
 @metric(
     "NumRelRet",
     aliases=("num_rel_ret",),
     reference="trec_eval, measure num_rel_ret",
-    formula="relevant documents in the top k",
-    use="to describe a run as trec_eval does; to gate use R",
+    formula="number of relevant documents in the top k",
+    use="to describe a run as trec_eval does; in gates, use R instead",
     parameters=(REL,),
     range=(0.0, np.inf),
     **having(
@@ -112,5 +110,5 @@ def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     ),
 )
 def number_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """How many documents of the top k are relevant."""
-    return count_of(found_in(hits, cutoff, rel))
+    """The number of relevant documents in the top k."""
+    return count_of(relevant_hits(hits, cutoff, rel))

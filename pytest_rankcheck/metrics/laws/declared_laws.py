@@ -1,4 +1,4 @@
-"""What is declared of a metric or a similarity: which laws it keeps, and on which judgments."""
+"""The laws that a metric or a similarity declares, and whether it keeps each of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pytest_rankcheck.metrics.metric_parameters import Value
 __all__ = [
     "ALIKE",
     "SOUND",
-    "Holds",
+    "LawDeclaration",
+    "LawStatus",
     "Laws",
     "PairLaws",
-    "Property",
     "at_one",
     "checked_laws",
     "first_only",
@@ -22,39 +22,39 @@ __all__ = [
     "whole",
 ]
 
-Holds = bool | Literal["binary"]
-"""Whether a law holds: always, not always, or wherever the judgments are binary."""
+LawStatus = bool | Literal["binary"]
+"""Whether a law holds: always, not always, or whenever the judgments are binary."""
 
-Property = Holds | Callable[[Mapping[str, Value]], Holds | None]
-"""What holds of a metric, or a function that tells it from the parameters.
+LawDeclaration = LawStatus | Callable[[Mapping[str, Value]], LawStatus | None]
+"""Whether a law holds, or a function that returns this for a metric's parameters.
 
-The function is given every parameter by name, and the cutoff (or None) as ``"cutoff"``. It may
-return None: nothing is declared.
+The function takes a mapping of every parameter by name, with the cutoff (or None) as ``"cutoff"``.
+It may return None if nothing is declared.
 """
 
 
 class Laws(TypedDict, total=False):
-    """The laws that a metric may be declared to keep, or not; one left out is not declared.
+    """The laws that a metric may declare to keep or not to keep; others are left undeclared.
 
-    The definitions are those of the functions of the same name in the modules beside this one.
+    The functions of the same names in this package's other modules define them.
     """
 
-    monotone: Property
-    optimal: Property
-    identity: Property
-    normalised: Property
-    sensitive: Property
-    robust_1: Property
-    stable: Property
-    empty_worst: Property
-    none_worst: Property
-    all_best: Property
-    cutoff_local: Property
-    cutoff_beyond: Property
+    monotone: LawDeclaration
+    optimal: LawDeclaration
+    identity: LawDeclaration
+    normalised: LawDeclaration
+    sensitive: LawDeclaration
+    robust_1: LawDeclaration
+    stable: LawDeclaration
+    empty_worst: LawDeclaration
+    none_worst: LawDeclaration
+    all_best: LawDeclaration
+    cutoff_local: LawDeclaration
+    cutoff_beyond: LawDeclaration
 
 
 class PairLaws(TypedDict, total=False):
-    """The laws that a similarity of two rankings may be declared to keep, or not."""
+    """The laws that a similarity of two rankings may declare to keep or not to keep."""
 
     identity: bool
     symmetric: bool
@@ -66,16 +66,16 @@ class PairLaws(TypedDict, total=False):
 
 
 def checked_laws(name: str, laws: Mapping[str, object], kinds: type) -> Mapping[str, object]:
-    """Return ``laws``, each of which is one of ``kinds``.
+    """Return ``laws`` after checking their names against the keys of ``kinds``.
 
     Raises:
-        MetricError: there is no such law.
+        MetricError: a law is unknown.
     """
-    known = kinds.__annotations__
+    names = kinds.__annotations__
     for law in laws:
-        if law not in known:
-            hint = suggestion(law, known) or f"; the laws are {', '.join(known)}"
-            raise MetricError(f"{quoted(name)}: there is no law '{quoted(law)}'{hint}")
+        if law not in names:
+            hint = suggestion(law, names) or f"; the laws are {', '.join(names)}"
+            raise MetricError(f"{quoted(name)}: unknown law '{quoted(law)}'{hint}")
     return laws
 
 
@@ -88,7 +88,7 @@ SOUND: Laws = {
     "cutoff_local": True,
     "cutoff_beyond": True,
 }
-"""What most metrics keep."""
+"""The laws that most metrics keep."""
 
 
 ALIKE: PairLaws = {
@@ -99,24 +99,24 @@ ALIKE: PairLaws = {
     "robust_2": True,
     "stable": True,
 }
-"""What most similarities of two rankings keep."""
+"""The laws that most similarities of two rankings keep."""
 
 
 def having(base: Laws, **others: Unpack[Laws]) -> Laws:
-    """Return the laws of ``base``, with these in addition or in their place."""
+    """Return the laws of ``base``, extended or overridden by these."""
     return {**base, **others}
 
 
-def whole(parameters: Mapping[str, Value]) -> Holds:
-    """Hold without a cutoff."""
+def whole(parameters: Mapping[str, Value]) -> LawStatus:
+    """Declare that a law holds without a cutoff."""
     return parameters["cutoff"] is None
 
 
-def at_one(parameters: Mapping[str, Value]) -> Holds:
-    """Hold at a cutoff of 1."""
+def at_one(parameters: Mapping[str, Value]) -> LawStatus:
+    """Declare that a law holds at a cutoff of 1."""
     return parameters["cutoff"] == 1
 
 
-def first_only(parameters: Mapping[str, Value]) -> Holds:
-    """Hold on binary judgments at a cutoff of 1, where one place is all there is to order."""
+def first_only(parameters: Mapping[str, Value]) -> LawStatus:
+    """Declare that a law holds on binary judgments at a cutoff of 1, where only one rank counts."""
     return "binary" if parameters["cutoff"] == 1 else False

@@ -1,4 +1,4 @@
-"""The card of a metric: what is declared of it, and what its laws were found to be."""
+"""The card of a metric: its definition, and the laws that it keeps."""
 
 from __future__ import annotations
 
@@ -9,58 +9,56 @@ from textwrap import fill
 
 from pytest_rankcheck.metrics.laws.law_check import DOCUMENTS, LAWS, check_metric
 from pytest_rankcheck.metrics.laws.law_report import LawReport, LawResult
+from pytest_rankcheck.metrics.metric_definition import Definition
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.metric_parameters import spelled
-from pytest_rankcheck.metrics.metric_registry import Definition
 
-__all__ = ["Card", "card_of"]
+__all__ = ["MetricCard", "card_of", "percentage"]
 
 _TRIED_CUTOFF = DOCUMENTS - 1
-_SHORT = {True: "yes", False: "no", "binary": "binary", None: "-"}
+_STATUS = {True: "yes", False: "no", "binary": "binary", None: "-"}
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """A metric and the check of it: of the whole ranking, and at a cutoff where it may have one."""
+class MetricCard:
+    """A metric's definition and its law reports: without a cutoff, and at one where it has one."""
 
     definition: Definition
     reports: tuple[LawReport, ...]
 
     @property
     def tried(self) -> Sequence[str]:
-        """What the columns of the laws are of."""
+        """The metrics that were tried, one for each column of the table of laws."""
         return [report.checked for report in self.reports]
 
     def laws(self) -> Iterator[tuple[LawResult, ...]]:
-        """Yield each law, as it was found in each report."""
+        """Yield the results of each law, one from each report."""
         for law in LAWS:
             yield tuple(report[law.__name__] for report in self.reports)
 
     def lines(self) -> Iterator[str]:
-        """Yield the card as it is printed."""
-        found = self.definition
-        low, high = found.range
+        """Yield the lines of the printed card."""
+        definition = self.definition
+        low, high = definition.range
         facts = {
-            "formula": found.formula,
-            "use it": found.use,
-            "also called": ", ".join(found.aliases),
-            "better": "higher" if found.higher_is_better else "lower",
+            "formula": definition.formula,
+            "use": definition.use,
+            "also called": ", ".join(definition.aliases),
+            "better": "higher" if definition.higher_is_better else "lower",
             "range": f"{low:g} to {high:g}",
-            "after the @": found.at or "nothing",
-            "unit": found.unit,
-            "mean": "" if found.is_mean_of_values else found.aggregate,
-            "unjudged": ""
-            if found.unjudged == "-"
-            else f"an unjudged document is {found.unjudged}",
-            "source": found.reference,
+            "after the @": definition.at or "nothing",
+            "unit": definition.unit,
+            "mean": "" if definition.is_mean_of_values else definition.aggregate,
+            "unjudged": "" if definition.unjudged == "-" else f"counts as {definition.unjudged}",
+            "source": definition.reference,
         }
-        yield found.name
-        yield from _wrapped("", found.summary)
+        yield definition.name
+        yield from _wrapped("", definition.summary)
         for label, fact in facts.items():
             if fact:
                 yield from _wrapped(label, fact)
         yield "  parameters"
-        for parameter in found.parameters.values():
+        for parameter in definition.parameters.values():
             default = "" if parameter.default is None else spelled(parameter.default)
             yield f"    {parameter.name}={default}"
             yield from _wrapped("", f"{parameter.description}; takes {parameter.allowed}", 8)
@@ -68,18 +66,18 @@ class Card:
             yield from self._seen_lines()
             yield from self._law_lines()
         else:
-            what = "sessions" if found.unit == "session" else "a whole run"
-            yield from _wrapped("laws", f"those of rankings say nothing of {what}")
+            what = "search sessions" if self.definition.unit == "session" else "a whole run"
+            yield from _wrapped("laws", f"do not apply to a metric of {what}")
 
     def _seen_lines(self) -> Iterator[str]:
-        yield f"  swaps of two neighbours with different grades, of all rankings of {DOCUMENTS}"
+        yield f"  swaps of neighbours with different grades, all rankings of {DOCUMENTS} documents"
         for report in self.reports:
             changes = ", ".join(f"{change:.3g}" for change in report.changes)
             yield (
-                f"    {report.checked} sees {share(report.seen_binary)} on binary judgments, "
-                f"{share(report.seen_graded)} on graded ones"
+                f"    {report.checked} changes in {percentage(report.seen_binary)} of them on "
+                f"binary judgments, in {percentage(report.seen_graded)} on graded ones"
             )
-            yield f"        one at rank 1, 2, ... changes it by at most {changes}"
+            yield f"        a swap at rank 1, 2, ... changes it by at most {changes}"
 
     def _law_lines(self) -> Iterator[str]:
         widths = [max(6, len(name)) for name in self.tried]
@@ -87,35 +85,36 @@ class Card:
         yield f"    {_columns(self.tried, widths)}".rstrip()
         indent = " " * (4 + sum(widths) + 2 * len(widths) + 15)
         for results in self.laws():
-            told = [_SHORT[result.holds] for result in results]
+            statuses = [_STATUS[result.holds] for result in results]
             first = results[0]
-            yield f"    {_columns(told, widths)}  {first.law.ljust(15)}{first.definition}"
-            example = next((one.counter_example for one in results if one.counter_example), None)
+            yield f"    {_columns(statuses, widths)}  {first.law.ljust(15)}{first.definition}"
+            examples = (result.counter_example for result in results)
+            example = next(filter(None, examples), None)
             if example is not None:
                 yield f"{indent}  {example.why}"
-                yield from (f"{indent}    {shown}" for shown in example.shown)
+                yield from (f"{indent}    {scored}" for scored in example.rankings)
 
 
-def card_of(metric: Definition | Metric) -> Card:
-    """Return the card of a metric; of a definition, with the defaults of its parameters.
+def card_of(metric: Definition | Metric) -> MetricCard:
+    """Return the card of a metric, or of a definition with the defaults of its parameters.
 
     Raises:
-        MetricError: it is not a metric over judged hits, or does not fit the usual grades.
+        MetricError: the metric does not accept the usual grades.
     """
     if metric.unit != "query":
-        return Card(metric if isinstance(metric, Definition) else metric.definition, ())
+        return MetricCard(metric if isinstance(metric, Definition) else metric.definition, ())
     if isinstance(metric, Metric):
-        return Card(metric.definition, (check_metric(metric),))
+        return MetricCard(metric.definition, (check_metric(metric),))
     tried = {
         "cutoff": (metric.name, f"{metric.name}@{_TRIED_CUTOFF}"),
         "recall": (f"{metric.name}@0.5",),
         None: (metric.name,),
     }[metric.at]
-    return Card(metric, tuple(check_metric(name) for name in tried))
+    return MetricCard(metric, tuple(check_metric(name) for name in tried))
 
 
-def share(part: float) -> str:
-    """Return a share in words: ``46.9%``; nothing where there is none."""
+def percentage(part: float) -> str:
+    """Return a share as a percentage: ``46.9%``; ``-`` for NaN."""
     return "-" if math.isnan(part) else f"{part:.1%}".replace(".0%", "%")
 
 
@@ -124,6 +123,6 @@ def _columns(words: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _wrapped(label: str, text: str, indent: int = 2) -> Iterator[str]:
-    """Yield a fact with its label, on as many lines as it needs."""
+    """Yield a labelled fact, wrapped to as many lines as it needs."""
     start = " " * indent + (f"{label:<14}" if label else "")
     yield from fill(text, 100, initial_indent=start, subsequent_indent=" " * len(start)).split("\n")

@@ -1,4 +1,4 @@
-"""Which swaps of neighbours a metric sees: the share of a ranking's small changes it notices."""
+"""Visible swaps: which swaps of two neighbouring documents change a metric's value."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.laws.law_cases import PRECISION
+from pytest_rankcheck.metrics.laws.law_trials import PRECISION
+from pytest_rankcheck.metrics.metric_definition import JUDGED_ONLY
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.metric_registry import JUDGED_ONLY
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 __all__ = ["SwapsSeen", "adjacent_swaps", "swaps_seen"]
@@ -19,84 +19,87 @@ __all__ = ["SwapsSeen", "adjacent_swaps", "swaps_seen"]
 
 @dataclass(frozen=True, slots=True)
 class SwapsSeen:
-    """Of each query's ranking, how many swaps of two neighbours a metric sees."""
+    """How many swaps of two neighbours change a metric's value, for each of Q queries."""
 
     seen: FloatArray
-    """``[Q]`` the swaps that change the metric's value."""
+    """``[Q]`` the number of swaps that change the metric's value."""
     possible: FloatArray
-    """``[Q]`` all swaps: one less than the documents that were ranked."""
+    """``[Q]`` the number of all swaps: one less than the number of ranked documents."""
     telling: FloatArray
-    """``[Q]`` the swaps of documents with different grades (unjudged and negative: 0)."""
+    """``[Q]`` the number of swaps of documents with different grades (unjudged or negative: 0)."""
     smallest: FloatArray
-    """``[Q]`` the smallest change of the value by a swap that is seen; NaN if none is."""
+    """``[Q]`` the smallest change of the value by a visible swap; NaN without one."""
     largest: FloatArray
-    """``[Q]`` the largest change of the value by a swap; 0 if none is seen."""
+    """``[Q]`` the largest change of the value by a swap; 0 without a visible one."""
     seen_telling: FloatArray
-    """``[Q]`` the swaps that are seen and are of documents with different grades."""
+    """``[Q]`` the number of visible swaps of documents with different grades."""
 
     @property
     def share(self) -> float:
-        """The share of all swaps that is seen; NaN if there are none."""
-        return _share(self.seen, self.possible)
+        """The visible share of all swaps; NaN without any swap."""
+        return _total_share(self.seen, self.possible)
 
     @property
     def share_of_telling(self) -> float:
-        """The share that is seen of the swaps of documents with different grades."""
-        return _share(self.seen_telling, self.telling)
+        """The visible share of the swaps of documents with different grades."""
+        return _total_share(self.seen_telling, self.telling)
 
 
 def swaps_seen(metric: Metric, hits: JudgedHits, depth: int | None = None) -> SwapsSeen:
     """Return which single swaps of neighbours change the metric's value, for each query.
 
-    A swap of two unjudged documents is possible and never seen, so that nothing is computed for
-    it: this is linear in the judged documents, twice the metric on the block for each column, of
-    the queries that have a swap there. What stands below the cutoff of a metric that is declared
-    not to look there (`cutoff_local`) is not tried either.
+    A swap of two unjudged documents counts as possible but is never visible, so nothing is computed
+    for it. The cost is linear in the judged documents: each column takes two computations of the
+    metric, on the queries with a swap there. Swaps below the cutoff are not computed for a metric
+    that declares to ignore what is there (`cutoff_local`).
 
     Args:
-        metric: a metric over judged hits.
+        metric: a metric that is computed from judged hits.
         hits: a block of rankings.
-        depth: how many ranks count: swaps at rank 1 to ``depth`` (with the rank below it);
-            without it, all.
+        depth: count only swaps at ranks 1 to ``depth`` (each with the rank below it); by default,
+            all of them.
 
     Raises:
-        MetricError: the metric does not fit the grades.
+        MetricError: the metric does not accept the grades.
     """
     hits = _packed(hits)
     before = metric.compute(hits)
-    known = np.abs(before[np.isfinite(before)])
-    tolerance = PRECISION * float(known.max(initial=0.0))
+    finite_values = np.abs(before[np.isfinite(before)])
+    tolerance = PRECISION * float(finite_values.max(initial=0.0))
     possible = np.maximum(hits.retrieved - 1, 0.0)
     if depth is not None:
         possible = np.minimum(possible, depth)
     seen, telling, seen_telling, largest = (np.zeros_like(before) for _ in range(4))
     smallest = np.full_like(before, np.inf)
-    sight = _sight(metric)
+    last_visible = _last_visible_rank(metric)
     for swapped, place, differs in adjacent_swaps(hits):
-        done = (place >= 1) & (place <= possible)
-        telling += done & differs
-        rows = np.flatnonzero(done & (place <= sight))
+        counted = (place >= 1) & (place <= possible)
+        telling += counted & differs
+        rows = np.flatnonzero(counted & (place <= last_visible))
         if not rows.size:
             continue
-        after = metric.compute(_of_rows(swapped, rows))
+        after = metric.compute(_rows_of(swapped, rows))
         change = np.abs(after - before[rows])
-        change[np.isnan(after) != np.isnan(before[rows])] = np.inf  # in the mean, or not
+        change[np.isnan(after) != np.isnan(before[rows])] = (
+            np.inf
+        )  # the query enters or leaves the mean
         changed = change > tolerance
         seen[rows] += changed
         seen_telling[rows] += changed & differs[rows]
         finite = changed & np.isfinite(change)
-        at, by = rows[finite], change[finite]
-        smallest[at] = np.minimum(smallest[at], by)
-        largest[at] = np.maximum(largest[at], by)
+        seen_rows, sizes = rows[finite], change[finite]
+        smallest[seen_rows] = np.minimum(smallest[seen_rows], sizes)
+        largest[seen_rows] = np.maximum(largest[seen_rows], sizes)
     smallest[np.isinf(smallest)] = np.nan
     return SwapsSeen(seen, possible, telling, smallest, largest, seen_telling)
 
 
 def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, BoolArray]]:
-    """Yield each swap of neighbours of which at least one is judged, for all queries at once.
+    """Yield each swap of neighbours with at least one judged document, for all queries at once.
 
-    With it come the rank ``[Q]`` of the upper of the two (0 where the query has no such swap) and
-    whether their grades differ ``[Q]``. Documents must be packed to the left of the matrices.
+    Yields the hits after the swap, the rank of the upper document ``[Q]`` (0 if the query has no
+    such swap), and whether the two grades differ ``[Q]``. All padding must be at the right of the
+    matrices.
     """
     worth = np.where(hits.grades > 0, hits.grades, 0.0)
     nothing = np.zeros(len(hits.ranks))
@@ -113,7 +116,7 @@ def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, B
         upper_worth = np.where(is_next, worth[:, column - 1], 0.0) if column else nothing
         place = np.where((rank > 1), rank - 1, 0.0)
         yield replace(hits, ranks=ranks, grades=grades), place, worth[:, column] != upper_worth
-        # The document below, where that is not a judged one: the turn of the next column then.
+        # If the document below is judged too, the next column swaps the two.
         last = column + 1 == hits.ranks.shape[1]
         below = np.full_like(rank, np.nan) if last else hits.ranks[:, column + 1]
         free = (rank > 0) & (rank < hits.retrieved) & ~(below == rank + 1)
@@ -123,16 +126,16 @@ def adjacent_swaps(hits: JudgedHits) -> Iterator[tuple[JudgedHits, FloatArray, B
             yield replace(hits, ranks=ranks), np.where(free, rank, 0.0), worth[:, column] > 0
 
 
-def _sight(metric: Metric) -> float:
-    """Return the lowest rank whose swap with the next a metric may see."""
+def _last_visible_rank(metric: Metric) -> float:
+    """Return the last rank at which a swap with the next can change the metric."""
     is_local = metric.cutoff is not None and metric.declared("cutoff_local") is True
-    # With documents left out, those below the cutoff of what is left may stand further down.
+    # If unjudged documents are removed, the cutoff can lie further down in the original ranking.
     if not is_local or dict(metric.parameters).get(JUDGED_ONLY.name):
         return np.inf
     return float(metric.cutoff or np.inf)
 
 
-def _of_rows(hits: JudgedHits, rows: NDArray[np.intp]) -> JudgedHits:
+def _rows_of(hits: JudgedHits, rows: NDArray[np.intp]) -> JudgedHits:
     """Return the hits of some queries."""
     return replace(
         hits,
@@ -144,7 +147,7 @@ def _of_rows(hits: JudgedHits, rows: NDArray[np.intp]) -> JudgedHits:
 
 
 def _packed(hits: JudgedHits) -> JudgedHits:
-    """Return the hits with the documents of each row to the left, and NaN after them."""
+    """Return the hits with all padding at the right of each row."""
     order = np.argsort(hits.ranks, axis=1, kind="stable")
     return replace(
         hits,
@@ -153,6 +156,6 @@ def _packed(hits: JudgedHits) -> JudgedHits:
     )
 
 
-def _share(part: FloatArray, whole: FloatArray) -> float:
+def _total_share(part: FloatArray, whole: FloatArray) -> float:
     total = float(whole.sum())
     return float(part.sum()) / total if total else float("nan")

@@ -10,7 +10,7 @@ from pytest_rankcheck.metrics.families import order_agreement
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.declared_laws import ALIKE
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
-from pytest_rankcheck.metrics.similarity.tied_ranking import top_of
+from pytest_rankcheck.metrics.similarity.top_k_similarity import top_k_places
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["kendall_distance", "kendall_tau", "spearman", "tau_ap"]
@@ -20,13 +20,13 @@ _KENDALL = "Kendall, A new measure of rank correlation, Biometrika 30, 1938"
 
 @similarity("KendallTau", _KENDALL, range=(-1.0, 1.0), **(ALIKE | {"sensitive": False}))
 def kendall_tau(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
-    """Kendall's tau of the documents that both top k have; NaN for fewer than two.
+    """Kendall's tau of the documents in both top k; NaN for fewer than two.
 
     Raises:
         MetricError: as in `overlap`.
     """
-    hits = _shared(first, second, k)
-    return _of(order_agreement.kendall_tau(hits, None, ties="a"), hits)
+    hits = _shared_hits(first, second, k)
+    return _value_of(order_agreement.graded_kendall_tau(hits, None, ties="a"), hits)
 
 
 @similarity(
@@ -39,16 +39,17 @@ def kendall_tau(first: Sequence[str], second: Sequence[str], *, k: int | None = 
 def kendall_distance(
     first: Sequence[str], second: Sequence[str], *, k: int | None = None, normalised: bool = False
 ) -> float:
-    """How many pairs of the documents that both top k have stand in opposite order.
+    """Kendall's distance: the pairs of documents in both top k that are in opposite order.
 
-    ``normalised`` divides by the number of pairs. Fewer than two shared documents give NaN.
+    ``normalised`` divides by the number of pairs. The distance of fewer than two shared documents
+    is NaN.
 
     Raises:
         MetricError: as in `overlap`.
     """
-    hits = _shared(first, second, k)
+    hits = _shared_hits(first, second, k)
     kind = "pairs" if normalised else "none"
-    return _of(order_agreement.kendall_distance(hits, None, normalised=kind), hits)
+    return _value_of(order_agreement.graded_kendall_distance(hits, None, normalised=kind), hits)
 
 
 @similarity(
@@ -58,13 +59,13 @@ def kendall_distance(
     **(ALIKE | {"sensitive": False}),
 )
 def spearman(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
-    """Spearman's rho of the documents that both top k have; NaN for fewer than two.
+    """Spearman's rho of the documents in both top k; NaN for fewer than two.
 
     Raises:
         MetricError: as in `overlap`.
     """
-    hits = _shared(first, second, k)
-    return _of(order_agreement.spearman(hits, None), hits)
+    hits = _shared_hits(first, second, k)
+    return _value_of(order_agreement.graded_spearman(hits, None), hits)
 
 
 @similarity(
@@ -75,25 +76,26 @@ def spearman(first: Sequence[str], second: Sequence[str], *, k: int | None = Non
     **(ALIKE | {"symmetric": False, "sensitive": True}),
 )
 def tau_ap(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
-    """AP correlation of ``first`` with ``second``, which is taken for the true order.
+    """AP correlation of ``first`` with ``second``, which counts as the true order.
 
-    Over the documents that both top k have; NaN for fewer than two. It is not symmetric.
+    Only the documents in both top k count; the result is NaN for fewer than two. The correlation
+    is not symmetric.
 
     Raises:
         MetricError: as in `overlap`.
     """
-    hits = _shared(first, second, k)
-    return _of(order_agreement.tau_ap(hits, None, ties="a"), hits)
+    hits = _shared_hits(first, second, k)
+    return _value_of(order_agreement.graded_tau_ap(hits, None, ties="a"), hits)
 
 
-def _shared(first: Sequence[str], second: Sequence[str], k: int | None) -> JudgedHits:
-    """Return the first ranking, of the shared documents only, graded by the second."""
-    one, two = top_of(first, k), top_of(second, k)
-    shared = [doc for doc in one if doc in two]
-    grades = np.array([[float(len(two) - two[doc]) for doc in shared]]).reshape(1, -1)
+def _shared_hits(first: Sequence[str], second: Sequence[str], k: int | None) -> JudgedHits:
+    """Return the shared documents as ranked by ``first``, with grades by ``second``."""
+    first_top, second_top = top_k_places(first, k), top_k_places(second, k)
+    shared = [doc for doc in first_top if doc in second_top]
+    grades = np.array([[float(len(second_top) - second_top[doc]) for doc in shared]]).reshape(1, -1)
     ranks = np.arange(1.0, len(shared) + 1).reshape(1, -1)
     return JudgedHits(ranks, grades, np.array([float(len(shared))]), -np.sort(-grades))
 
 
-def _of(values: FloatArray, hits: JudgedHits) -> float:
+def _value_of(values: FloatArray, hits: JudgedHits) -> float:
     return float(values[0]) if hits.retrieved[0] > 1 else float("nan")

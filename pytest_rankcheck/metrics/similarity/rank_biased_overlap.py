@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.laws.declared_laws import ALIKE
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
-from pytest_rankcheck.metrics.similarity.tied_ranking import TiedRanking, places_of
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["rbo"]
+__all__ = ["TiedRanking", "rbo"]
+
+TiedRanking = Sequence[str | AbstractSet[str]]
+"""Document ids, best first; a set of ids is a group of tied documents."""
 
 Depths = FloatArray
-"""``[D]`` the depths 1, 2, ..., as far as the longer ranking goes."""
+"""``[D]`` the depths 1, 2, ..., down to the end of the longer ranking."""
 
 
 @similarity(
@@ -32,28 +35,30 @@ def rbo(
     p: float = 0.9,
     ties: str = "a",
 ) -> float:
-    """Rank-biased overlap: the expected agreement seen by a user who goes on with probability p.
+    """Rank-biased overlap: the agreement that a user expects who goes on with probability p.
 
-    It is extrapolated: what lies beyond the end of a ranking agrees as much as what is known.
+    The value is extrapolated: the agreement beyond the end of a ranking is assumed to be as above
+    it. Two empty rankings have 1, an empty one and any other have 0.
 
     Args:
         first: a ranking; a set of ids is a group of tied documents.
-        second: another one.
-        p: the probability of going on to the next depth, between 0 and 1.
-        ties: ``"a"``: the mean over all orders that tied documents may have; ``"b"``: corrected
-            for what the ties leave open, so that a ranking agrees fully with itself; ``"w"``:
-            tied documents share the first place of their group, as in sports.
+        second: another ranking.
+        p: the probability that the user goes on to the next depth, between 0 and 1.
+        ties: ``"a"``: the mean over all possible orders of tied documents; ``"b"``: corrected for
+            the uncertainty of ties, so that a ranking and itself have 1; ``"w"``: tied documents
+            share the first rank of their group, as in sports.
 
-    Two empty rankings are the same: 1. An empty one agrees with no other: 0.
+    Returns:
+        A number from 0 to 1.
 
     Raises:
-        MetricError: p or ties is not possible, or a document stands twice.
+        MetricError: p or ties is invalid, or a document is a duplicate.
     """
     if not 0 < p < 1:
-        raise MetricError(f"p={quoted(p)}: p is a number between 0 and 1")
+        raise MetricError(f"p={quoted(p)}: p must be a number between 0 and 1")
     if ties not in ("a", "b", "w"):
-        raise MetricError(f"ties={quoted(ties)} is not possible; ties takes a, b or w")
-    shorter, longer = sorted((places_of(first), places_of(second)), key=len)
+        raise MetricError(f"ties={quoted(ties)} is invalid; ties takes a, b or w")
+    shorter, longer = sorted((rank_intervals(first), rank_intervals(second)), key=len)
     if not shorter:
         return 0.0 if longer else 1.0
     documents = list(longer | shorter)
@@ -61,21 +66,21 @@ def rbo(
     in_longer = _contributions(longer, documents, depths, ties)
     in_shorter = _contributions(shorter, documents, depths, ties)
     s, n = len(shorter), len(longer)
-    known = (in_shorter * in_longer).sum(axis=0)
+    shared = (in_shorter * in_longer).sum(axis=0)
     sizes = _sizes(in_shorter, ties), _sizes(in_longer, ties)
-    at_end = _agreement(known, sizes, depths, ties)[s - 1]
-    # Below its end, the shorter ranking is taken to agree as it did at its end.
-    unknown = np.array([doc not in shorter for doc in documents])
+    at_end = _agreement(shared, sizes, depths, ties)[s - 1]
+    # Below its end, the shorter ranking is assumed to agree as much as at its end.
+    not_in_shorter = np.array([doc not in shorter for doc in documents])
     below = np.maximum(depths - s, 0)
-    reached = np.where(in_longer[unknown] > 0, in_longer[unknown], np.nan)
-    known_below = known + below * at_end * _mean_of_columns(reached)
+    reached = np.where(in_longer[not_in_shorter] > 0, in_longer[not_in_shorter], np.nan)
+    shared_below = shared + below * at_end * _mean_of_columns(reached)
     sizes_below = _sizes_of_untied(depths, ties), sizes[1]
     agreements = np.where(
         below > 0,
-        _agreement(known_below, sizes_below, depths, ties),
-        _agreement(known, sizes, depths, ties),
+        _agreement(shared_below, sizes_below, depths, ties),
+        _agreement(shared, sizes, depths, ties),
     )
-    beyond = (known[-1] + (n - s) * at_end) / n * p**n
+    beyond = (shared[-1] + (n - s) * at_end) / n * p**n
     return float((1 - p) * np.sum(agreements * p ** (depths - 1)) + beyond)
 
 
@@ -85,10 +90,10 @@ def _contributions(
     depths: Depths,
     ties: str,
 ) -> FloatArray:
-    """Return how far each document is part of the ranking at each depth, ``[documents, depths]``.
+    """Return the part of each document that is in the ranking at each depth, from 0 to 1.
 
-    A group of ties that a depth cuts is part of it in the share that is above the cut; with
-    ``w`` wholly.
+    If a depth cuts a group of ties, each document of the group contributes the share of the group
+    above the cut; with ``w``, it contributes fully. The shape is ``[documents, depths]``.
     """
     absent = (len(depths) + 1, len(depths) + 1)
     first, last = np.array([places.get(doc, absent) for doc in documents]).T[:, :, np.newaxis]
@@ -100,7 +105,7 @@ def _contributions(
 
 
 def _sizes(contributions: FloatArray, ties: str) -> FloatArray:
-    """Return the size of the ranking at each depth, as the variant counts it."""
+    """Return the size of the ranking at each depth, as this variant counts it."""
     squared = ties == "b"
     sizes: FloatArray = (contributions**2 if squared else contributions).sum(axis=0)
     return np.sqrt(sizes) if squared else sizes
@@ -116,7 +121,7 @@ def _agreement(
     depths: Depths,
     ties: str,
 ) -> FloatArray:
-    """Return the agreement at each depth: what is shared, by the size of both."""
+    """Return the agreement at each depth: the shared part divided by the sizes of both."""
     match ties:
         case "w":
             return 2 * shared / (sizes[0] + sizes[1])
@@ -126,9 +131,27 @@ def _agreement(
 
 
 def _mean_of_columns(values: FloatArray) -> FloatArray:
-    """Return the mean of each column's values that are not NaN; 0 where there are none."""
-    known = ~np.isnan(values)
-    counts = known.sum(axis=0)
-    sums: FloatArray = np.where(known, values, 0.0).sum(axis=0)
+    """Return the mean of each column's values that are not NaN, or 0 without any."""
+    is_number = ~np.isnan(values)
+    counts = is_number.sum(axis=0)
+    sums: FloatArray = np.where(is_number, values, 0.0).sum(axis=0)
     means: FloatArray = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
     return means
+
+
+def rank_intervals(ranking: TiedRanking) -> dict[str, tuple[int, int]]:
+    """Return the first and the last 1-based rank that each document may have.
+
+    Raises:
+        MetricError: a document is a duplicate.
+    """
+    intervals: dict[str, tuple[int, int]] = {}
+    before = 0
+    for item in ranking:
+        group = [item] if isinstance(item, str) else sorted(item)
+        for doc in group:
+            if doc in intervals:
+                raise MetricError(f"duplicate document '{quoted(doc)}' in a ranking")
+            intervals[doc] = (before + 1, before + len(group))
+        before += len(group)
+    return intervals

@@ -1,4 +1,4 @@
-"""The registry of similarities: what is said once beside a function and read everywhere."""
+"""The registry of similarities: one decorated function declares everything about a similarity."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pytest_rankcheck.metrics.laws.declared_laws import PairLaws, checked_laws
 
 __all__ = ["Similarity", "similarities", "similarity"]
 
-Compute = TypeVar("Compute", bound=Callable[..., float])
+SimilarityFunction = TypeVar("SimilarityFunction", bound=Callable[..., float])
 
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """A similarity of two rankings as it is registered."""
+    """A registered similarity of two rankings."""
 
     name: str
     compute: Callable[..., float]
@@ -25,7 +25,7 @@ class Similarity:
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
     laws: Mapping[str, object] = field(default_factory=dict, compare=False)
-    """The laws that it is declared to keep, or not to."""
+    """The laws that the similarity declares to keep or not to keep."""
 
     @property
     def summary(self) -> str:
@@ -37,10 +37,10 @@ _SIMILARITIES: dict[str, Similarity] = {}
 
 
 def similarities() -> Mapping[str, Similarity]:
-    """Return every similarity by its name, sorted."""
+    """Return all similarities by name, sorted."""
     from pytest_rankcheck.metrics import similarity as package
 
-    for module in sorted(found.name for found in pkgutil.iter_modules(package.__path__)):
+    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
         importlib.import_module(f"{package.__name__}.{module}")
     return dict(sorted(_SIMILARITIES.items()))
 
@@ -51,13 +51,18 @@ def similarity(
     higher_is_better: bool = True,
     range: tuple[float, float] = (0.0, 1.0),
     **laws: Unpack[PairLaws],
-) -> Callable[[Compute], Compute]:
-    """Register the decorated function; the tables of the manual are made from the registry.
+) -> Callable[[SimilarityFunction], SimilarityFunction]:
+    """Register the decorated function as a similarity of two rankings.
 
-    ``laws`` are those that it keeps or does not, as the tests find too.
+    Args:
+        name: the name in the manual.
+        reference: the source of the formula (paper, equation).
+        higher_is_better: whether a higher value means more similar rankings.
+        range: the lowest and the highest possible value.
+        **laws: whether the similarity keeps each law; the tests verify them.
     """
 
-    def register(compute: Compute) -> Compute:
+    def register(compute: SimilarityFunction) -> SimilarityFunction:
         declared = checked_laws(name, laws, PairLaws)
         _SIMILARITIES[name] = Similarity(
             name, compute, reference, higher_is_better, range, declared

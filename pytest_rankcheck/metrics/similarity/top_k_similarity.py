@@ -1,4 +1,4 @@
-"""Similarity of two top k that share only some documents."""
+"""Similarity of two top-k lists that may share only some documents."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.laws.declared_laws import ALIKE, PairLaws
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
-from pytest_rankcheck.metrics.similarity.tied_ranking import top_of
 
-__all__ = ["jaccard", "overlap", "top_k_kendall"]
+__all__ = ["jaccard", "overlap", "top_k_kendall", "top_k_places"]
 
 _FAGIN = "Fagin, Kumar and Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17(1), 2003, "
 _ORDERLESS: PairLaws = {"identity": False, "sensitive": False}
-"""Two rankings of the same documents are the same to what sees no order."""
+"""The laws of similarities that ignore order: all rankings of the same documents are equal."""
 
 
 @similarity(
@@ -24,17 +23,25 @@ _ORDERLESS: PairLaws = {"identity": False, "sensitive": False}
     **(ALIKE | _ORDERLESS),
 )
 def overlap(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
-    """The share of the top k that both rankings have.
+    """The share of the top k that both rankings have in common.
 
-    The shared documents of both top k, divided by k, or by the longer top k if both are shorter.
-    Two empty rankings are the same: 1.
+    The number of shared documents is divided by k, or by the length of the longer ranking if both
+    are shorter than k. Two empty rankings have an overlap of 1.
+
+    Args:
+        first: a ranking.
+        second: another ranking.
+        k: how many documents of each ranking count; by default, all.
+
+    Returns:
+        A number from 0 to 1.
 
     Raises:
-        MetricError: k is not a positive whole number, or a document stands twice.
+        MetricError: k is not a positive whole number, or a document is a duplicate.
     """
-    one, two = top_of(first, k), top_of(second, k)
-    longer = max(len(one), len(two))
-    return len(one.keys() & two.keys()) / longer if longer else 1.0
+    first_top, second_top = top_k_places(first, k), top_k_places(second, k)
+    longer = max(len(first_top), len(second_top))
+    return len(first_top.keys() & second_top.keys()) / longer if longer else 1.0
 
 
 @similarity(
@@ -43,16 +50,16 @@ def overlap(first: Sequence[str], second: Sequence[str], *, k: int | None = None
     **(ALIKE | _ORDERLESS),
 )
 def jaccard(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
-    """The documents that both top k have, as a share of those that either has.
+    """The number of documents in both top k, divided by the number in either of them.
 
-    Two empty rankings are the same: 1.
+    Two empty rankings have 1. Arguments are as in `overlap`.
 
     Raises:
         MetricError: as in `overlap`.
     """
-    one, two = top_of(first, k), top_of(second, k)
-    either = len(one.keys() | two.keys())
-    return len(one.keys() & two.keys()) / either if either else 1.0
+    first_top, second_top = top_k_places(first, k), top_k_places(second, k)
+    either = len(first_top.keys() | second_top.keys())
+    return len(first_top.keys() & second_top.keys()) / either if either else 1.0
 
 
 @similarity(
@@ -70,33 +77,52 @@ def top_k_kendall(
     penalty: float = 0.0,
     normalised: bool = False,
 ) -> float:
-    """Pairs of documents that the two top k order differently, for lists that share only some.
+    """Kendall's distance of two top-k lists: the pairs that they order differently.
+
+    A document that is missing from a list counts as ranked below all documents of the list.
 
     Args:
         first: a ranking.
-        second: another one.
-        k: how much of each counts; without it, all.
-        penalty: what a pair costs of which neither document is in the other list, 0 to 1: 0 is
-            the optimistic choice, 1/2 the neutral one.
-        normalised: divide by the value of two lists of these lengths that share nothing.
+        second: another ranking.
+        k: how many documents of each ranking count; by default, all.
+        penalty: the cost of a pair whose documents are both missing from the same list, from 0
+            (optimistic) to 1; 1/2 is neutral.
+        normalised: divide by the distance of two lists of these lengths with no shared document.
 
-    A document that a list lacks stands below all that it has.
+    Returns:
+        A number of at least 0; at most 1 if normalised.
 
     Raises:
-        MetricError: as in `overlap`; or the penalty is not from 0 to 1.
+        MetricError: as in `overlap`, or the penalty is not between 0 and 1.
     """
     if not 0 <= penalty <= 1:
-        raise MetricError(f"penalty={quoted(penalty)}: a penalty is a number from 0 to 1")
-    one, two = top_of(first, k), top_of(second, k)
-    documents = list(one | two)
+        raise MetricError(f"penalty={quoted(penalty)}: the penalty must be a number from 0 to 1")
+    first_top, second_top = top_k_places(first, k), top_k_places(second, k)
+    documents = list(first_top | second_top)
     beyond = len(documents)
-    ranks = np.array([[top.get(doc, beyond) for doc in documents] for top in (one, two)])
+    ranks = np.array(
+        [[top.get(doc, beyond) for doc in documents] for top in (first_top, second_top)]
+    )
     order = np.sign(ranks[:, :, np.newaxis] - ranks[:, np.newaxis, :])
     against = np.triu(order[0] * order[1] < 0, 1).sum()
-    unknown = np.triu(order[0] * order[1] == 0, 1).sum()  # both absent from one of the lists
+    unknown = np.triu(order[0] * order[1] == 0, 1).sum()  # both missing from one of the lists
     distance = float(against + penalty * unknown)
-    n, m = len(one), len(two)
+    n, m = len(first_top), len(second_top)
     most = n * m + penalty * (n * (n - 1) + m * (m - 1)) / 2
     if not normalised:
         return distance
     return distance / most if most else 0.0
+
+
+def top_k_places(ranking: Sequence[str], k: int | None) -> dict[str, int]:
+    """Return the 0-based position of each document of the top k.
+
+    Raises:
+        MetricError: k is invalid, or a document is a duplicate.
+    """
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
+        raise MetricError(f"k={quoted(k)}: k must be a whole number of at least 1")
+    top = {doc: place for place, doc in enumerate(ranking[:k])}
+    if len(top) < len(ranking[:k]):
+        raise MetricError("duplicate document in a ranking")
+    return top

@@ -183,7 +183,7 @@ def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> It
         f"and counted as not relevant; Judged@{unjudged.k} {unjudged.judged_before:.3f} -> "
         f"{unjudged.judged_after:.3f}"
     )
-    if verdict.metric.definition.foreign:
+    if verdict.metric.definition.ir_measures:
         return
     best = unjudged.if_relevant if verdict.metric.higher_is_better else -unjudged.if_relevant
     yield (

@@ -110,7 +110,7 @@ def resolution_cells(name: str, detail: MetricResolutionDetail) -> tuple[str, ..
 
 def _with_resolution(metrics: Iterable[MetricLike]) -> list[Metric]:
     chosen = dict.fromkeys(map(Metric.parse, metrics))
-    return [one for one in chosen if one.unit == "query" and not one.definition.foreign]
+    return [one for one in chosen if one.unit == "query" and not one.definition.ir_measures]
 
 
 def _finding(

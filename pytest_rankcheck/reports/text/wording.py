@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.metrics.metric_registry import Unit
+from pytest_rankcheck.metrics.metric_definition import Unit
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.document_moves import Move

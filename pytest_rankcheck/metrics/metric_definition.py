@@ -1,0 +1,139 @@
+"""The definition of a metric: its function, and what is declared of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.metrics.averages import Aggregate, mean_of
+from pytest_rankcheck.metrics.judged_hits import JudgedHits
+from pytest_rankcheck.metrics.laws.declared_laws import LawDeclaration, LawStatus
+from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag
+from pytest_rankcheck.metrics.session_trails import Trails
+from pytest_rankcheck.metrics.whole_run import WholeRun
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+__all__ = ["JUDGED_ONLY", "Definition", "MetricFunction", "MetricInput", "Unit"]
+
+MetricFunction = Callable[..., FloatArray]
+"""``function(hits, cutoff, **parameters)`` returns the value of each query, ``[Q]``."""
+
+Synonyms = Mapping[str, Mapping[str, Mapping[str, object]]]
+"""Another library's parameter -> its value -> our parameters and their values."""
+
+At = Literal["cutoff", "recall"] | None
+"""What the number after @ means: the cutoff or the recall level; None if no number is allowed."""
+
+Unit = Literal["query", "session", "run"]
+"""What has one value each: a query, a session of a log, or (``run``) a query whose value depends
+on the other queries of the run."""
+
+MetricInput = JudgedHits | Trails | WholeRun
+"""The first argument of a metric's function; its type depends on the metric's unit."""
+
+JUDGED_ONLY = Parameter(
+    "judged_only",
+    default=False,
+    check=flag,
+    allowed="true or false",
+    description="remove unjudged documents from the ranking before the metric is computed",
+)
+"""A parameter of every metric of judged hits, applied before the metric's function is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A registered metric: its function, and everything that is declared of it."""
+
+    name: str
+    compute: MetricFunction = field(repr=False)
+    summary: str
+    reference: str
+    formula: str = ""
+    """The formula as one line of plain text."""
+    use: str = ""
+    """When to use the metric, in one sentence."""
+    aliases: tuple[str, ...] = ()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict, compare=False)
+    synonyms: Synonyms = field(default_factory=dict, compare=False)
+    renamed: Mapping[str, str] = field(default_factory=dict, compare=False)
+    higher_is_better: bool = True
+    range: tuple[float, float] = (0.0, 1.0)
+    at: At = "cutoff"
+    unjudged: str = "not relevant"
+    """What an unjudged document counts as, in words; ``-`` if judgments are not used."""
+    trec_eval: tuple[str, ...] = ()
+    aggregate: Aggregate = "arithmetic"
+    unit: Unit = "query"
+    graded: LawDeclaration = field(default=False, compare=False)
+    laws: Mapping[str, LawDeclaration] = field(default_factory=dict, compare=False)
+    """The laws that the metric declares to keep or not to keep."""
+    ir_measures: str | None = None
+    """The name in ir_measures, if that library computes the metric; else None."""
+
+    def needs_grades(self, parameters: Mapping[str, Value]) -> bool:
+        """Whether the metric needs more than two grades to be informative."""
+        return bool(self.graded(parameters) if callable(self.graded) else self.graded)
+
+    def declared(
+        self, law: str, parameters: Mapping[str, Value], cutoff: int | None = None
+    ) -> LawStatus | None:
+        """Return whether the metric declares a law to hold; None if it declares nothing."""
+        status = self.laws.get(law)
+        return status({**parameters, "cutoff": cutoff}) if callable(status) else status
+
+    @property
+    def is_mean_of_values(self) -> bool:
+        """Whether the difference of two means is the mean of the differences."""
+        return self.aggregate == "arithmetic"
+
+    def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
+        """Return the mean of the values that are not NaN; NaN if there are none.
+
+        The sum is exact, so it does not depend on the order of the queries.
+
+        Args:
+            values: the value of each query, ``[Q]``.
+            weights: the weight of each query, ``[Q]``; by default, all weights are equal.
+        """
+        return mean_of(values, weights, self.aggregate)
+
+    def __call__(
+        self, block: MetricInput, cutoff: int | None, parameters: Mapping[str, Value]
+    ) -> FloatArray:
+        """Return the value of each query or session of ``block``, ``[Q]``.
+
+        Raises:
+            MetricError: the metric has another unit: ``block`` holds sessions and the metric is
+                one of queries, for example.
+        """
+        arguments = dict(parameters)
+        if not isinstance(block, _INPUT_TYPES[self.unit]):
+            raise MetricError(_wrong_unit_message(self.name, self.unit))
+        if isinstance(block, JudgedHits) and arguments.pop(JUDGED_ONLY.name):
+            block = block.judged_only()
+        return self.compute(block, cutoff, **arguments) + 0.0  # no negative zero
+
+
+_INPUT_TYPES: Mapping[Unit, type[MetricInput]] = {
+    "query": JudgedHits,
+    "session": Trails,
+    "run": WholeRun,
+}
+"""What the functions of each unit's metrics take."""
+
+
+def _wrong_unit_message(name: str, unit: Unit) -> str:
+    if unit == "session":
+        return (
+            f"{name} is a metric of sessions: use it with evaluate_sessions(log), or with the "
+            "fixture session_evaluation"
+        )
+    if unit == "run":
+        return f"{name} is a metric of the whole run: use it with evaluate(run, golden)"
+    return (
+        f"{name} is a metric of queries, but these are sessions: log.to_golden_set(...) turns them "
+        "into queries"
+    )
