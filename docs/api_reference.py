@@ -137,7 +137,7 @@ TYPES = {
     "Kind": '`"in_top"`, `"not_in_top"`, `"above"`, `"before"`, `"some_results"` or `"no_results"`',
     "LawResult": "a law, whether it holds, and a counterexample",
     "Level": '`"error"` or `"warning"`',
-    "MetricFunction": "a function from `JudgedHits`, or what its unit needs, to one value per query",
+    "MetricFunction": "a function from `JudgedHits` (or another input) to one value per query",
     "Missing": '`"empty"` or `"error"`',
     "NoRelevant": '`"zero"` or `"exclude"`',
     "NoninferiorGate": "a `Gate`",
