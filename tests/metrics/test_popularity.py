@@ -117,7 +117,7 @@ def test_what_they_cannot_be_asked_of(tmp_path) -> None:  # type: ignore[no-unty
     scanned = evaluate(Run.scan(tmp_path / "a.run"), GoldenSet.from_dict({"q1": {"d0": 1}}))
     assert scanned.mean("Distinct@10") == 1
     assert scanned.mean("NoResults") == 0
-    with pytest.raises(MetricError, match="take a cutoff of at most 20"):
+    with pytest.raises(MetricError, match="use a cutoff of at most 20"):
         scanned.mean("Distinct@30")
-    with pytest.raises(MetricError, match="take a cutoff of at most 20"):
+    with pytest.raises(MetricError, match="use a cutoff of at most 20"):
         scanned.mean("HeadShare")
