@@ -143,9 +143,9 @@ def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound
         )
     is_geometric = metric.definition.aggregate == "geometric"
     values = evaluation.values(metric)
-    found = evaluation.differences_at(places, np.log(values) if is_geometric else values)
-    if found.count < 2 or bound.confidence is None:
+    differences = evaluation.differences_at(places, np.log(values) if is_geometric else values)
+    if differences.count < 2 or bound.confidence is None:
         return math.nan
-    low, high = found.interval(2 * bound.confidence - 1)
+    low, high = differences.interval(2 * bound.confidence - 1)
     tested = low if bound.is_floor else high
     return math.exp(tested) if is_geometric else tested

@@ -59,8 +59,8 @@ def assert_deterministic(
     """
     __tracebackhide__ = True
     ways = DeterminismOptions(repeats, insensitive_to, threads, batch_sizes)
-    found = check_determinism(RepeatedRanker.of(ranker, golden_set, options), golden_set, ways)
-    text = determinism_text(golden_set, found) if found.broken else None
-    enter(Note(Topic.DETERMINISM, determinism_note(golden_set, found), failure=text))
+    result = check_determinism(RepeatedRanker.of(ranker, golden_set, options), golden_set, ways)
+    text = determinism_text(golden_set, result) if result.broken else None
+    enter(Note(Topic.DETERMINISM, determinism_note(golden_set, result), failure=text))
     if text is not None:
         raise AssertionError(text)

@@ -85,7 +85,7 @@ def assert_invariant(
     if all(limit is None for limit in (min_rbo, max_drop, min_mean_rbo, max_mean_drop)):
         min_rbo = 1.0
     limits = InvarianceLimits(min_rbo, min_mean_rbo, max_drop, max_mean_drop, allowed_queries)
-    found = perturbed_answers(
+    result = perturbed_answers(
         RepeatedRanker.of(ranker, golden_set, options),
         golden_set,
         perturbation,
@@ -95,9 +95,9 @@ def assert_invariant(
         min_queries=min_queries,
     )
     if limits.on_metric:
-        _require_judgments(golden_set, found)
-    text = invariance_text(golden_set, found, limits) if limits.fails(found) else None
-    enter(Note(Topic.INVARIANCE, invariance_note(golden_set, found), failure=text))
+        _require_judgments(golden_set, result)
+    text = invariance_text(golden_set, result, limits) if limits.fails(result) else None
+    enter(Note(Topic.INVARIANCE, invariance_note(golden_set, result), failure=text))
     if text is not None:
         raise AssertionError(text)
 
@@ -141,7 +141,7 @@ def assert_direction(
     """
     __tracebackhide__ = True
     directed = DirectionLimits(direction, slack, of, allowed_queries)
-    found = perturbed_answers(
+    result = perturbed_answers(
         RepeatedRanker.of(ranker, golden_set, options),
         golden_set,
         perturbation,
@@ -151,19 +151,19 @@ def assert_direction(
         min_queries=min_queries,
     )
     if not callable(direction):
-        _require_judgments(golden_set, found)
-    beyond = directed.beyond(found)
-    failed = directed.fails(found, beyond)
-    text = direction_text(golden_set, found, directed, beyond) if failed else None
-    enter(Note(Topic.DIRECTION, direction_note(golden_set, found, directed), failure=text))
+        _require_judgments(golden_set, result)
+    beyond = directed.beyond(result)
+    failed = directed.fails(result, beyond)
+    text = direction_text(golden_set, result, directed, beyond) if failed else None
+    enter(Note(Topic.DIRECTION, direction_note(golden_set, result, directed), failure=text))
     if text is not None:
         raise AssertionError(text)
 
 
-def _require_judgments(golden_set: GoldenSet, found: PerturbationResult) -> None:
-    if found.trials and not found.judged:
+def _require_judgments(golden_set: GoldenSet, result: PerturbationResult) -> None:
+    if result.trials and not result.judged:
         raise ConfigurationError(
-            f"{found.metric} cannot fall or rise on golden set '{quoted(golden_set.name)}': none "
+            f"{result.metric} cannot fall or rise on golden set '{quoted(golden_set.name)}': none "
             "of the perturbed queries is judged; judge some, or compare rankings alone, with "
             "assert_invariant(..., min_rbo=...)"
         )

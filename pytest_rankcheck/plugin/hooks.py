@@ -195,7 +195,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[object]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Send the ledger along with the report of a test.
+    """Send the findings along with the report of a test.
 
     Our own frames are left out of the traceback of an error that we raise on purpose.
     """

@@ -45,7 +45,7 @@ def escaped(text: object, limit: int = 120) -> str:
     comment, so that nobody is notified and nothing is linked.
     """
     shown = _PUNCTUATION.sub(r"\\\1", quoted(text, limit))
-    return _LINKED.sub(lambda found: f"{found[0][0]}<!-- -->{found[0][1:]}", shown)
+    return _LINKED.sub(lambda match: f"{match[0][0]}<!-- -->{match[0][1:]}", shown)
 
 
 def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:

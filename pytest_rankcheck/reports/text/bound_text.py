@@ -65,7 +65,7 @@ class Bounded:
 
 
 def bound_text(
-    evaluation: Evaluation, metric: Metric, bound: Bound, found: Sequence[Bounded]
+    evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
 ) -> str:
     """Return what is beyond its bound, and the worst queries.
 
@@ -73,15 +73,15 @@ def bound_text(
         evaluation: what was measured.
         metric: the metric with a bound.
         bound: the bound.
-        found: all queries first, then the slices.
+        parts: all queries first, then the slices.
     """
-    return "\n".join(_lines(evaluation, metric, bound, found))
+    return "\n".join(_lines(evaluation, metric, bound, parts))
 
 
 def _lines(
-    evaluation: Evaluation, metric: Metric, bound: Bound, found: Sequence[Bounded]
+    evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
 ) -> Iterator[str]:
-    failing = [bounded for bounded in found if bounded.gated and not bounded.holds]
+    failing = [bounded for bounded in parts if bounded.gated and not bounded.holds]
     leading = failing[0]
     queries = counted(len(leading.places), metric.unit)
     where = (
@@ -94,7 +94,7 @@ def _lines(
         side = "lower" if bound.is_floor else "upper"
         value = f"{value} ({side} {bound.confidence:.0%} bound {number(leading.tested)})"
     yield f"{metric} is {value} on {where} ({queries}); it must be {bound.words}"
-    for bounded in found:
+    for bounded in parts:
         if bounded.label:
             remark = (
                 ", too few to gate"

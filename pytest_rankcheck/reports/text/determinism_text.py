@@ -38,31 +38,31 @@ _ADVICE: dict[Condition, str] = {
 }
 
 
-def determinism_note(golden: GoldenSet, found: DeterminismResult) -> str:
+def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
     """Return in one line whether the ranker is deterministic under each condition."""
-    if found.broken:
-        return _headline(golden, found)
-    same = ", ".join(_NAMES[one.condition] for one in found.conditions if not one.skipped)
-    skipped = ", ".join(_NAMES[one.condition] for one in found.conditions if one.skipped)
+    if result.broken:
+        return _headline(golden, result)
+    same = ", ".join(_NAMES[one.condition] for one in result.conditions if not one.skipped)
+    skipped = ", ".join(_NAMES[one.condition] for one in result.conditions if one.skipped)
     rest = f"; not checked: {skipped}" if skipped else ""
-    return f"{_subject(golden, found)} is deterministic ({same}){rest}"
+    return f"{_subject(golden, result)} is deterministic ({same}){rest}"
 
 
-def determinism_text(golden: GoldenSet, found: DeterminismResult) -> str:
+def determinism_text(golden: GoldenSet, result: DeterminismResult) -> str:
     """Return which conditions changed rankings, for which queries, with both rankings."""
-    return "\n".join(_lines(golden, found))
+    return "\n".join(_lines(golden, result))
 
 
-def _subject(golden: GoldenSet, found: DeterminismResult) -> str:
+def _subject(golden: GoldenSet, result: DeterminismResult) -> str:
     size = plural(len(golden), "query", "queries")
-    return f"ranker '{quoted(found.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
+    return f"ranker '{quoted(result.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
 
 
-def _lines(golden: GoldenSet, found: DeterminismResult) -> Iterator[str]:
-    yield _headline(golden, found)
-    for one in found.conditions:
+def _lines(golden: GoldenSet, result: DeterminismResult) -> Iterator[str]:
+    yield _headline(golden, result)
+    for one in result.conditions:
         yield f"  {_NAMES[one.condition]:<21}{_state(one, len(golden))}"
-    for one in found.broken:
+    for one in result.broken:
         yield f"  {_NAMES[one.condition]}: {_ADVICE[one.condition]}"
         for difference in _worst(one)[:_QUERIES]:
             yield from _difference_lines(golden, difference)
@@ -71,9 +71,9 @@ def _lines(golden: GoldenSet, found: DeterminismResult) -> Iterator[str]:
             yield f"    and {listed(hidden)}"
 
 
-def _headline(golden: GoldenSet, found: DeterminismResult) -> str:
-    broken = ", ".join(_NAMES[one.condition] for one in found.broken)
-    return f"{_subject(golden, found)} is not deterministic: {broken}"
+def _headline(golden: GoldenSet, result: DeterminismResult) -> str:
+    broken = ", ".join(_NAMES[one.condition] for one in result.broken)
+    return f"{_subject(golden, result)} is not deterministic: {broken}"
 
 
 def _state(one: ConditionResult, total: int) -> str:

@@ -27,23 +27,23 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     """
     if not pairs.metric.definition.is_mean_of_values or pairs.is_same:
         return
-    found = pairs.differences
-    yield f"  {_interval(pairs, found)}{_tested(pairs)}"
+    differences = pairs.differences
+    yield f"  {_interval(pairs, differences)}{_tested(pairs)}"
     yield from _units(pairs)
     yield from _decided(verdict)
     yield from tie_lines(verdict)
     if not math.isnan(pairs.noise):
         yield f"  varies by {pairs.noise:.4f} from run to run (standard deviation of the mean)"
-    detectable = found.smallest_detectable(verdict.alpha)
+    detectable = differences.smallest_detectable(verdict.alpha)
     if not math.isnan(detectable):
         units = (
-            plural(found.count, "cluster")
+            plural(differences.count, "cluster")
             if _has_clusters(pairs)
-            else counted(found.count, pairs.metric.unit)
+            else counted(differences.count, pairs.metric.unit)
         )
         yield (
-            f"  effect {found.effect:+.2f} standard deviations; with {units}, power is 80% for a "
-            f"fall of {detectable:.4f}{_needed(verdict, found)}"
+            f"  effect {differences.effect:+.2f} standard deviations; with {units}, power is 80% "
+            f"for a fall of {detectable:.4f}{_needed(verdict, differences)}"
         )
 
 
@@ -98,8 +98,8 @@ def _decided(verdict: Verdict) -> Iterator[str]:
     yield f"  decided by {verdict.gate}: p {_p(least.p)} for the fall{where}{corrected}"
 
 
-def _interval(pairs: ComparedValues, found: Differences) -> str:
-    low, high = found.interval()
+def _interval(pairs: ComparedValues, differences: Differences) -> str:
+    low, high = differences.interval()
     if math.isnan(low):
         return ""
     if not pairs.metric.higher_is_better:
@@ -118,10 +118,10 @@ def _few(test: SignFlip) -> str:
     return f"; with {queries} the smallest possible p is {test.smallest_p:.4g}"
 
 
-def _needed(verdict: Verdict, found: Differences) -> str:
+def _needed(verdict: Verdict, differences: Differences) -> str:
     if verdict.margin is None:
         return ""
-    needed = found.needed(verdict.margin, verdict.alpha)
-    if math.isnan(needed) or needed <= found.count:
+    needed = differences.needed(verdict.margin, verdict.alpha)
+    if math.isnan(needed) or needed <= differences.count:
         return ""
     return f"; a fall of {verdict.margin:g} needs {needed:,.0f}"

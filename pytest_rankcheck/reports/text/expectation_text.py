@@ -18,26 +18,26 @@ _MOST_QUERIES = 20
 _NAMED = 8
 
 
-def expectations_text(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> str:
+def expectations_text(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) -> str:
     """Return everything that is wrong, by query, and what to do.
 
     Args:
         golden: the queries.
         run: their rankings.
-        found: every expectation that was checked, in the order of the queries.
+        results: every expectation that was checked, in the order of the queries.
     """
-    return "\n".join(_lines(golden, run, found))
+    return "\n".join(_lines(golden, run, results))
 
 
-def _headline(golden: GoldenSet, found: Sequence[ExpectationResult]) -> str:
+def _headline(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str:
     """Return how many expectations there are, and their results."""
     size = plural(len(golden), "query", "queries")
-    counts = {status: sum(one.status is status for one in found) for status in ExpectationStatus}
-    violated = [one for one in found if one.status is ExpectationStatus.VIOLATED]
+    counts = {status: sum(one.status is status for one in results) for status in ExpectationStatus}
+    violated = [one for one in results if one.status is ExpectationStatus.VIOLATED]
     warned = sum(not one.fails for one in violated)
     holding = counts[ExpectationStatus.HOLDS]
-    verb = "holds" if 1 in (holding, len(found)) else "hold"
-    parts = [f"{holding:,} of {plural(len(found), 'expectation')} {verb}"]
+    verb = "holds" if 1 in (holding, len(results)) else "hold"
+    parts = [f"{holding:,} of {plural(len(results), 'expectation')} {verb}"]
     if violated:
         parts.append(
             f"{len(violated):,} violated" + (f" ({warned:,} with severity warn)" if warned else "")
@@ -53,26 +53,26 @@ def _headline(golden: GoldenSet, found: Sequence[ExpectationResult]) -> str:
 
 
 def expectation_notes(
-    golden: GoldenSet, found: Sequence[ExpectationResult], failure: str | None
+    golden: GoldenSet, results: Sequence[ExpectationResult], failure: str | None
 ) -> Iterator[Note]:
     """Yield lines of the summary: the counts, the known failures, and what only warns.
 
     Args:
         golden: the queries.
-        found: every expectation that was checked.
+        results: every expectation that was checked.
         failure: the text with which the test fails, if it does.
     """
-    yield Note(Topic.EXPECTATIONS, _headline(golden, found), failure=failure)
-    for one in found:
+    yield Note(Topic.EXPECTATIONS, _headline(golden, results), failure=failure)
+    for one in results:
         if one.status is ExpectationStatus.KNOWN:
             yield Note(Topic.KNOWN_FAILURES, _note(golden, one))
         elif one.is_wrong and not one.fails:
             yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, one))
 
 
-def _lines(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> Iterator[str]:
-    yield _headline(golden, found)
-    failing = [one for one in found if one.fails]
+def _lines(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) -> Iterator[str]:
+    yield _headline(golden, results)
+    failing = [one for one in results if one.fails]
     violated = [one for one in failing if one.status is ExpectationStatus.VIOLATED]
     queries = [
         (query_id, list(group))
@@ -88,7 +88,7 @@ def _lines(golden: GoldenSet, run: Run, found: Sequence[ExpectationResult]) -> I
     if fixed:
         yield "  known failures that now hold; remove their known_failure"
         yield from (f"    {_note(golden, one)}" for one in fixed)
-    known = [one for one in found if one.status is ExpectationStatus.KNOWN]
+    known = [one for one in results if one.status is ExpectationStatus.KNOWN]
     if known:
         yield "  known failures, which do not fail the test"
         yield from (f"    {_note(golden, one)}" for one in known)

@@ -21,142 +21,144 @@ _DO, _DO_NOT, _ARE_NOT = ("does", "do"), ("does not", "do not"), ("is not", "are
 Beyond = Mapping[str, Sequence[PerturbedQuery]]
 
 
-def invariance_note(golden: GoldenSet, found: PerturbationResult) -> str:
+def invariance_note(golden: GoldenSet, result: PerturbationResult) -> str:
     """Return in one line how much a perturbation changes."""
     changed = sum(
-        any(one.before != one.after for one in trials) for trials in found.by_query.values()
+        any(one.before != one.after for one in trials) for trials in result.by_query.values()
     )
-    parts = [f"{changed:,} of {_queries(found)} ranked differently, mean RBO {_rbo(found)}"]
-    if found.judged:
-        parts.append(_means(found))
-    return f"{_named(found)}, {_subject(golden, found)}: {'; '.join(parts)}{_left(found)}"
+    parts = [f"{changed:,} of {_queries(result)} ranked differently, mean RBO {_rbo(result)}"]
+    if result.judged:
+        parts.append(_means(result))
+    return f"{_named(result)}, {_subject(golden, result)}: {'; '.join(parts)}{_left(result)}"
 
 
-def invariance_text(golden: GoldenSet, found: PerturbationResult, limits: InvarianceLimits) -> str:
+def invariance_text(golden: GoldenSet, result: PerturbationResult, limits: InvarianceLimits) -> str:
     """Return which limits are broken, and the worst queries with both rankings."""
-    beyond = limits.beyond(found) or found.by_query
+    beyond = limits.beyond(result) or result.by_query
     lines = [
         (
-            f"{_named(found)} changes the answers of {_subject(golden, found)} by more than allowed"
-            f"{_left(found)}"
+            f"{_named(result)} changes the answers of {_subject(golden, result)} by more than "
+            f"allowed{_left(result)}"
         ),
-        *_limit_lines(found, limits),
-        *_worst_lines(golden, found, beyond, limits.severity),
+        *_limit_lines(result, limits),
+        *_worst_lines(golden, result, beyond, limits.severity),
         "  to fix: make the ranker treat the texts alike, or allow exceptions (allowed_queries)",
     ]
     return "\n".join(lines)
 
 
-def direction_note(golden: GoldenSet, found: PerturbationResult, directed: DirectionLimits) -> str:
+def direction_note(golden: GoldenSet, result: PerturbationResult, directed: DirectionLimits) -> str:
     """Return in one line which way a perturbation moves the metric."""
-    size = _means(found) if found.judged else _queries(found)
-    rule = _rule(found, directed)
-    return f"{_named(found)}, {_subject(golden, found)}: {rule}; {size}{_left(found)}"
+    size = _means(result) if result.judged else _queries(result)
+    rule = _rule(result, directed)
+    return f"{_named(result)}, {_subject(golden, result)}: {rule}; {size}{_left(result)}"
 
 
 def direction_text(
-    golden: GoldenSet, found: PerturbationResult, directed: DirectionLimits, beyond: Beyond
+    golden: GoldenSet, result: PerturbationResult, directed: DirectionLimits, beyond: Beyond
 ) -> str:
     """Return what moves in the wrong direction, and the worst queries with both rankings."""
     lines = [
-        f"{_named(found)} moves {_subject(golden, found)} in the wrong direction{_left(found)}"
+        f"{_named(result)} moves {_subject(golden, result)} in the wrong direction{_left(result)}"
     ]
-    if found.judged:
-        lines.append(f"  {_means(found)}")
-    rule = f"  {_rule(found, directed)}"
+    if result.judged:
+        lines.append(f"  {_means(result)}")
+    rule = f"  {_rule(result, directed)}"
     if directed.of == "query":
         by_metric = not callable(directed.direction)
         verb = _DO if by_metric else _DO_NOT
-        rule += f": {_count(beyond, found, directed.allowed_queries, verb, judged=by_metric)}"
-    lines += [rule, *_failed_lines(found)]
-    lines += _worst_lines(golden, found, beyond or found.by_query, directed.severity)
+        rule += f": {_count(beyond, result, directed.allowed_queries, verb, judged=by_metric)}"
+    lines += [rule, *_failed_lines(result)]
+    lines += _worst_lines(golden, result, beyond or result.by_query, directed.severity)
     return "\n".join(lines)
 
 
-def _rule(found: PerturbationResult, directed: DirectionLimits) -> str:
+def _rule(result: PerturbationResult, directed: DirectionLimits) -> str:
     """Return what must hold for each query, or for the mean."""
     if callable(directed.direction):
         return f"{quoted(name_of(directed.direction))} must hold for every query"
-    what = f"the mean {found.metric}" if directed.of == "mean" else f"{found.metric} of every query"
+    what = (
+        f"the mean {result.metric}" if directed.of == "mean" else f"{result.metric} of every query"
+    )
     slack = f" by more than {number(directed.slack)}" if directed.slack else ""
     return f"{what} must not become {directed.direction.removeprefix('not_')}{slack}"
 
 
-def _named(found: PerturbationResult) -> str:
-    return f"perturbation '{quoted(found.name)}'"
+def _named(result: PerturbationResult) -> str:
+    return f"perturbation '{quoted(result.name)}'"
 
 
-def _subject(golden: GoldenSet, found: PerturbationResult) -> str:
+def _subject(golden: GoldenSet, result: PerturbationResult) -> str:
     size = plural(len(golden), "query", "queries")
-    return f"ranker '{quoted(found.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
+    return f"ranker '{quoted(result.ranker)}' on golden set '{quoted(golden.name)}' ({size})"
 
 
-def _queries(found: PerturbationResult) -> str:
-    return plural(len(found.by_query), "perturbed query", "perturbed queries")
+def _queries(result: PerturbationResult) -> str:
+    return plural(len(result.by_query), "perturbed query", "perturbed queries")
 
 
-def _rbo(found: PerturbationResult) -> str:
-    return number(found.mean_rbo)
+def _rbo(result: PerturbationResult) -> str:
+    return number(result.mean_rbo)
 
 
-def _means(found: PerturbationResult) -> str:
-    before, after = found.means
-    judged = plural(len(found.judged), "judged query", "judged queries")
+def _means(result: PerturbationResult) -> str:
+    before, after = result.means
+    judged = plural(len(result.judged), "judged query", "judged queries")
     difference = change(after - before)
-    return f"{found.metric} {number(before)} -> {number(after)}, {difference} over {judged}"
+    return f"{result.metric} {number(before)} -> {number(after)}, {difference} over {judged}"
 
 
-def _left(found: PerturbationResult) -> str:
+def _left(result: PerturbationResult) -> str:
     """Return how many queries were not perturbed, and why."""
     parts = []
-    if found.unchanged:
-        verb = "is" if len(found.unchanged) == 1 else "are"
-        parts.append(f"{len(found.unchanged):,} {verb} unchanged by it")
-    if found.without_text:
-        has = "has" if len(found.without_text) == 1 else "have"
-        parts.append(f"{len(found.without_text):,} {has} no text")
+    if result.unchanged:
+        verb = "is" if len(result.unchanged) == 1 else "are"
+        parts.append(f"{len(result.unchanged):,} {verb} unchanged by it")
+    if result.without_text:
+        has = "has" if len(result.without_text) == 1 else "have"
+        parts.append(f"{len(result.without_text):,} {has} no text")
     return f"; not perturbed: {', '.join(parts)}" if parts else ""
 
 
-def _limit_lines(found: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
+def _limit_lines(result: PerturbationResult, limits: InvarianceLimits) -> Iterator[str]:
     """Yield each limit, with what was measured."""
-    texts = plural(len(found.trials), "text")
-    yield f"  {_queries(found)}, {texts}: mean RBO {_rbo(found)} (p={found.p:g})"
+    texts = plural(len(result.trials), "text")
+    yield f"  {_queries(result)}, {texts}: mean RBO {_rbo(result)} (p={result.p:g})"
     allowed = limits.allowed_queries
     if limits.min_rbo is not None:
-        unlike = _such(found, limits.is_unlike)
+        unlike = _such(result, limits.is_unlike)
         is_same = limits.min_rbo >= 1
         what = "be the same" if is_same else f"reach RBO {number(limits.min_rbo)}"
-        count = _count(unlike, found, allowed, _ARE_NOT if is_same else _DO_NOT)
+        count = _count(unlike, result, allowed, _ARE_NOT if is_same else _DO_NOT)
         yield f"  every ranking must {what}: {count}"
     if limits.min_mean_rbo is not None:
-        state = "it does not" if limits.mean_is_unlike(found) else "it does"
+        state = "it does not" if limits.mean_is_unlike(result) else "it does"
         yield f"  the mean RBO must reach {number(limits.min_mean_rbo)}: {state}"
-    if found.judged:
-        yield f"  {_means(found)}"
+    if result.judged:
+        yield f"  {_means(result)}"
     if limits.max_drop is not None:
-        drops = _count(_such(found, limits.is_drop), found, allowed, _DO, judged=True)
+        drops = _count(_such(result, limits.is_drop), result, allowed, _DO, judged=True)
         yield f"  no query may fall by more than {number(limits.max_drop)}: {drops}"
     if limits.max_mean_drop is not None:
-        state = "it does" if limits.mean_is_drop(found) else "it does not"
+        state = "it does" if limits.mean_is_drop(result) else "it does not"
         yield f"  the mean may not fall by more than {number(limits.max_mean_drop)}: {state}"
-    yield from _failed_lines(found)
+    yield from _failed_lines(result)
 
 
-def _failed_lines(found: PerturbationResult) -> Iterator[str]:
-    failed = _such(found, lambda one: one.failure is not None)
+def _failed_lines(result: PerturbationResult) -> Iterator[str]:
+    failed = _such(result, lambda one: one.failure is not None)
     if failed:
         queries = plural(len(failed), "perturbed query", "perturbed queries")
         yield f"  the ranker fails on {queries}: {listed(failed)}"
 
 
-def _such(found: PerturbationResult, is_such: Callable[[PerturbedQuery], bool]) -> list[str]:
-    return [query_id for query_id, trials in found.by_query.items() if any(map(is_such, trials))]
+def _such(result: PerturbationResult, is_such: Callable[[PerturbedQuery], bool]) -> list[str]:
+    return [query_id for query_id, trials in result.by_query.items() if any(map(is_such, trials))]
 
 
 def _count(
     beyond: Collection[str],
-    found: PerturbationResult,
+    result: PerturbationResult,
     allowed: int,
     verb: tuple[str, str],
     *,
@@ -164,14 +166,14 @@ def _count(
 ) -> str:
     """Return ``2 of 3 judged queries do not, 1 allowed``."""
     nouns = ("judged query", "judged queries") if judged else ("query", "queries")
-    queries = plural(len(found.judged) if judged else len(found.by_query), *nouns)
+    queries = plural(len(result.judged) if judged else len(result.by_query), *nouns)
     rest = f", {allowed:,} allowed" if allowed else ""
     return f"{len(beyond):,} of {queries} {verb[len(beyond) != 1]}{rest}"
 
 
 def _worst_lines(
     golden: GoldenSet,
-    found: PerturbationResult,
+    result: PerturbationResult,
     chosen: Beyond,
     severity: Callable[[PerturbedQuery], float],
 ) -> Iterator[str]:
@@ -181,21 +183,21 @@ def _worst_lines(
     worst = sorted(changed, key=severity, reverse=True)
     yield "  worst queries"
     for one in worst[:_WORST]:
-        yield from _trial_lines(golden, found, one)
+        yield from _trial_lines(golden, result, one)
     hidden = [one.query.id for one in worst[_WORST:]]
     if hidden:
         yield f"    and {listed(hidden)}"
 
 
 def _trial_lines(
-    golden: GoldenSet, found: PerturbationResult, one: PerturbedQuery
+    golden: GoldenSet, result: PerturbationResult, one: PerturbedQuery
 ) -> Iterator[str]:
     named = f'{query_in(golden, one.query.id)} -> "{quoted(one.text, 80)}"'
     if one.failure is None:
         values = [f"RBO {number(one.rbo, 3)}"]
         if not math.isnan(one.gain):
             before, after = number(one.value_before, 3), number(one.value_after, 3)
-            values.append(f"{found.metric} {before} -> {after}")
+            values.append(f"{result.metric} {before} -> {after}")
         named += f"   {', '.join(values)}"
     yield f"    {named}"
     yield from ranking_lines(golden, one.before, "as it is ", "      ", _TOP)

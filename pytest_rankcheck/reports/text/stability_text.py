@@ -20,8 +20,8 @@ _TOP = 5
 def stability_note(check: RankingCheck, evaluation: Evaluation) -> str:
     """Return in one line how the rankings differ from the baseline."""
     where = f"{golden_name(evaluation)} ({counted(len(evaluation.query_ids), 'query')})"
-    found = check.stability
-    return f"{where}: {'new' if found is None else _told(found)}"
+    stability = check.stability
+    return f"{where}: {'new' if stability is None else _changes_text(stability)}"
 
 
 def stability_text(
@@ -52,7 +52,7 @@ def _lines(
         yield f"{golden_name(evaluation)} changed, so the baseline of its rankings is stale"
         yield from _staleness(check)
         if check.stability is not None:
-            yield f"  on the unchanged queries: {_told(check.stability)}"
+            yield f"  on the unchanged queries: {_changes_text(check.stability)}"
         yield f"  baseline: {path}"
         yield f"  to record the new queries: {update}, then commit the file"
         return
@@ -65,12 +65,13 @@ def _lines(
     yield f"  to approve: {approve}"
 
 
-def _told(found: RankingStability) -> str:
-    if not found.changed:
+def _changes_text(stability: RankingStability) -> str:
+    if not stability.changed:
         return "all rankings are the same as in the baseline"
+    changed, mean = len(stability.changed), number(stability.mean_rbo)
     return (
-        f"{len(found.changed):,} of {len(found.agreements):,} rankings changed; RBO of the top "
-        f"{found.limits.k}: mean {number(found.mean_rbo)}, lowest {number(found.least_rbo)}"
+        f"{changed:,} of {len(stability.agreements):,} rankings changed; RBO of the top "
+        f"{stability.limits.k}: mean {mean}, lowest {number(stability.least_rbo)}"
     )
 
 
@@ -84,9 +85,9 @@ def _staleness(check: RankingCheck) -> Iterator[str]:
             yield f"  {count} {what} since the baseline: {listed(query_ids)}"
 
 
-def _broken(found: RankingStability, evaluation: Evaluation) -> Iterator[str]:
-    limits = found.limits
-    yield f"  {_told(found)}"
+def _broken(stability: RankingStability, evaluation: Evaluation) -> Iterator[str]:
+    limits = stability.limits
+    yield f"  {_changes_text(stability)}"
     asked = [
         (f"RBO(p={limits.p:g}) at least", limits.min_rbo),
         (f"overlap@{limits.k} at least", limits.min_overlap),
@@ -95,13 +96,13 @@ def _broken(found: RankingStability, evaluation: Evaluation) -> Iterator[str]:
     ]
     limits_text = ", ".join(f"{name} {limit:g}" for name, limit in asked if limit is not None)
     if limits_text:
-        verb = "does" if len(found.beyond) == 1 else "do"
-        queries = counted(len(found.beyond), "query")
+        verb = "does" if len(stability.beyond) == 1 else "do"
+        queries = counted(len(stability.beyond), "query")
         yield f"  every query must have {limits_text}: {queries} {verb} not"
     if limits.max_changed_queries is not None:
-        allowed = limits.allowed_changes(len(found.agreements))
-        yield f"  at most {allowed:g} may change{': too many did' if found.too_many else ''}"
-    worst = found.beyond or found.changed
+        allowed = limits.allowed_changes(len(stability.agreements))
+        yield f"  at most {allowed:g} may change{': too many did' if stability.too_many else ''}"
+    worst = stability.beyond or stability.changed
     yield "  worst queries"
     for one in worst[:_WORST]:
         values = ", ".join(limits.broken_by(one)) or f"RBO {one.rbo:.3f}"

@@ -67,8 +67,8 @@ def _slice_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield which slices appeared or vanished, and which configured ones do not exist."""
     golden = baseline.evaluation.golden if baseline.evaluation else None
     if golden is not None:
-        found = [text for check in baseline.checks for text in slice_changes(check, golden)]
-        for text in dict.fromkeys([*found, *dropped_slices(baseline.checks)]):
+        texts = [text for check in baseline.checks for text in slice_changes(check, golden)]
+        for text in dict.fromkeys([*texts, *dropped_slices(baseline.checks)]):
             yield Note(Topic.SLICES, f"{quoted(baseline.test_id, 200)}: {text}")
     for attribute in baseline.absent_slices:
         yield Note(
