@@ -57,6 +57,7 @@ def test_they_stand_beside_other_tests_and_are_chosen_like_them(
     result.stdout.fnmatch_lines(["golden/web.qrels::lint", "golden/mobile.jsonl::lint"])
 
 
+@pytest.mark.slow
 def test_under_xdist(pytester: pytest.Pytester, golden: Path) -> None:
     pytester.runpytest("--rankcheck-lint", "-n", "2").assert_outcomes(passed=1, failed=1)
 

@@ -56,6 +56,7 @@ def test_the_ranker_runs_once_for_all_workers(project: Project, distribution: st
     assert len(list(project.baseline_file().parent.glob("*.json"))) == 6
 
 
+@pytest.mark.slow
 def test_the_summary_of_all_workers_is_one_table(project: Project) -> None:
     project.test(MANY_TESTS)
     assert project.run("-n", "2", "--snapshot-update").ret == 0
@@ -66,6 +67,7 @@ def test_the_summary_of_all_workers_is_one_table(project: Project) -> None:
     assert text.count("web         nDCG@10") == 1
 
 
+@pytest.mark.slow
 def test_a_regression_and_its_refusal_are_the_same_with_workers(project: Project) -> None:
     project.test()
     before = project.update()
@@ -82,6 +84,7 @@ def test_a_regression_and_its_refusal_are_the_same_with_workers(project: Project
     assert project.record()["approvals"][0]["reason"] == "why"
 
 
+@pytest.mark.slow
 def test_different_rankers_do_not_share_a_run(project: Project) -> None:
     project.write("engine.py", COUNTING_ENGINE)
     project.test(
