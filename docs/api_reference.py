@@ -50,7 +50,7 @@ GROUPS = (
         "Comparing",
         "gates.md",
         "compare Comparison ComparedValues Paired Unpaired Differences Move Unjudged "
-        "LabelSensitivity plan",
+        "LabelSensitivity plan plot_comparison",
     ),
     Group(
         "Assertions",
@@ -65,7 +65,7 @@ GROUPS = (
     Group(
         "Gates and verdicts",
         "gates.md#gates",
-        "Gate Verdict Outcome Decision Gap QueryDrop TieEffect",
+        "Gate GateRule SetOutcome Verdict Outcome Decision Gap QueryDrop TieEffect",
     ),
     Group("Baselines", "baselines.md", "Baseline Record RecordedMetric RecordedQuery Approval"),
     Group(
@@ -107,8 +107,6 @@ GROUPS = (
 )
 
 INTERNAL = {
-    "Baseline": "shown_path comparable_record checks ranking_checks configured_gate check "
-    "check_rankings absent_slices golden_name watched settle evaluation",
     "ComparedValues": "size is_same",
     "Comparison": "places other_places",
     "Differences": "of gains degrees",
@@ -116,7 +114,7 @@ INTERNAL = {
     "Approval": "now to_dict",
     "Expectation": "claim",
     "LintFinding": "of",
-    "Gate": "ruling refuse_misfit allowed margin_to_rule_out level",
+    "Gate": "ruling refuse_misfit",
     "GoldenSet": "kind candidates_frame absent_feature lint_with positive_grades",
     "LabelSensitivity": "differences rulings",
     "Metric": "of declared definition is_monotone needs_grades compute",
@@ -129,6 +127,9 @@ INTERNAL = {
 }
 """Members that only the package itself uses, by class."""
 
+ONLY = {"Baseline": "path record test_id command"}
+"""The public members of classes that are mostly internal."""
+
 TYPES = {
     "Duplicates": '`"error"` or `"first"`',
     "Extra": '`"ignore"` or `"error"`',
@@ -140,12 +141,9 @@ TYPES = {
     "MetricFunction": "a function from `JudgedHits` (or another input) to one value per query",
     "Missing": '`"empty"` or `"error"`',
     "NoRelevant": '`"zero"` or `"exclude"`',
-    "NoninferiorGate": "a `Gate`",
     "ParameterCheck": "a function that returns a value in canonical form, or raises ValueError",
     "Severity": '`"error"` or `"warn"`',
-    "SignificantGate": "a `Gate`",
     "Ties": '`"doc_id"`, `"input"` or `"error"`',
-    "ToleranceGate": "a `Gate`",
     "Unit": '`"query"`, `"session"` or `"run"`',
     "Value": "a number, text, truth value, mapping of grades or `metrics.Call`",
 }
@@ -212,7 +210,8 @@ def members_of(kind: type) -> Iterator[Member]:
     hidden = {name for other in classes for name in INTERNAL.get(other.__name__, "").split()}
     for other in classes:
         for member in _own_members(other, kind.__name__):
-            if member.name not in known | hidden and not member.name.startswith("_"):
+            shown = member.name in ONLY.get(kind.__name__, member.name).split()
+            if shown and member.name not in known | hidden and not member.name.startswith("_"):
                 known.add(member.name)
                 yield member
 

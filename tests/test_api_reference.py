@@ -58,7 +58,7 @@ def test_what_is_returned_is_public_or_explained() -> None:
     assert SCRIPT["types_in_signatures"]() == set(SCRIPT["TYPES"])
 
 
-def test_what_is_called_internal_exists() -> None:
+def test_members_that_the_script_names_exist() -> None:
     for kind, names in SCRIPT["INTERNAL"].items():
         for name in names.split():
             assert hasattr(getattr(pytest_rankcheck, kind), name) or name in {
@@ -66,6 +66,10 @@ def test_what_is_called_internal_exists() -> None:
                 for base in getattr(pytest_rankcheck, kind).__mro__
                 for field in getattr(base, "__annotations__", {})
             }, f"{kind}.{name}"
+
+    for kind, names in SCRIPT["ONLY"].items():
+        members = SCRIPT["members_of"](getattr(pytest_rankcheck, kind))
+        assert {member.name for member in members} == set(names.split())
 
 
 @pytest.mark.parametrize("group", SCRIPT["GROUPS"], ids=lambda group: group.title)

@@ -286,5 +286,5 @@ class Baseline:
             approvals,
             attributes=attributes,
             before=self.record,
-            top=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
+            kept_depth=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
         )

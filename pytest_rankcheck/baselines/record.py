@@ -76,7 +76,7 @@ class Record(RecordContents):
         *,
         attributes: Iterable[str] = (),
         before: Record | None = None,
-        top: int = TOP,
+        kept_depth: int = TOP,
     ) -> Record:
         """Return the record of an evaluation.
 
@@ -87,7 +87,7 @@ class Record(RecordContents):
             approvals: why it was allowed to fall, so far.
             attributes: the attributes by whose slices the test gates.
             before: the record that this one takes the place of.
-            top: how many documents of each ranking to keep.
+            kept_depth: how many documents of each ranking to keep.
         """
         gated_names = sorted({str(metric) for metric in gated})
         names = [*gated_names, *sorted({str(metric) for metric in watched} - {*gated_names})]
@@ -99,7 +99,7 @@ class Record(RecordContents):
             query_id: RecordedQuery(
                 fingerprint=evaluation.query_fingerprints[query_id],
                 values={name: column[place] for name, column in zip(names, columns, strict=True)},
-                top=tuple(evaluation.ranking(query_id)[:top]),
+                top=tuple(evaluation.ranking(query_id)[:kept_depth]),
                 weight=None if weights is None else float(weights[place]),
                 slices=members.get(place, {}),
             )
@@ -123,7 +123,7 @@ class Record(RecordContents):
                 attribute: {value: len(ids) for value, ids in golden.slices(attribute).items()}
                 for attribute in gated_by
             },
-            top=top,
+            kept_depth=kept_depth,
         )
 
     @property
@@ -134,7 +134,7 @@ class Record(RecordContents):
     @property
     def known_depth(self) -> int | None:
         """How far down `ranking` goes."""
-        return self.top
+        return self.kept_depth
 
     def noise(self, metric: Metric) -> float:
         """Return the standard deviation of the mean from run to run; NaN if it is not known."""

@@ -84,7 +84,7 @@ class RecordContents:
     approvals: tuple[Approval, ...] = ()
     slices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """How many queries each slice has, by gated attribute and value."""
-    top: int = TOP
+    kept_depth: int = TOP
     """How many documents of each ranking are kept."""
 
     @property

@@ -107,7 +107,7 @@ def _record(entry: Mapping[str, Any], path: str) -> RecordContents:
             str(attribute): {str(value): int(count) for value, count in values.items()}
             for attribute, values in entry.get("slices", {}).items()
         },
-        top=int(entry.get("top", TOP)),
+        kept_depth=int(entry.get("top", TOP)),
     )
 
 

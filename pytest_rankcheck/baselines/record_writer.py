@@ -43,8 +43,8 @@ def _text(record: RecordContents, digest: str) -> str:
         "conventions": record.conventions.to_dict(),
         "slices": {name: dict(values) for name, values in record.slices.items()},
     }
-    if record.top != TOP:
-        header["top"] = record.top
+    if record.kept_depth != TOP:
+        header["top"] = record.kept_depth
     parts = [f"{readable_json(key)}: {readable_json(value)}" for key, value in header.items()]
     parts.append(
         _lines("metrics", ("{", "}"), [_metric_line(record, name) for name in record.metrics])

@@ -1,4 +1,4 @@
-"""Golden sets from and to pandas. The only module of this folder that imports pandas."""
+"""Golden sets from and to pandas. No other module of this folder imports pandas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["candidates_frame", "contents_from_frames", "judgments_frame", "queri
 def contents_from_frames(
     judgments: pd.DataFrame, queries: pd.DataFrame | None, source: Source
 ) -> Contents:
-    """Return the contents of a golden set from a frame of judgments and one of queries.
+    """Return the contents of a golden set from a frame of judgments and a frame of queries.
 
     Raises:
         GoldenSetError: as in ``GoldenSet.from_frame``.
@@ -46,7 +46,7 @@ def _rows(frame: pd.DataFrame) -> Iterator[Row]:
 
 
 def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.DataFrame:
-    """Return a frame with a row a query: ``query_id``, ``query`` and the attributes."""
+    """Return one row per query: ``query_id``, ``query`` and the attributes."""
     rows = [
         [query.id, query.text, *(query.attributes.get(name) for name in attributes)]
         for query in queries
@@ -55,7 +55,7 @@ def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.Dat
 
 
 def judgments_frame(grades: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    """Return a frame with a row a judgment: ``query_id``, ``doc_id``, ``relevance``."""
+    """Return one row per judgment: ``query_id``, ``doc_id``, ``relevance``."""
     rows = [
         (query_id, doc_id, grade)
         for query_id, judged in grades.items()
@@ -65,7 +65,7 @@ def judgments_frame(grades: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
 
 
 def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.DataFrame:
-    """Return a frame with a row a candidate: ``query_id``, ``doc_id`` and the columns."""
+    """Return one row per candidate: ``query_id``, ``doc_id`` and the columns."""
     places = [(query_id, row) for query_id in query_ids for row in candidates.rows(query_id)]
     rows = [row for _, row in places]
     columns: dict[str, object] = {
@@ -78,7 +78,7 @@ def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.Dat
 
 
 def _plain(value: object) -> object:
-    """Return None for every way pandas has of saying that a value is missing."""
+    """Return a value, or None for everything that pandas calls missing."""
     if isinstance(value, (list, tuple, dict)):
         return value
     return None if pd.isna(value) else value  # type: ignore[call-overload]

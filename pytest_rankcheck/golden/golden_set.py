@@ -1,4 +1,4 @@
-"""The golden set: made from files, dicts and frames, cut into parts, merged, written."""
+"""The golden set: read from files, dicts and frames, cut into parts, merged and written."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GoldenSet(JudgedQueries):
     """Judged queries to measure a ranker on.
 
     Build one with `load`, `from_dict`, `from_frame` or `from_ir_datasets`. It does not change
-    afterwards.
+    after that.
     """
 
     @classmethod
@@ -56,27 +56,28 @@ class GoldenSet(JudgedQueries):
         split: str | None = None,
         contradictions: Contradictions = "error",
     ) -> GoldenSet:
-        """Read a golden set from a file or a folder; a file may be packed with gzip or Zstandard.
+        """Read a golden set from a file or a folder.
 
         Args:
-            path: the file. A file of TREC qrels takes the texts and attributes of its queries
-                from the file of the same name with the ending ``.queries.tsv``, if there is one.
+            path: the file or folder; a file may be packed with gzip or Zstandard. TREC qrels take
+                the texts and attributes of their queries from a file of the same name that ends
+                with ``.queries.tsv``, if there is one.
             format: ``"jsonl"``, ``"trec"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"beir"``,
                 ``"quepid"``, ``"rre"``, ``"elasticsearch"``, ``"opensearch"`` or ``"letor"``;
                 without it, the content decides.
             name: what messages and records call the set; without it, the file's name up to the
                 first dot.
-            grades: what the codes of the file mean, ``{1: 4, 2: 3, "irrelevant": 0}``; then a code
-                that is not in it is an error.
-            columns: which columns of a table are ``query_id``, ``query``, ``doc_id``,
-                ``relevance`` and ``title``, where they have other names than usual.
-            split: which of several sets of judgments, in a BEIR folder.
-            contradictions: what counts of two grades for one document: ``"first"``, ``"last"``,
-                ``"highest"``, or that is an ``"error"``.
+            grades: the grade of each code in the file, ``{1: 4, 2: 3, "irrelevant": 0}``; any other
+                code is an error.
+            columns: ``{meaning: column}`` of a table, for ``query_id``, ``query``, ``doc_id``,
+                ``relevance`` and ``title``, where the columns have unusual names.
+            split: which set of judgments of a BEIR folder to read.
+            contradictions: which of two grades for one document counts: ``"first"``, ``"last"``
+                or ``"highest"``; or ``"error"``.
 
         Raises:
-            GoldenSetError: the file is absent, empty, in an unknown format, or has a line that
-                is malformed or contradicts another; the message names the file and the line.
+            GoldenSetError: the file is missing, empty or in an unknown format, or a line is
+                malformed or contradicts another; the message names the file and the line.
         """
         file = Path(path)
         source = Source(
@@ -105,13 +106,13 @@ class GoldenSet(JudgedQueries):
 
         Args:
             judgments: the grade of each judged document of each query.
-            queries: the text of each query; queries that only stand here have no judgments.
+            queries: the text of each query; a query without judgments may be given here alone.
             attributes: ``{query_id: {attribute: value}}``, to slice by.
             name: what messages and records call the set.
 
         Raises:
-            GoldenSetError: no query, an id or a grade that is none, or attributes of a query
-                that is not there.
+            GoldenSetError: there is no query, an id or a grade is invalid, or attributes are given
+                for an unknown query.
         """
         contents, texts = Contents(), dict(queries or {})
         given = dict(attributes or {})
@@ -124,7 +125,7 @@ class GoldenSet(JudgedQueries):
             for doc_id, grade in judgments.get(query_id, {}).items():
                 contents.add_judgment(key, doc_id, grade, where)
         if given:
-            raise GoldenSetError(f"attributes of queries that are not there: {listed(list(given))}")
+            raise GoldenSetError(f"attributes for unknown queries: {listed(list(given))}")
         return cls(contents, name)
 
     @classmethod
@@ -141,18 +142,18 @@ class GoldenSet(JudgedQueries):
         """Make a golden set from DataFrames.
 
         Args:
-            judgments: columns ``query_id``, ``doc_id``, ``relevance``, or other usual names; one
-                row a judgment. Of further columns those that are the same for all rows of a query
-                are its attributes, the others belong to the candidates.
+            judgments: one row per judgment, with columns ``query_id``, ``doc_id`` and
+                ``relevance``, or other usual names. Another column is an attribute of the query if
+                all rows of each query agree on it; otherwise it belongs to the candidates.
             queries: columns ``query_id`` and ``query``; further columns are attributes.
             name: what messages and records call the set.
-            grades: as in `load`, and so are ``columns`` and ``contradictions``.
-            columns: which columns of ``judgments`` are which.
-            contradictions: what counts of two grades for one document.
+            grades: the grade of each code, as in `load`.
+            columns: ``{meaning: column}`` of ``judgments``, as in `load`.
+            contradictions: which of two grades for one document counts, as in `load`.
 
         Raises:
-            GoldenSetError: a column is missing, or a row has no id, no number for a grade, or
-                contradicts another; the message names the row.
+            GoldenSetError: a column is missing, or a row has no id, has an invalid grade or
+                contradicts another row; the message names the row.
         """
         from pytest_rankcheck.golden.golden_frames import contents_from_frames
 
@@ -168,13 +169,13 @@ class GoldenSet(JudgedQueries):
     def from_ir_datasets(
         cls, dataset: Any, *, name: str | None = None, grades: Mapping[Any, float] | None = None
     ) -> GoldenSet:
-        """Make a golden set of the judged queries of a dataset of ir_datasets.
+        """Make a golden set from the judged queries of an ir_datasets dataset.
 
         Args:
-            dataset: its name, such as ``"beir/scifact/test"``, which ir_datasets may download; or
-                a dataset that it loaded.
+            dataset: a name, such as ``"beir/scifact/test"``, which ir_datasets may download; or
+                a dataset that it has loaded.
             name: what messages and records call the set; without it, the dataset's name.
-            grades: what the relevance codes mean, as in `load`.
+            grades: the grade of each relevance code, as in `load`.
 
         Raises:
             GoldenSetError: ir_datasets is not installed or does not know the name, or the dataset
@@ -182,23 +183,24 @@ class GoldenSet(JudgedQueries):
         """
         from pytest_rankcheck.golden.ir_datasets_loader import contents_of_dataset, loaded
 
-        called = dataset if isinstance(dataset, str) else "dataset"
+        dataset_name = dataset if isinstance(dataset, str) else "dataset"
         source = Source(None, GradeMap(grades) if grades is not None else None)
-        found = loaded(dataset) if isinstance(dataset, str) else dataset
-        return cls(contents_of_dataset(found, called, source), name or called)
+        data = loaded(dataset) if isinstance(dataset, str) else dataset
+        return cls(contents_of_dataset(data, dataset_name, source), name or dataset_name)
 
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
         """Write the golden set to a file, whole or not at all.
 
         Args:
             path: the file; packed if its name ends with ``.gz`` or ``.zst``. TREC qrels hold no
-                texts and attributes: these go to a second file with the ending ``.queries.tsv``.
+                texts or attributes: they go to a second file that ends with ``.queries.tsv``.
             format: ``"jsonl"``, ``"trec"``, ``"csv"``, ``"tsv"``, ``"parquet"`` or ``"beir"`` (a
-                folder); without it, the name decides: ``.qrels`` and ``.txt`` are TREC, and what
-                has no known ending is JSON lines.
+                folder); without it, the name decides: ``.qrels`` and ``.txt`` are TREC, an unknown
+                ending means JSON lines.
 
         Raises:
-            GoldenSetError: the format cannot hold this set, such as TREC an id with a space.
+            GoldenSetError: the format cannot hold this set; TREC, for example, cannot hold an id
+                with a space.
         """
         file = Path(path)
         require_packer(file, GoldenSetError)
@@ -209,15 +211,15 @@ class GoldenSet(JudgedQueries):
     def subset(
         self, query_ids: Iterable[str] | None = None, *, name: str | None = None, **attributes: Any
     ) -> GoldenSet:
-        """Return the part of the set with these queries, and with these attributes.
+        """Return the queries with these ids and these attributes, as a golden set.
 
         Args:
-            query_ids: the queries; without them, all.
-            name: what messages and records call the part; without it, as the whole.
-            attributes: the values that attributes have, ``locale="de"``, as slices show them.
+            query_ids: the ids; without them, all.
+            name: what messages and records call the part; without it, the name of the whole.
+            attributes: values of attributes, as slices show them: ``locale="de"``.
 
         Raises:
-            GoldenSetError: a query or an attribute is not there, or no query is left.
+            GoldenSetError: a query or an attribute is unknown, or no query is left.
         """
         chosen = set(self.query_ids if query_ids is None else query_ids)
         unknown = sorted(chosen.difference(self._queries))
@@ -229,71 +231,71 @@ class GoldenSet(JudgedQueries):
         for attribute, value in attributes.items():
             chosen &= set(self.slices(attribute).get(label_of(value), ()))
         if not chosen:
-            asked = ", ".join(f"{key}={quoted(value)}" for key, value in attributes.items())
+            conditions = ", ".join(f"{key}={quoted(value)}" for key, value in attributes.items())
             raise GoldenSetError(
-                f"golden set '{quoted(self.name)}' has no query with {asked or 'no id'}"
+                f"golden set '{quoted(self.name)}' has no query with {conditions or 'no id'}"
             )
         return GoldenSet(restricted(self._contents, chosen), name or self.name)
 
     def sample(self, count: int, seed: int = 0, *, name: str | None = None) -> GoldenSet:
-        """Return ``count`` queries of the set, drawn at random; the same for the same ``seed``.
+        """Return ``count`` random queries as a golden set; the same ones for the same ``seed``.
 
-        The draw does not depend on the order of the queries or the version of anything.
+        The draw depends on the ids alone: not on the order of the queries, nor on any version.
 
         Raises:
-            GoldenSetError: there are not so many queries, or ``count`` is less than 1.
+            GoldenSetError: ``count`` is below 1 or above the number of queries.
         """
         if not 1 <= count <= len(self):
             raise GoldenSetError(
-                f"a sample of {count:,} queries cannot be drawn from the {len(self):,} of golden "
-                f"set '{quoted(self.name)}'"
+                f"cannot draw {count:,} queries from the {len(self):,} of golden set "
+                f"'{quoted(self.name)}'"
             )
         chosen = sampled_ids(self.query_ids, count, seed)
         return GoldenSet(restricted(self._contents, set(chosen)), name or self.name)
 
     def weighted(self, by: str) -> GoldenSet:
-        """Return the set with queries that count as much as an attribute of theirs says.
+        """Return the set with queries weighted by an attribute, such as how often each is asked.
 
-        All means are weighted then, such as by how often a query is asked.
+        All means are weighted then.
 
         Args:
-            by: the attribute; a number above 0 for each query.
+            by: the attribute; each query needs a number above 0.
 
         Raises:
-            GoldenSetError: a query does not have such a number.
+            GoldenSetError: a query has no such number.
         """
         whole = restricted(self._contents, self._contents.grades)
         whole.weight_by = by
-        made = GoldenSet(whole, self.name)
-        _ = made.weights  # refuse now what is no weight
-        return made
+        weighted = GoldenSet(whole, self.name)
+        _ = weighted.weights  # raises now if a weight is invalid
+        return weighted
 
     def clustered(self, by: str) -> GoldenSet:
-        """Return the set with queries that belong together, such as those of one session or user.
+        """Return the set with queries grouped into independent units, such as sessions or users.
 
-        They are not independent: intervals and tests keep them together.
+        Queries of one unit are not independent; intervals and tests take that into account.
 
         Args:
             by: the attribute whose values are the independent units.
 
         Raises:
-            GoldenSetError: a query does not have it.
+            GoldenSetError: a query lacks the attribute.
         """
         whole = restricted(self._contents, self._contents.grades)
         whole.cluster_by = by
-        made = GoldenSet(whole, self.name)
-        _ = made.clusters
-        return made
+        clustered = GoldenSet(whole, self.name)
+        _ = clustered.clusters  # raises now if a query belongs to no unit
+        return clustered
 
     def expecting(self, *expectations: Expectation, name: str | None = None) -> GoldenSet:
-        """Return the set with further expectations of its queries.
+        """Return the set with more expectations of its queries.
 
         Args:
-            expectations: what is expected; see ``Expectation``.
-            name: what messages and records call the result; without it, as this one.
+            expectations: the expectations to add.
+            name: what messages and records call the result; without it, the name of this one.
 
         Raises:
-            GoldenSetError: a query is not there, or no ranking can meet all that is expected of it.
+            GoldenSetError: a query is unknown, or no ranking can meet all its expectations.
         """
         contents = restricted(self._contents, self.query_ids)
         for expectation in expectations:
@@ -301,31 +303,31 @@ class GoldenSet(JudgedQueries):
         return GoldenSet(contents, name or self.name)
 
     def ordered(self, query_ids: Iterable[str]) -> GoldenSet:
-        """Return these queries of the set, in this order.
+        """Return these queries as a golden set, in this order.
 
         Raises:
-            GoldenSetError: a query is not there, or none is left.
+            GoldenSetError: a query is unknown, or no queries are given.
         """
         chosen = tuple(dict.fromkeys(query_ids))
         return GoldenSet(in_query_order(self.subset(chosen)._contents, chosen), self.name)
 
     def reworded(self, texts: Mapping[str, str]) -> GoldenSet:
-        """Return the queries of ``texts`` with these texts, and their judgments as they are.
+        """Return the queries of ``texts`` with new texts and unchanged judgments.
 
         Raises:
-            GoldenSetError: a query is not there, or there is none.
+            GoldenSetError: a query is unknown, or no queries are given.
         """
         return GoldenSet(reworded(self.subset(texts)._contents, texts), self.name)
 
     def merge(
         self, *others: GoldenSet, contradictions: Contradictions = "error", name: str | None = None
     ) -> GoldenSet:
-        """Return this set and others as one; a query of several has the judgments of all.
+        """Return this set and others as one; a query in several sets gets the judgments of all.
 
         Args:
             others: the other sets.
-            contradictions: what counts where two of them judge a document differently.
-            name: what messages and records call the whole; without it, as this one.
+            contradictions: which grade counts if two sets judge a document differently.
+            name: what messages and records call the result; without it, the name of this one.
 
         Raises:
             GoldenSetError: a query has two texts, or a document two grades.

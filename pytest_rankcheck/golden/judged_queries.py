@@ -1,4 +1,4 @@
-"""What a golden set is: queries, judgments, slices, candidates, and a fingerprint of all that."""
+"""The queries of a golden set: judgments, slices, candidates, and a fingerprint of all of it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,14 @@ __all__ = ["JudgedQueries"]
 
 
 class JudgedQueries:
-    """Queries and the grades of judged documents. It does not change."""
+    """Queries and the grades of their judged documents. It does not change after it is made."""
 
     kind = "golden set"
     """What messages call it."""
 
     def __init__(self, contents: Contents, name: str = "golden set") -> None:
         if not contents.grades:
-            raise GoldenSetError(
-                f"golden set '{quoted(name)}' has no query; add judged queries to it"
-            )
+            raise GoldenSetError(f"golden set '{quoted(name)}' has no queries; add judged queries")
         self.name = name
         self._contents = contents
         self._grades: Mapping[str, Mapping[str, float]] = contents.grades
@@ -77,12 +75,14 @@ class JudgedQueries:
 
     @property
     def expectations(self) -> Sequence[Expectation]:
-        """What is expected of single queries, in the set's own order."""
-        expected = self._contents.expectations
-        return tuple(one for query_id in self._queries for one in expected.get(query_id, ()))
+        """The expectations of single queries, in the set's own order."""
+        by_query = self._contents.expectations
+        return tuple(
+            expectation for query_id in self._queries for expectation in by_query.get(query_id, ())
+        )
 
     def place(self, query_id: str) -> str:
-        """Return where a query is given, as ``file:line``; nothing where that is not known."""
+        """Return where a query is defined, as ``file:line``; empty if that is unknown."""
         place = self._contents.places.query(query_id)
         return "" if place == f"query '{quoted(query_id)}'" else place
 
@@ -97,12 +97,12 @@ class JudgedQueries:
 
     @cached_property
     def judgment_count(self) -> int:
-        """How many judgments the set has."""
+        """The number of judgments."""
         return sum(map(len, self._grades.values()))
 
     @cached_property
     def max_grade(self) -> float:
-        """The highest grade of the set; 0 if nothing is judged."""
+        """The highest grade of the set; 0 without judgments."""
         return max((max(grades.values()) for grades in self._grades.values() if grades), default=0)
 
     @cached_property
@@ -114,7 +114,7 @@ class JudgedQueries:
 
     @cached_property
     def attributes(self) -> Sequence[str]:
-        """The attributes that queries of this set have, in order of appearance."""
+        """The attributes of the queries, in order of appearance."""
         return tuple({name: None for query in self for name in query.attributes})
 
     def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
@@ -127,10 +127,10 @@ class JudgedQueries:
             GoldenSetError: no query has this attribute.
         """
         if attribute not in self.attributes:
-            known = ", ".join(map(quoted, self.attributes)) or "none"
+            names = ", ".join(map(quoted, self.attributes)) or "none"
             raise GoldenSetError(
                 f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}'"
-                f"{suggestion(attribute, self.attributes)}; its attributes: {known}"
+                f"{suggestion(attribute, self.attributes)}; its attributes: {names}"
             )
         if attribute not in self._slices:
             self._slices[attribute] = slices_of(self, attribute)
@@ -151,15 +151,15 @@ class JudgedQueries:
     def fingerprint(self) -> str:
         """The fingerprint of all queries and judgments.
 
-        It follows the content alone: the order of lines, the file format and the set's name do
-        not matter, and neither do attributes, titles and expectations, which do not change what
-        is measured. Candidates, which a reranker sees, do, and weights.
+        It depends on the content alone. The order of lines, the file format and the set's name do
+        not matter, nor do attributes, titles and expectations, which do not change what is
+        measured. Candidates, which a reranker sees, and weights do.
         """
         return fingerprint_of(self.query_fingerprints.values())
 
     @cached_property
     def weights(self) -> Sequence[float] | None:
-        """How much each query counts in a mean, in the set's order; None: all count the same.
+        """The weight of each query in a mean, in the set's order; None if all weigh the same.
 
         Raises:
             GoldenSetError: a query has no weight above 0.
@@ -169,41 +169,42 @@ class JudgedQueries:
 
     @cached_property
     def clusters(self) -> Sequence[str] | None:
-        """The independent unit that each query belongs to; None: each query is one.
+        """The independent unit that each query belongs to; None if each query is one.
 
         Raises:
-            GoldenSetError: a query belongs to none.
+            GoldenSetError: a query belongs to no unit.
         """
         attribute = self._contents.cluster_by
         return None if attribute is None else clusters_of(self, attribute, self.name)
 
     @property
     def effective_size(self) -> float:
-        """How many queries of equal weight would tell as much (Kish, Survey Sampling, 1965).
+        """The number of equally weighted queries that would be as informative (Kish 1965).
 
-        (sum of w)^2 / sum of w^2; the number of queries where all weigh the same.
+        Kish, Survey Sampling, 1965: (sum of w)^2 / sum of w^2. It is the number of queries if all
+        weigh the same.
         """
         return float(len(self)) if self.weights is None else effective_size(self.weights)
 
     @cached_property
     def queries(self) -> pd.DataFrame:
-        """A row a query: ``query_id``, ``query`` and the attributes."""
+        """One row per query: ``query_id``, ``query`` and the attributes."""
         from pytest_rankcheck.golden.golden_frames import queries_frame
 
         return queries_frame(self._queries.values(), self.attributes)
 
     @cached_property
     def judgments(self) -> pd.DataFrame:
-        """A row a judgment: ``query_id``, ``doc_id``, ``relevance``."""
+        """One row per judgment: ``query_id``, ``doc_id``, ``relevance``."""
         from pytest_rankcheck.golden.golden_frames import judgments_frame
 
         return judgments_frame(self._grades)
 
     @cached_property
     def candidates(self) -> pd.DataFrame:
-        """A row a document to rerank: ``query_id``, ``doc_id`` and columns such as features.
+        """One row per document to rerank: ``query_id``, ``doc_id`` and columns such as features.
 
-        Without candidates of its own, the set's judged documents are the candidates.
+        If the set has no candidates, its judged documents are the candidates.
         """
         return self.candidates_frame(self.query_ids)
 
@@ -218,16 +219,16 @@ class JudgedQueries:
 
     @property
     def absent_feature(self) -> float:
-        """What a feature is that the file does not have: 0 in LETOR files, else NaN."""
+        """The value of a feature that the file lacks: 0 for LETOR files, otherwise NaN."""
         return self._contents.candidates.absent
 
     @property
     def has_candidates(self) -> bool:
-        """Whether the set says which documents a reranker is given."""
+        """Whether the set defines which documents a reranker gets."""
         return bool(self._contents.candidates)
 
     def candidates_of(self, query_id: str) -> Sequence[str]:
-        """Return the documents to rerank for a query: its candidates, else the judged ones.
+        """Return the documents to rerank for a query: its candidates, or the judged ones.
 
         Raises:
             UnknownIdError: the set has no candidates, and no such query.
@@ -237,19 +238,22 @@ class JudgedQueries:
         return tuple(self.grades(query_id))
 
     def title(self, doc_id: str) -> str | None:
-        """Return the title of a document, where the set has one."""
+        """Return the title of a document, or None if the set has none."""
         return self._contents.titles.get(doc_id)
 
     def ceiling(self, k: int = 10) -> float:
         """Return the mean nDCG at ``k`` that a perfect ranker reaches on this set, in [0, 1].
 
-        It is below 1 where queries have no relevant document, or where queries of the same text
-        have other judgments: whoever sees the text alone cannot serve both.
+        It is below 1 if queries have no relevant document, or if queries with the same text have
+        different judgments: a ranker that sees only the text cannot serve both.
+
+        Args:
+            k: the cutoff of nDCG.
         """
         from pytest_rankcheck.golden.text_ceiling import ceiling_of
 
-        reached = ceiling_of(self._queries, self._grades, self._contents.candidates, k)
-        return sum(reached.values()) / len(reached)
+        ceilings = ceiling_of(self._queries, self._grades, self._contents.candidates, k)
+        return sum(ceilings.values()) / len(ceilings)
 
     def lint(
         self,
@@ -259,13 +263,13 @@ class JudgedQueries:
         min_queries: int = 30,
         rules: Collection[str] | None = None,
     ) -> list[LintFinding]:
-        """Return what in this set would mislead a gate, errors first.
+        """Return the findings of the linter: what would mislead a gate, errors first.
 
         Args:
-            scale: the lowest and the highest grade that it may have.
+            scale: the lowest and the highest valid grade.
             tolerance: the fall of a mean that a gate should detect.
             min_queries: the smallest slice that is gated.
-            rules: the names of some rules; without them, all.
+            rules: the names of the rules to apply; without them, all.
         """
         return self.lint_with(
             LintOptions(scale=scale, tolerance=tolerance, min_queries=min_queries), rules
@@ -274,7 +278,7 @@ class JudgedQueries:
     def lint_with(
         self, options: LintOptions, rules: Collection[str] | None = None
     ) -> list[LintFinding]:
-        """Return the findings under these options; of some rules, or of all."""
+        """Return the findings with these options, of all rules or of some."""
         from pytest_rankcheck.golden.lint.linter import findings_of
 
         return findings_of(self._contents, options, rules)

@@ -42,7 +42,7 @@ def rank(
     retry_on: Sequence[RetriedError] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Run:
-    """Ask ``ranker`` for every query of ``golden`` and return its answers as a run.
+    """Ask a ranker for every query of a golden set and return its answers as a run.
 
     Args:
         ranker: any callable that takes a query's text and returns document ids, best first; or
@@ -54,18 +54,20 @@ def rank(
             LlamaIndex.
         golden: the queries.
         depth: how many documents of each answer are kept.
-        ties: the order of equal scores, where the answer is {id: score}.
-        duplicates: a document twice in an answer: ``"error"``, or ``"first"``.
+        ties: the order of equal scores, if the answer is {id: score}: ``"doc_id"`` (descending),
+            ``"input"`` or ``"error"``.
+        duplicates: a duplicate document in an answer: ``"error"``, or ``"first"`` to keep the
+            better rank.
         concurrency: how many queries an async ranker works on at the same time.
         timeout: seconds that an async ranker has for one query; None for no limit.
-        retries: how often a query is tried again after an error of ``retry_on``, with waits of
+        retries: how often a query is tried again after an error in ``retry_on``, with waits of
             0.5 s, 1 s, 2 s, ... up to 30 s.
-        retry_on: the errors that are worth another try: classes, or their names.
-        progress: is called with how many queries are done, and of how many, after each.
+        retry_on: the errors after which a query is tried again: classes, or their names.
+        progress: called after each query, with the number of queries done and of all queries.
 
     Raises:
-        RankerError: the ranker is none, raised, or answered something that is no ranking. All
-            failing queries are counted; the first failure is the cause.
+        RankerError: the ranker is invalid, raised an error, or did not return a ranking. The
+            message counts all failing queries; the first failure is the cause.
     """
     __tracebackhide__ = True
     task = RankingTask(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
@@ -76,7 +78,7 @@ def rank(
 
 
 class RankOptions(TypedDict, total=False):
-    """The keywords of `rank`, for what ranks by itself."""
+    """The keyword arguments of `rank`, for functions that pass them on."""
 
     depth: int
     ties: Ties
@@ -89,10 +91,10 @@ class RankOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What a ranker answered, and the queries on which it failed."""
+    """What a ranker returned, and the queries on which it failed."""
 
     run: Run
-    """The rankings of the other queries."""
+    """The rankings of the queries that did not fail."""
     failures: Mapping[str, Exception]
 
 
@@ -103,11 +105,11 @@ def attempted(
     duplicates: Duplicates = "error",
     progress: Callable[[int, int], None] | None = None,
 ) -> Attempt:
-    """Ask a ranker for every query, whether or not it fails on some.
+    """Ask a ranker for every query, even if some fail.
 
     Raises:
-        RunError: there are no such ``ties`` or ``duplicates``.
-        Exception: what makes all queries impossible.
+        RunError: ``ties`` or ``duplicates`` is invalid.
+        Exception: an error that concerns all queries.
     """
     __tracebackhide__ = True
     checked_option(ties, Ties, "ties")
@@ -128,7 +130,7 @@ def attempted(
                     ties=ties,
                     duplicates=duplicates,
                 )
-        except Exception as error:  # of a generator, say, that raises while it is read
+        except Exception as error:  # a generator may raise while it is read
             failure = error
         if failure is not None:
             failures[query_id] = failure
@@ -137,7 +139,7 @@ def attempted(
             progress(len(seconds), len(golden))
 
     adapter.ask(task, on_answer)
-    # Whatever order they came in, they are in that of the golden set.
+    # Answers may arrive in any order; the run has the golden set's.
     answered_ids = [query.id for query in golden if query.id in rankings]
     run = Run(
         {query_id: rankings[query_id] for query_id in answered_ids},

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Run"]
 
 Answer = Ranking | ScoredAnswer | ListedAnswer
-"""A query's ranking, or an answer that nobody has put in order or copied yet."""
+"""A query's ranking, or an answer that is not ordered or copied yet."""
 
 _MEANINGS = ("query_id", "doc_id", "score", "rank")
 
@@ -46,7 +46,7 @@ _SMALL_FILE_BYTES = 4 << 20
 class Run:
     """What a ranker answered: for each query, document ids, best first.
 
-    Build one with `load`, `from_dict`, `from_frame` or ``rank``. It does not change afterwards.
+    Build one with `load`, `from_dict`, `from_frame` or ``rank``. It does not change after that.
     """
 
     def __init__(
@@ -60,16 +60,17 @@ class Run:
         seconds: Mapping[str, float] | None = None,
     ) -> None:
         self.name = name
+        """What messages and records call the run."""
         self.depth = depth
-        """How many documents a query was asked for; None where it is not known."""
+        """How many documents the ranker was asked for per query; None if unknown."""
         self.ties: Ties = ties
         self.duplicates: Duplicates = duplicates
         self.seconds: Mapping[str, float] = dict(seconds or {})
-        """How long each query took to rank; empty where that is not known."""
+        """How long each query took to rank, in seconds; empty if unknown."""
         self.asked: str | None = None
-        """The name of the golden set whose queries the ranker was asked; None if not known."""
+        """The name of the golden set that was ranked; None if unknown."""
         self.repeats: tuple[Run, ...] = ()
-        """Further runs of the same ranker, where it was asked more than once."""
+        """More runs of the same ranker, if it was asked more than once."""
         self._loaded: dict[str, Answer] | None = dict(rankings)
         self._file: RunFile | None = None
 
@@ -92,7 +93,7 @@ class Run:
                 content decides.
             name: what messages call the run; without it, the file's name.
             columns: ``{meaning: column}`` of a table, for ``query_id``, ``doc_id``, ``score`` and
-                ``rank``, where they have other names than usual.
+                ``rank``, where the columns have unusual names.
             ties: the order of equal scores: ``"doc_id"`` (descending, as in trec_eval),
                 ``"input"`` (as in the file) or ``"error"``.
             duplicates: a document twice in a ranking: ``"error"``, or ``"first"`` to keep the
@@ -123,9 +124,9 @@ class Run:
     ) -> Run:
         """Return the run of a file without reading it yet.
 
-        An evaluation then reads the file once and keeps where the judged documents are and the
-        top of each ranking, so that a run larger than the memory can be measured. Whatever else
-        asks for the rankings reads all of them.
+        An evaluation then reads the file once, and keeps the ranks of the judged documents and the
+        top of each ranking; so a run that is larger than the memory can be measured. Anything else
+        that needs the rankings reads all of them.
 
         Args:
             path: the file, which must not change while the run is used.
@@ -159,13 +160,12 @@ class Run:
     ) -> Run:
         """Make a run from ``{query_id: ranking}``.
 
-        A ranking is all that a ranker may answer: document ids, best first, (id, score) pairs,
-        ``{id: score}``, or a DataFrame. Lists and dicts are not copied: they have to stay as they
-        are.
+        A ranking is what a ranker may return: document ids, best first; (id, score) pairs;
+        ``{id: score}``; or a DataFrame. Lists and dicts are not copied and must not change.
 
         Raises:
-            RunError: a ranking is none of these, a score is not finite, or a document stands
-                twice.
+            RunError: a ranking is none of these, a score is not finite, or a ranking has a
+                duplicate document.
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
@@ -175,7 +175,7 @@ class Run:
                 query_id = _checked_query_id(given)
                 if query_id in read:
                     raise RunError(
-                        f"query '{quoted(query_id)}' is given twice, as text and as a number"
+                        f"duplicate query '{quoted(query_id)}': given as text and as a number"
                     )
                 as_given = raw_answer(answer, ties) if depth is None else None
                 read[query_id] = as_given or ranking_of(
@@ -185,9 +185,9 @@ class Run:
 
     @classmethod
     def from_candidates(cls, golden: GoldenSet, *, name: str = "candidates") -> Run:
-        """Make a run of the candidates of each query, in their order.
+        """Make a run from the candidates of each query, in their order.
 
-        Of a replayed log: what users saw, as they saw it.
+        For a replayed log, this is what users saw, in the order they saw it.
         """
         rankings = {query_id: golden.candidates_of(query_id) for query_id in golden.query_ids}
         return cls.from_dict(rankings, name=name)
@@ -213,8 +213,8 @@ class Run:
             duplicates: a document twice in a ranking.
 
         Raises:
-            RunError: a column is missing, an id or a score is invalid, or a document occurs
-                twice in a ranking.
+            RunError: a column is missing, an id or a score is invalid, or a ranking has a
+                duplicate document.
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
@@ -244,11 +244,12 @@ class Run:
         Args:
             path: the file.
             format: ``"trec"``, ``"jsonl"``, ``"csv"``, ``"tsv"`` or ``"parquet"``; without it, the
-                name decides: what has no known ending is TREC. A file is packed if its name ends
-                with ``.gz`` or ``.zst``.
+                name decides; an unknown ending means TREC. A file is packed if its name ends with
+                ``.gz`` or ``.zst``.
 
         Raises:
-            RunError: the format cannot hold this run, such as TREC an id with a space.
+            RunError: the format cannot hold this run; TREC, for example, cannot hold an id with a
+                space.
         """
         file = Path(path)
         require_packer(file, RunError)
@@ -257,11 +258,11 @@ class Run:
         chosen.write(self.listings(), file)
 
     def listings(self) -> FileRankings:
-        """Return the rankings as files have them."""
+        """Return the rankings in the form that files are written from."""
         return {query_id: FileRanking.of(self._ranking(query_id)) for query_id in self}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row a ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``."""
+        """Return one row per ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``."""
         import pandas as pd
 
         rows = [
@@ -311,12 +312,12 @@ class Run:
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether all rankings are at hand, and not in a file that was not read yet."""
+        """Whether the rankings are in memory; False if they are in a file that is not read yet."""
         return self._loaded is not None
 
     @property
     def query_ids(self) -> Sequence[str]:
-        """The ids of the queries that have a ranking, be it empty."""
+        """The ids of the queries that have a ranking, including empty ones."""
         return tuple(self._rankings)
 
     def ranking(self, query_id: str) -> Sequence[str]:
@@ -353,7 +354,7 @@ class Run:
 
     @property
     def repeated(self) -> Sequence[str]:
-        """The queries that ranked a document twice; none of a run in a file that is not read."""
+        """The queries with a duplicate document; empty for a run in a file that is not read yet."""
         if self.duplicates == "error" or self._loaded is None:
             return ()
         return tuple(query_id for query_id in self if self._ranking(query_id).repeated)

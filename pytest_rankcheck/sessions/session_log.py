@@ -1,4 +1,4 @@
-"""The session log: what users did, one session a search, read from files or frames."""
+"""The session log: what users did, one session per search, read from files or frames."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 __all__ = ["SessionLog", "SessionState"]
 
 _MUCH = 0.05
-"""A larger share of sessions set aside is worth a warning."""
+"""If a larger share of sessions is set aside, that is worth a warning."""
 
 LOG_FORMATS: Formats[Iterator[NumberedRow]] = Formats(formats, "session logs", SessionLogError)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """An event of a session, as it is a query of a replay."""
+    """An event of a session, as a query of a replay."""
 
     id: str
     session: int
-    """Where its session stands in the log."""
+    """The index of its session in the log, from 0."""
     session_id: str
     place: int
     """Its place in the session, from 1."""
@@ -51,7 +51,7 @@ class SessionState:
 class SessionLog:
     """The search sessions of users: their events, what was shown, what was selected.
 
-    Make one with `load` or `from_frame`. It does not change afterwards.
+    Make one with `load` or `from_frame`. It does not change after that.
     """
 
     def __init__(self, contents: LogContents, name: str = "session log") -> None:
@@ -71,7 +71,7 @@ class SessionLog:
         attributes: Sequence[str] | None = None,
         lenient: bool = False,
     ) -> SessionLog:
-        """Read a log: a row an event, a flat event log, or an object a session.
+        """Read a log: one row per event, a flat event log, or one object per session.
 
         Args:
             path: the file; it may be packed with gzip or Zstandard.
@@ -79,22 +79,22 @@ class SessionLog:
                 decides.
             name: what messages and records call the log; without it, the file's name up to the
                 first dot.
-            columns: which columns are ``session``, ``event``, ``time``, ``query``, ``results``,
-                ``result_count``, ``selected_rank``, ``selected``, ``finished`` and ``start``, where
-                they have other names than usual.
-            first_rank: 0 or 1, the rank of the first result; it has to be said where selections
-                are given by rank.
-            time_unit: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``, what times count that are numbers;
-                times since 1970 are recognised.
+            columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
+                ``results``, ``result_count``, ``selected_rank``, ``selected``, ``finished`` and
+                ``start``, where the columns have unusual names.
+            first_rank: the rank of the first result, 0 or 1; required if selections are given by
+                rank.
+            time_unit: the unit of times that are numbers: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``;
+                the unit of times since 1970 is detected.
             attributes: the columns that are attributes of sessions, such as an experiment group;
                 without it, all that are the same throughout each session.
-            lenient: whether to set aside the sessions that have a row that cannot be used, instead
-                of refusing the log. `set_aside` counts them.
+            lenient: whether to skip sessions with an invalid row instead of raising an error.
+                `set_aside` counts them.
 
         Raises:
-            SessionLogError: the file is absent, empty or no log; or a row cannot be used, which the
-                message names.
-            ConfigurationError: a choice is not possible.
+            SessionLogError: the file is missing, empty or not a log; or a row is invalid, which
+                the message names.
+            ConfigurationError: an argument is invalid.
         """
         file = Path(path)
         problems = Problems(str(file), is_lenient=lenient)
@@ -115,7 +115,7 @@ class SessionLog:
         attributes: Sequence[str] | None = None,
         lenient: bool = False,
     ) -> SessionLog:
-        """Make a log of a DataFrame with a row an event; see `load`.
+        """Make a log from a DataFrame with one row per event; see `load` for the arguments.
 
         Raises:
             SessionLogError: as in `load`; rows are named by their numbers from 0.
@@ -140,47 +140,47 @@ class SessionLog:
 
     @property
     def event_count(self) -> int:
-        """How many events all sessions have."""
+        """The number of events in all sessions."""
         return len(self._contents.events)
 
     @property
     def set_aside(self) -> SetAside:
-        """What a lenient reading could not use; empty for a strict one."""
+        """What a lenient reading skipped; empty for a strict one."""
         return self._contents.set_aside
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was unusual when the log was read, in words: set aside, ignored, put in order."""
-        contents, found = self._contents, []
+        """What was unusual when the log was read, as sentences: skipped, ignored, put in order."""
+        contents, notes = self._contents, []
         if contents.set_aside:
-            found.append(f"{contents.set_aside}{self._share_set_aside()}")
+            notes.append(f"{contents.set_aside}{self._share_set_aside()}")
         if not contents.has_selections:
-            found.append(
-                "no column is known to say what was selected, so that every session counts as "
-                "abandoned; name it selected or selected_rank, or say columns={'selected': ...}"
+            notes.append(
+                "no column has selections, so every session counts as abandoned; name the column "
+                "selected or selected_rank, or give columns={'selected': ...}"
             )
-        found += [
+        notes += [
             f"{plural(count, 'event')} of the kind '{quoted(kind)}' ignored"
             for kind, count in contents.ignored.items()
         ]
         if contents.reordered:
             events = plural(contents.reordered, "event was", "events were")
-            found.append(f"{events} out of order in the file, and put in order")
+            notes.append(f"{events} out of order in the file and sorted")
         if contents.varying:
-            found.append(
-                f"no attributes, since they change within a session: {listed(contents.varying)}"
+            notes.append(
+                f"not attributes, because they change within a session: {listed(contents.varying)}"
             )
-        return found
+        return notes
 
     def _share_set_aside(self) -> str:
-        """Return a warning where so much was set aside that the rest says little of the whole."""
+        """Return a warning if so much was set aside that the rest may not be representative."""
         sessions = self.set_aside.sessions
         share = sessions / (sessions + len(self))
         if share <= _MUCH:
             return ""
         return (
-            f"; that is {share:.0%} of all sessions: what is left may be another kind of session, "
-            "and its means say little of the whole log"
+            f"; that is {share:.0%} of all sessions: the rest may be different, and its means may "
+            "not represent the whole log"
         )
 
     def attributes(self, session_id: str) -> Mapping[str, object]:
@@ -193,13 +193,13 @@ class SessionLog:
 
     @cached_property
     def trails(self) -> Trails:
-        """What each session came to, in the order of `session_ids`."""
+        """How each session ended, in the order of `session_ids`."""
         contents = self._contents
         return trails_of(contents.events, len(self), contents.starts)
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """A row an event, in order.
+        """One row per event, in order.
 
         Columns: ``session_id``; ``event``, the place from 1 in the session; ``time``, seconds;
         ``query``; ``results``; ``selected``, 1-based ranks.
@@ -209,7 +209,7 @@ class SessionLog:
         return events_frame(self._contents)
 
     def states(self) -> Iterator[SessionState]:
-        """Yield the events one after the other, with the ids that they have as queries."""
+        """Yield the events in order, with the ids that they have as queries."""
         contents = self._contents
         places = event_places(contents.events, len(self)).tolist()
         for number, state_id in enumerate(state_ids(contents)):
@@ -247,27 +247,27 @@ class SessionLog:
         unselected: bool = False,
         name: str | None = None,
     ) -> GoldenSet:
-        """Return the states of the search as queries whose judgments are the selections.
+        """Return the states of the search as queries, with the selections as judgments.
 
         The id of a query is ``session.event``, its candidates are the results that were shown, and
-        what was selected has grade 1; ``Run.from_candidates`` is the order in which users saw
-        them. Intervals and tests on it keep each session together.
+        a selected result has grade 1; ``Run.from_candidates`` is the order in which users saw
+        them. Intervals and tests on the set keep each session together.
 
         Args:
             states: ``"last"``: the state of each session with its final selection; ``"all"``: all
                 states with a selection; ``"prefixes"``: all states up to the one with the final
                 selection, each judged by that.
-            propensity: how likely a user looked at a rank, ``"power(1)"`` or a table: selections
-                are weighted by one over it, and so are all means. None: they all count the same,
-                and what the old ranker put on top is favoured.
+            propensity: the probability that a user looked at a rank, ``"power(1)"`` or a table;
+                selections, and all means, are weighted by its inverse. None: all count the same,
+                which favours what the old ranker put on top.
             clip: a propensity below this counts as this.
             unselected: whether states without a selection are queries too, without a judgment
-                (not with ``"prefixes"``): every metric of relevance is 0 there.
-            name: what messages and records call the set; without it, as the log.
+                (not with ``"prefixes"``); every metric of relevance is 0 there.
+            name: what messages and records call the set; without it, the name of the log.
 
         Raises:
-            SessionLogError: what was shown is not known, or nothing was selected.
-            ConfigurationError: a choice is not possible.
+            SessionLogError: it is unknown what was shown, or nothing was selected.
+            ConfigurationError: an argument is invalid.
         """
         from pytest_rankcheck.golden.golden_set import GoldenSet
 
@@ -288,7 +288,7 @@ class SessionLog:
 
     @cached_property
     def _last(self) -> Sequence[int]:
-        """The event with the final selection of each session, else its last event."""
+        """The event with the final selection of each session, or its last event."""
         contents = self._contents
         final = final_events(contents.events, len(self))
         return [

@@ -49,7 +49,7 @@ def test_whole_numbers_are_ids_and_become_text() -> None:
 @pytest.mark.parametrize(
     ("judged", "message"),
     [
-        ({}, "has no query"),
+        ({}, "has no queries"),
         ({"": {"d": 1}}, "the query id is empty"),
         ({None: {"d": 1}}, "the query id is empty"),
         ({1.5: {"d": 1}}, "ids cannot have a decimal point"),
@@ -77,7 +77,7 @@ def test_a_dict_that_is_no_golden_set_is_refused(
 
 
 def test_attributes_of_an_absent_query_are_refused() -> None:
-    with pytest.raises(GoldenSetError, match="attributes of queries that are not there: q9"):
+    with pytest.raises(GoldenSetError, match="attributes for unknown queries: q9"):
         GoldenSet.from_dict(JUDGED, attributes={"q9": {"locale": "en"}})
 
 
@@ -131,7 +131,7 @@ def test_a_missing_text_is_none_however_pandas_says_it() -> None:
             "judgments, row 1: document 'd' of query 'q' is judged twice, 1 and 2",
         ),
         (frame(query_id=["q"], doc_id=["d"], relevance=["x"]), "row 0: the grade"),
-        (frame(query_id=[], doc_id=[], relevance=[]), "has no query"),
+        (frame(query_id=[], doc_id=[], relevance=[]), "has no queries"),
     ],
 )
 def test_frames_that_are_no_golden_set_are_refused_with_the_row(

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import JudgedHits, Metric, MetricError, Parameter, check_metric, metric
-from pytest_rankcheck.metrics import metric_registry
-from pytest_rankcheck.metrics.metric_parameters import number
+from pytest_rankcheck.metrics import metric_registry, number
 from pytest_rankcheck.metrics.metric_registry import definitions
 from pytest_rankcheck.statistics.array_types import FloatArray
 

@@ -154,8 +154,8 @@ def test_attributes_are_the_columns_that_hold_for_a_whole_session(tmp_path: Path
     ]
     log = load(tmp_path, rows)
     assert log.attributes("s1") == {"group": "A"}
-    assert log.notes[1:] == ["no attributes, since they change within a session: tab"]
-    assert "every session counts as abandoned; name it selected" in log.notes[0]
+    assert log.notes[1:] == ["not attributes, because they change within a session: tab"]
+    assert "every session counts as abandoned; name the column selected" in log.notes[0]
     assert len(load(tmp_path, rows, attributes=["group"]).notes) == 1
     with pytest.raises(SessionLogError, match="the attribute 'tab' changes"):
         load(tmp_path, rows, attributes=["tab"])
@@ -228,7 +228,7 @@ def test_events_out_of_order_are_put_in_order_and_counted(tmp_path: Path) -> Non
     log = load(tmp_path, rows, first_rank=1)
     assert log.events["time"].tolist() == [1.0, 5.0]
     assert log.trails.final_event.tolist() == [2.0]
-    assert log.notes == ["1 event was out of order in the file, and put in order"]
+    assert log.notes == ["1 event was out of order in the file and sorted"]
 
 
 # --- what is wrong with a log --------------------------------------------------------------------
@@ -444,7 +444,7 @@ def test_a_row_of_another_length_is_set_aside(tmp_path: Path) -> None:
 def test_a_large_share_set_aside_is_a_warning(tmp_path: Path) -> None:
     rows = [GOOD | {"session_id": f"s{n}", "selected_rank": -1 if n < 3 else 0} for n in range(10)]
     log = load(tmp_path, rows, first_rank=0, lenient=True)
-    assert "that is 30% of all sessions: what is left may be another kind" in log.notes[0]
+    assert "that is 30% of all sessions: the rest may be different" in log.notes[0]
     with pytest.raises(SessionLogError, match="negative; leave it empty if nothing was selec"):
         load(tmp_path, rows, first_rank=0)
 
