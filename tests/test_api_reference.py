@@ -14,6 +14,7 @@ import pytest_rankcheck
 DOCS = Path(__file__).parent.parent / "docs"
 SCRIPT: dict[str, Any] = runpy.run_path(str(DOCS / "api_reference.py"))
 BEFORE = [
+    "Finding",
     "Perturbed",
     "batch",
     "embedder",
