@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.evaluation.run_golden_join import hits_of
+from pytest_rankcheck.evaluation.run_golden_join import padded_hits
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.query_hits import hits_in_order
 from pytest_rankcheck.statistics.array_types import FloatArray
@@ -44,6 +44,6 @@ def values_under(
         exclude: whether a query without a grade above 0 is NaN.
     """
     ranked = [hits_in_order(docs, judged) for docs, judged in zip(rankings, grades, strict=True)]
-    hits = hits_of(ranked, grades, max_grade)
+    hits = padded_hits(ranked, grades, max_grade)
     values = metric.compute(hits)
     return np.where((hits.ideal > 0).any(axis=1), values, np.nan) if exclude else values

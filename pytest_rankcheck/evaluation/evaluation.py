@@ -1,29 +1,25 @@
-"""The evaluation: values of metrics by query or session, with means, slices and intervals."""
+"""The evaluation: what was measured, with its rankings, ties and repeats."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.errors import MetricError, MetricWarning, plural, quoted
+from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.evaluation.tied_scores import TieOrder
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
-from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.weighted_clusters import linearised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +30,8 @@ USUAL_METRICS = ("nDCG@10", "RR")
 """What a notebook shows if no metric was computed yet."""
 
 
-class Evaluation(ABC):
-    """The values of metrics on every query, computed when they are first needed.
+class Evaluation(MetricValues):
+    """A measurement: the values of metrics by query, and the rankings they come from.
 
     `evaluate` makes one from a run and a golden set, `evaluate_sessions` one from a session log.
     Everywhere, ``metric`` is a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
@@ -50,15 +46,9 @@ class Evaluation(ABC):
     def __init__(
         self, name: str, depth: int | None, golden: JudgedQueries, conventions: Conventions
     ) -> None:
+        super().__init__(golden, conventions)
         self.name = name
         self.depth = depth
-        self.golden = golden
-        self.conventions = conventions
-        self._values: dict[Metric, FloatArray] = {}
-
-    @abstractmethod
-    def _computed(self, metric: Metric) -> FloatArray:
-        """Compute the value of each query, ``[Q]``."""
 
     @property
     @abstractmethod
@@ -147,185 +137,6 @@ class Evaluation(ABC):
         best, worst = (self.with_ties(order).mean(metric) for order in ("best", "worst"))
         return min(best, worst), max(best, worst)
 
-    @property
-    def unit(self) -> Unit:
-        """What has a value: each query, or each session of a log."""
-        return "query"
-
-    @property
-    def query_ids(self) -> Sequence[str]:
-        """All judged queries, in the golden set's order."""
-        return self.golden.query_ids
-
-    @property
-    def query_fingerprints(self) -> Mapping[str, str]:
-        """The fingerprint of each query's text and judgments."""
-        return self.golden.query_fingerprints
-
-    def fits(self, metric: Metric) -> bool:
-        """Return whether a metric applies here: to queries and runs, or to sessions."""
-        return (metric.unit == "session") == (self.unit == "session")
-
-    @cached_property
-    def weights(self) -> FloatArray | None:
-        """How much each query counts, ``[Q]``; None: all count the same."""
-        weights = self.golden.weights
-        return None if weights is None else np.array(weights, dtype=np.float64)
-
-    @cached_property
-    def clusters(self) -> IntArray | None:
-        """The number of the independent unit of each query, ``[Q]``; None: each is one."""
-        clusters = self.golden.clusters
-        return None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-
-    def values(self, metric: MetricLike) -> FloatArray:
-        """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
-
-        NaN marks a query that is left out of the mean (``no_relevant="exclude"``).
-
-        Raises:
-            MetricError: no such metric, or it does not fit this golden set.
-        """
-        parsed = Metric.parse(metric)
-        if parsed not in self._values:
-            _warn_if_uninformative(parsed, self.golden)
-            values = self._computed(parsed)
-            values.flags.writeable = False
-            self._values[parsed] = values
-        return self._values[parsed]
-
-    def refuse_no_value(self, metric: Metric) -> None:
-        """Refuse a metric without a value for any query: a gate on it would always pass.
-
-        Raises:
-            MetricError: the metric has no value; the message gives the likely reason.
-        """
-        if np.isnan(self.values(metric)).all():
-            units = "sessions" if self.unit == "session" else "queries"
-            raise MetricError(
-                f"{metric} has no value on {self.golden.kind} '{quoted(self.golden.name)}': all "
-                f"{len(self.query_ids):,} {units} are left out, so a gate would always pass; "
-                f"{self._hint_for_no_value()}"
-            )
-
-    def _hint_for_no_value(self) -> str:
-        """Return the likely reason that no query has a value, and what to do."""
-        return "did the ranker find nothing at all? Then give the metric a value for that"
-
-    def mean(self, metric: MetricLike) -> float:
-        """Return the mean over the queries that count; NaN if none does.
-
-        The kind of mean depends on the metric: geometric for GMAP, arithmetic for most others.
-        """
-        return Metric.parse(metric).mean(self.values(metric), self.weights)
-
-    def mean_at(self, metric: MetricLike, places: Sequence[int]) -> float:
-        """Return the mean over the queries at some places of `query_ids`."""
-        chosen = np.asarray(places, dtype=np.intp)
-        weights = None if self.weights is None else self.weights[chosen]
-        return Metric.parse(metric).mean(self.values(metric)[chosen], weights)
-
-    def median(self, metric: MetricLike) -> float:
-        """Return the median over the queries that count; NaN if none does."""
-        return median_of(self.values(metric), self.weights)
-
-    def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
-        """Return the two-sided confidence interval of the mean; NaN with fewer than two queries.
-
-        Student's t. Weights and clusters of queries are taken into account (Taylor linearisation:
-        Cochran, Sampling Techniques, 1977, section 6.3).
-
-        Raises:
-            MetricError: the metric's mean is geometric or a median.
-        """
-        parsed = Metric.parse(metric)
-        if not parsed.definition.is_mean_of_values:
-            raise MetricError(
-                f"{parsed} has no interval here: its mean is {parsed.definition.aggregate}"
-            )
-        everything = range(len(self.query_ids))
-        spread = self.differences_at(everything, self.values(parsed))
-        return spread.interval(level) if spread.count > 1 else (math.nan, math.nan)
-
-    def differences_at(self, places: Sequence[int], values: FloatArray) -> Differences:
-        """Return how precisely the values at some places determine their mean.
-
-        Args:
-            places: where the queries stand in `query_ids`.
-            values: a value for each query, ``[Q]``; NaN is left out.
-        """
-        chosen = np.asarray(places, dtype=np.intp)
-        chosen = chosen[~np.isnan(values[chosen])]
-        return Differences(
-            linearised(
-                values[chosen],
-                None if self.weights is None else self.weights[chosen],
-                None if self.clusters is None else self.clusters[chosen],
-            )
-        )
-
-    def per_query(self, metric: MetricLike) -> pd.Series:
-        """Return the value of each query, indexed by ``query_id``, named after the metric."""
-        import pandas as pd
-
-        index = pd.Index(self.query_ids, name="query_id")
-        return pd.Series(self.values(metric), index=index, name=str(Metric.parse(metric)))
-
-    def table(self, metrics: Iterable[MetricLike]) -> pd.DataFrame:
-        """Return one row per query and one column per metric, indexed by ``query_id``."""
-        import pandas as pd
-
-        index = pd.Index(self.query_ids, name="query_id")
-        columns = {str(Metric.parse(metric)): self.values(metric) for metric in metrics}
-        return pd.DataFrame(columns, index=index)
-
-    def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
-        """Return the ``mean`` and the number of ``queries`` of each slice, indexed by its value.
-
-        Raises:
-            GoldenSetError: no query has this attribute.
-        """
-        import pandas as pd
-
-        values, slices = self.values(metric), self.slices(attribute)
-        places_by_slice = [self.places(query_ids) for query_ids in slices.values()]
-        return pd.DataFrame(
-            {
-                "mean": [self.mean_at(metric, places) for places in places_by_slice],
-                "queries": [int((~np.isnan(values[places])).sum()) for places in places_by_slice],
-            },
-            index=pd.Index(list(slices), name=attribute),
-        )
-
-    def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
-        """Return the ids of the queries that have each value of an attribute.
-
-        The same as ``golden.slices(attribute)``; the queries of a log are its sessions.
-
-        Raises:
-            GoldenSetError: no query has this attribute.
-        """
-        return self.golden.slices(attribute)
-
-    def places(self, query_ids: Iterable[str]) -> list[int]:
-        """Return the index of each of some queries in `query_ids`, from 0."""
-        return [self._place[query_id] for query_id in query_ids]
-
-    def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return the `places` of each slice; empty if no query has the attribute."""
-        if attribute not in self.golden.attributes:
-            return {}
-        return {value: self.places(ids) for value, ids in self.slices(attribute).items()}
-
-    @property
-    def computed(self) -> Sequence[Metric]:
-        """The metrics that have been computed so far."""
-        return tuple(self._values)
-
-    @cached_property
-    def _place(self) -> Mapping[str, int]:
-        return {query_id: place for place, query_id in enumerate(self.query_ids)}
-
     def _repr_html_(self) -> str:
         """Return the table that a notebook shows, of the metrics computed so far."""
         import pandas as pd
@@ -346,22 +157,3 @@ def html_table(title: str, queries: int, frame: pd.DataFrame) -> str:
     table = frame.to_html(float_format=lambda value: f"{value:.4f}")
     size = plural(queries, "query", "queries")
     return f"<p><b>{escape(quoted(title))}</b>, {size}</p>{table}"
-
-
-def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
-    """Warn of a ``rel`` above every grade, and of a graded metric on a binary golden set."""
-    rel = dict(metric.parameters).get("rel")
-    golden_name = f"golden set '{quoted(golden.name)}'"
-    if isinstance(rel, (int, float)) and rel > golden.max_grade:
-        text = (
-            f"{metric}: nothing is relevant, since no grade of {golden_name} is as high as "
-            f"{rel:g} (the highest is {golden.max_grade:g}); lower rel"
-        )
-    elif metric.needs_grades and len(golden.positive_grades) == 1:
-        text = (
-            f"{metric} tells grades apart, but {golden_name} is binary: its only grade above 0 is "
-            f"{golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"
-        )
-    else:
-        return
-    warnings.warn(text, MetricWarning, stacklevel=4)  # where the user's code asks for a mean

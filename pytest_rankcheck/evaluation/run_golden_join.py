@@ -13,7 +13,7 @@ from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.query_hits import QueryHits
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["BLOCK", "Joined", "hits_of", "join", "judged_hits"]
+__all__ = ["BLOCK", "Joined", "join", "judged_hits", "padded_hits"]
 
 BLOCK = 4096
 """Queries per block. It limits the size of the padded matrices, and so the memory."""
@@ -65,14 +65,14 @@ def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterat
 def _block(
     found: Mapping[str, QueryHits], golden: GoldenSet, query_ids: Sequence[str]
 ) -> JudgedHits:
-    return hits_of(
+    return padded_hits(
         [found.get(query_id, _NOTHING) for query_id in query_ids],
         [golden.grades(query_id) for query_id in query_ids],
         golden.max_grade,
     )
 
 
-def hits_of(
+def padded_hits(
     found: Sequence[QueryHits], judged: Sequence[Mapping[str, float]], max_grade: float
 ) -> JudgedHits:
     """Return the judged hits of some rankings.

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.run_golden_join import hits_of
+from pytest_rankcheck.evaluation.run_golden_join import padded_hits
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -135,7 +135,7 @@ def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None)
             f"the sessions {listed(log.session_ids, 3)}; is judged_by= the attribute that links "
             "them?"
         )
-    hits = hits_of(rows, grades, judgments.max_grade)
+    hits = padded_hits(rows, grades, judgments.max_grade)
     return log.trails.judged(
         hits, np.array(sessions, dtype=np.intp), np.array(places, dtype=np.float64)
     )
