@@ -43,9 +43,13 @@ class Gate:
     """
 
     rule: GateRule
+    """What decides on the means."""
     max_query_drop: float | None = None
+    """No single query may fall by more than this; None: any fall is allowed."""
     max_gap: float | None = None
+    """The largest allowed gap between the slices of one attribute; None: any."""
     min_queries: int = MIN_QUERIES
+    """A slice with fewer queries is reported, not gated."""
 
     def __post_init__(self) -> None:
         for name in ("max_query_drop", "max_gap"):

@@ -197,7 +197,7 @@ def test_the_text_of_two_samples() -> None:
     )
     assert "(Welch's t-test of two samples)" in told
     assert "worst" not in told.replace("slices, worst first", "")
-    assert "such sessions detect a fall of" in told
+    assert "power is 80% for a fall of" in told
 
 
 def test_a_metric_without_a_value_passes_no_gate() -> None:
