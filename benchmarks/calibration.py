@@ -2,14 +2,15 @@
 
 Three questions, on simulated differences and on real runs:
 
-- **False blocks**: of changes that do nothing, how many are blocked? Stated: at most alpha.
-- **False passes**: of falls of just the margin, how many does ``noninferior`` pass? At most alpha.
-- **Power**: of falls as large as the smallest detectable one, how many are blocked? Stated: 80%.
+- **False blocks**: how many changes without an effect are blocked? Stated: at most alpha.
+- **False passes**: how many falls of exactly the margin does ``noninferior`` pass? At most alpha.
+- **Power**: how many falls as large as the smallest detectable one are blocked? Stated: 80%.
 
-A change that does nothing has differences that are as often up as down by any amount. *Symmetric*
-differences are such; *skewed* ones (many small falls, a few large gains, mean zero) are not, and
-are here because a gate meets them too. *Real*: queries of the reference collections, each ranked
-twice with noise in the scores; which of the two is the old one is chance, so nothing changed.
+The differences of a change without an effect rise and fall equally often by any amount, as the
+*symmetric* differences do. The *skewed* ones (many small falls, a few large gains, mean zero) do
+not; they are included because gates meet them too. *Real* ones come from queries of the reference
+collections, each ranked twice with noise in the scores; which of the two is the old ranking is
+random, so nothing changed.
 
 ``--write`` puts the tables into ``docs/gates.md``.
 """
@@ -48,7 +49,7 @@ GATES: dict[str, Gate] = {
     "significant, wilcoxon": Gate.significant(alpha=ALPHA, test="wilcoxon"),
     "noninferior": Gate.noninferior(margin=0.02, alpha=ALPHA),
 }
-"""2% of a mean of 0.5, as teams set it; the margin is 0.02."""
+"""The fixed tolerance is 2% of a mean of 0.5, as teams set it; the margin is 0.02."""
 
 
 def paired(gains: FloatArray) -> Paired:
@@ -67,11 +68,11 @@ def outcomes(gate: Gate, draw: Draw, count: int, draws: int) -> Iterator[Outcome
 
 def rate(gate: Gate, draw: Draw, count: int, draws: int, wanted: frozenset[Outcome]) -> float:
     """Return the share of draws with one of the wanted outcomes."""
-    return sum(found in wanted for found in outcomes(gate, draw, count, draws)) / draws
+    return sum(outcome in wanted for outcome in outcomes(gate, draw, count, draws)) / draws
 
 
 def simulated(share: float, *, skewed: bool = False, fall: float = 0.0) -> Draw:
-    """Return a draw of differences of which a share changed, with mean ``-fall``."""
+    """Return a draw of differences with mean ``-fall``, a share of them not constant."""
 
     def draw(random: np.random.Generator, count: int) -> FloatArray:
         sizes = random.exponential(0.2, count) - 0.2 if skewed else random.normal(0, 0.2, count)
@@ -88,9 +89,9 @@ def real(name: str) -> Draw:
 
     def draw(random: np.random.Generator, count: int) -> FloatArray:
         places = random.integers(len(golden), size=count)
-        one = random.integers(_VERSIONS, size=count)
-        other = (one + random.integers(1, _VERSIONS, size=count)) % _VERSIONS
-        return np.round(versions[one, places] - versions[other, places], 6)
+        new = random.integers(_VERSIONS, size=count)
+        old = (new + random.integers(1, _VERSIONS, size=count)) % _VERSIONS
+        return np.round(versions[new, places] - versions[old, places], 6)
 
     return draw
 
@@ -106,7 +107,7 @@ def collection(name: str) -> tuple[GoldenSet, Run]:
 
 
 def noisy_values(golden: GoldenSet, run: Run, random: np.random.Generator) -> FloatArray:
-    """Return nDCG@10 of each query after noise of a tenth of their spread came into the scores."""
+    """Return nDCG@10 of each query, with noise of a tenth of their spread added to the scores."""
     noisy: dict[str, dict[str, float]] = {}
     for query_id, listing in run.listings().items():
         assert listing.scores is not None
@@ -120,7 +121,7 @@ def noisy_values(golden: GoldenSet, run: Run, random: np.random.Generator) -> Fl
 
 
 def table_of_false_blocks(draws: int) -> Iterator[str]:
-    """Yield the table of how many innocent changes each gate blocks."""
+    """Yield the table of how many changes without an effect each gate blocks."""
     yield f"| differences | {' | '.join(f'{count} queries' for count in SIZES)} |"
     yield f"|---|{'---|' * len(SIZES)}"
     cases: dict[str, Draw] = {
@@ -132,9 +133,9 @@ def table_of_false_blocks(draws: int) -> Iterator[str]:
     for gate_name, gate in GATES.items():
         for case, draw in cases.items():
             if ", " in gate_name and any(f"{share:.0%}" in case for share in (0.1, 0.6)):
-                continue  # of the other tests the middle one tells enough
+                continue  # for the other tests the middle share is enough
             rates = [rate(gate, draw, count, draws, BLOCKED) for count in SIZES]
-            cells = " | ".join(f"{found:.1%}" for found in rates)
+            cells = " | ".join(f"{blocked:.1%}" for blocked in rates)
             yield f"| **{gate_name}**, {case} | {cells} |"
 
 
@@ -170,12 +171,12 @@ def families(draws: int) -> Iterator[str]:
         for _ in range(draws // 5):
             sets = [paired(draw(random, count)) for _ in range(10)]
             judged = GATES["significant"].rule.judge(sets)
-            wrong += any(found.outcome is Outcome.REGRESSED for found in judged)
+            wrong += any(verdict.outcome is Outcome.REGRESSED for verdict in judged)
         yield f"{wrong / (draws // 5):.1%}"
 
 
 def main() -> None:
-    """Print the tables; write them into the manual if asked to."""
+    """Print the tables, and write them into the manual if requested."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--write", action="store_true")
@@ -187,7 +188,7 @@ def main() -> None:
             "",
             *table_of_passes_and_power(given.draws),
             "",
-            f"{given.draws:,} draws a cell: two standard errors of a rate of 5% are {error:.1%}.",
+            f"{given.draws:,} draws per cell: two standard errors of a rate of 5% are {error:.1%}.",
             "",
         )
     )
@@ -197,7 +198,7 @@ def main() -> None:
         pattern = r"(<!-- table of rates[^\n]*-->\n).*?(<!-- end of table -->)"
         made = re.sub(
             pattern,
-            lambda found: f"{found[1]}{text}{found[2]}",
+            lambda match: f"{match[1]}{text}{match[2]}",
             page.read_text("utf-8"),
             flags=re.S,
         )

@@ -5,12 +5,12 @@
     python benchmarks/compare.py --write           # and written into docs/speed.md
     python benchmarks/compare.py --quick           # a small set, to see that it runs
 
-Method: every measurement is a process of its own (contestants.py), that warms the contestant up
-with the same work on a small set, prepares what the form gives, and times the work once. The
-contestants of a form take turns, in another order each round, so that what disturbs the machine
-disturbs all; of the rounds the median counts. A peer that took three times as long as the fastest
-peer in the first round is not asked again. A ratio is that of two medians of the same call of this
-script. All have to find the same mean nDCG@10 and AP@1000.
+Method: every measurement runs in its own process (contestants.py), which warms the contestant up
+with the same work on a small set, prepares the input of the form, and times the work once. The
+contestants of a form take turns, in a different order each round, so that a disturbance of the
+machine affects all of them; the median of the rounds counts. A peer that took more than three times
+as long as the fastest peer in the first round does not run again. A ratio compares two medians from
+the same call of this script. All contestants must compute the same mean nDCG@10 and AP@1000.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table."""
+    """One row of the table."""
 
     form: str
     ours: str
@@ -71,57 +71,58 @@ class Track:
 
     def measure(self, form: str, contestants: Sequence[str]) -> dict[str, Measured]:
         """Let contestants take turns on one form."""
-        found = {contestant: Measured() for contestant in contestants}
+        measured = {contestant: Measured() for contestant in contestants}
         for turn in range(self.rounds):
-            order = [name for name in contestants if not turn or self._in_the_running(name, found)]
+            order = [name for name in contestants if not turn or self._runs_again(name, measured)]
             random.Random(turn).shuffle(order)
             for contestant in order:
-                self._measure_once(form, contestant, found[contestant])
-        _require_agreement(form, found)
-        return found
+                self._measure_once(form, contestant, measured[contestant])
+        _require_agreement(form, measured)
+        return measured
 
-    def _in_the_running(self, name: str, found: dict[str, Measured]) -> bool:
-        """Whether a contestant was fast enough in the first round to be asked again."""
+    def _runs_again(self, name: str, measured: dict[str, Measured]) -> bool:
+        """Return whether a contestant was fast enough in the first round to run again."""
         if name not in self.peers:
             return True
-        fastest = min(found[peer].seconds[0] for peer in self.peers)
-        return found[name].seconds[0] <= 3 * fastest
+        fastest = min(measured[peer].seconds[0] for peer in self.peers)
+        return measured[name].seconds[0] <= 3 * fastest
 
-    def _measure_once(self, form: str, contestant: str, found: Measured) -> None:
+    def _measure_once(self, form: str, contestant: str, measured: Measured) -> None:
         script = str(HERE / "contestants.py")
         command = [sys.executable, script, form, contestant, str(self.folder)]
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=_environment())
         result = json.loads(done.stdout.splitlines()[-1])
-        found.seconds.append(result["seconds"])
-        found.peak_mb.append(result["peak_mb"])
-        found.means = result["means"]
+        measured.seconds.append(result["seconds"])
+        measured.peak_mb.append(result["peak_mb"])
+        measured.means = result["means"]
         print(f"  {form:9} {contestant:21} {result['seconds']:8.4f} s", file=sys.stderr)
 
     def against_peers(self, form: str, ours: Sequence[tuple[str, str, str]]) -> Iterator[Row]:
-        """Yield a line for each of ours (contestant, title, goal): it and the fastest peer."""
-        found = self.measure(form, [*(us for us, _, _ in ours), *self.peers])
-        fastest = min(self.peers, key=lambda name: median(found[name].seconds))
-        theirs = median(found[fastest].seconds)
+        """Yield a row for each contestant of ours (name, title, goal) and the fastest peer."""
+        measured = self.measure(form, [*(us for us, _, _ in ours), *self.peers])
+        fastest = min(self.peers, key=lambda name: median(measured[name].seconds))
+        theirs = median(measured[fastest].seconds)
         for us, title, goal in ours:
-            mine = median(found[us].seconds)
+            mine = median(measured[us].seconds)
             yield Row(
                 title,
                 f"{mine:.4f} s",
                 f"{fastest} {theirs:.3f} s",
                 theirs / mine,
-                f"{median(found[us].peak_mb):.0f} of {median(found[fastest].peak_mb):.0f} MB",
+                f"{median(measured[us].peak_mb):.0f} MB; "
+                f"{fastest} {median(measured[fastest].peak_mb):.0f} MB",
                 goal,
             )
 
     def against_ourselves(self, forms: tuple[str, str], us: str, title: str, goal: str) -> Row:
-        """Return the line of two forms: how many times the first's time the second takes."""
+        """Return the row that compares our time on the second form with that on the first."""
         first, second = (self.measure(form, [us])[us] for form in forms)
         return Row(
             f"{title} ({us})",
             f"{median(second.seconds):.3f} s",
             f"{forms[0]} {median(first.seconds):.3f} s",
             median(second.seconds) / median(first.seconds),
-            f"{median(second.peak_mb):.0f} and {median(first.peak_mb):.0f} MB",
+            f"{median(second.peak_mb):.0f} MB; {forms[0]} {median(first.peak_mb):.0f} MB",
             goal,
         )
 
@@ -130,11 +131,11 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONWARNINGS": "ignore"}
 
 
-def _require_agreement(form: str, found: dict[str, Measured]) -> None:
+def _require_agreement(form: str, measured: dict[str, Measured]) -> None:
     for name in ("nDCG@10", "AP@1000", "nDCG@20"):
-        values = {who: one.means[name] for who, one in found.items() if name in one.means}
+        values = {who: own.means[name] for who, own in measured.items() if name in own.means}
         if values and max(values.values()) - min(values.values()) > 1e-6:
-            raise SystemExit(f"{form}: the contestants do not agree on {name}: {values}")
+            raise SystemExit(f"{form}: the contestants disagree on {name}: {values}")
 
 
 WHOLE_PROCESS = {
@@ -155,7 +156,7 @@ WHOLE_PROCESS = {
 
 
 def whole_process(folder: Path, rounds: int) -> Row:
-    """Return the line of a small set: the whole process, from its start to the printed means."""
+    """Return the row of a small set: the whole process, from its start to the printed means."""
     seconds: dict[str, list[float]] = {name: [] for name in WHOLE_PROCESS}
     for turn in range(3 * rounds):
         order = list(WHOLE_PROCESS)
@@ -171,7 +172,7 @@ def whole_process(folder: Path, rounds: int) -> Row:
 
 
 def metrics_alone(folder: Path) -> str:
-    """Return how long the five metrics take on the small set, once its judged hits are there."""
+    """Return how long the five metrics take on the small set, given its judged hits."""
     code = (
         "import time\n"
         "from pytest_rankcheck import GoldenSet, Run, evaluate\n"
@@ -190,7 +191,7 @@ def metrics_alone(folder: Path) -> str:
 
 
 def imports(peers: Sequence[str]) -> str:
-    """Return what importing each contestant takes, beyond an empty process."""
+    """Return how much longer a process takes that imports each contestant."""
 
     def seconds(code: str) -> float:
         times = []
@@ -209,7 +210,7 @@ def imports(peers: Sequence[str]) -> str:
 
 
 def table(track: Track, small: Path) -> Iterator[Row]:
-    """Yield the lines of the table."""
+    """Yield the rows of the table."""
     text = "TREC text, read and evaluate"
     yield from track.against_peers(
         "text",
@@ -218,7 +219,7 @@ def table(track: Track, small: Path) -> Iterator[Row]:
             (PLAIN, f"{text}, without `[fast]`", "1.5, a tenth of the memory"),
         ],
     )
-    lists = "lists of ids, evaluate (the peers: the same as dicts)"
+    lists = "lists of ids, evaluate (peers: the same ranking as dicts)"
     for form, title, goal in (
         ("parquet", "Parquet, read and evaluate", "10"),
         ("dicts", "dicts of dicts, evaluate", "15"),
@@ -228,9 +229,9 @@ def table(track: Track, small: Path) -> Iterator[Row]:
         yield from track.against_peers(form, [(FAST, title, goal)])
     yield whole_process(small, track.rounds)
     for us in (FAST, PLAIN):
-        title = "lines shuffled within each query, of the time of sorted ones"
+        title = "lines shuffled within each query, compared with sorted lines"
         yield track.against_ourselves(("text", "shuffled"), us, title, "at most 2")
-        title = "10 million lines, of the time of 1 million"
+        title = "10 million lines, compared with 1 million"
         yield track.against_ourselves(("short", "long"), us, title, "8 to 12")
 
 
@@ -248,20 +249,20 @@ def as_markdown(rows: Sequence[Row], notes: Sequence[str]) -> str:
 
 
 def versions() -> str:
-    """Return what was measured on what."""
+    """Return the versions of the packages and the number of cores."""
     packages = ("numpy", "polars", "pytrec_eval-terrier", "ranx", "ir_measures")
-    found = []
+    installed = []
     for package in packages:
         try:
-            found.append(f"{package} {version(package)}")
+            installed.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             continue
     cores = os.cpu_count()
-    return f"Python {platform.python_version()}, {', '.join(found)}; {cores} cores"
+    return f"Python {platform.python_version()}, {', '.join(installed)}; {cores} cores"
 
 
-def prepared(size: Callable[[int], int], folder: Path, small: Path) -> None:
-    """Write all files that are measured, and those to warm up with."""
+def write_inputs(size: Callable[[int], int], folder: Path, small: Path) -> None:
+    """Write all files to be measured, and the smaller ones to warm up with."""
     small.mkdir()
     write_workload(small, 200, 100)
     warm = folder / "warm"
@@ -275,19 +276,19 @@ def prepared(size: Callable[[int], int], folder: Path, small: Path) -> None:
 
 
 def main() -> None:
-    """Measure and print; write where asked."""
+    """Measure and print, and write if requested."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="a hundredth of the data, one round")
     parser.add_argument(
-        "--peers", nargs="+", choices=PEERS, default=PEERS, help="those to measure against"
+        "--peers", nargs="+", choices=PEERS, default=PEERS, help="the peers to measure against"
     )
     parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
     chosen = parser.parse_args()
     rounds = 1 if chosen.quick else chosen.rounds
     with tempfile.TemporaryDirectory() as temporary:
         folder, small = Path(temporary), Path(temporary) / "small"
-        prepared(lambda count: count // 100 if chosen.quick else count, folder, small)
+        write_inputs(lambda count: count // 100 if chosen.quick else count, folder, small)
         rows = list(table(Track(folder, rounds, chosen.peers), small))
         notes = [
             f"The five metrics alone, on the small set: {metrics_alone(small)}.",
@@ -299,7 +300,7 @@ def main() -> None:
     if chosen.write:
         page = PAGE.read_text("utf-8")
         pattern = r"(<!-- table of speed[^\n]*-->\n).*?(<!-- end of table -->)"
-        page = re.sub(pattern, lambda found: f"{found[1]}{text}{found[2]}", page, flags=re.DOTALL)
+        page = re.sub(pattern, lambda match: f"{match[1]}{text}{match[2]}", page, flags=re.DOTALL)
         PAGE.write_text(page, encoding="utf-8")
 
 

@@ -1,10 +1,10 @@
-"""One measurement: one contestant on one form of the data, in a process of its own.
+"""Measure one contestant on one form of the data, in a process of its own.
 
     python benchmarks/contestants.py FORM CONTESTANT FOLDER
 
-The contestant is warmed up with the same work on a small set (FOLDER/warm). Then what the form says
-is given is prepared, and the work is timed once. Prints a line of JSON: seconds, peak memory, and
-the means that were found.
+The contestant is warmed up with the same work on a small set (FOLDER/warm). Then the input of the
+form is prepared, and the work is timed once. Prints one line of JSON: seconds, peak memory, and the
+means.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ OURS = ("nDCG@10", "RR@10", "AP@1000", "R@100", "P@10")
 
 
 def ours(form: str, folder: Path) -> Work:
-    """Prepare pytest-rankcheck, with whatever of polars is installed."""
+    """Prepare pytest-rankcheck, with polars if it is installed."""
     from pytest_rankcheck import GoldenSet, Run, evaluate
 
-    with suppress(ImportError):  # before the clock starts, as the libraries of the peers
+    with suppress(ImportError):  # before the clock starts, like the libraries of the peers
         import polars  # noqa: F401
 
     def means(run: Any, golden: Any) -> Means:
@@ -73,11 +73,11 @@ def pytrec_eval(form: str, folder: Path) -> Work:
         measures = {"ndcg_cut.20"}
 
     def means(qrels: Any, run: Any) -> Means:
-        found = library.RelevanceEvaluator(qrels, measures).evaluate(run)
+        by_query = library.RelevanceEvaluator(qrels, measures).evaluate(run)
         names = {"ndcg_cut_10": "nDCG@10", "map_cut_1000": "AP@1000", "ndcg_cut_20": "nDCG@20"}
-        first = next(iter(found.values()))
+        first = next(iter(by_query.values()))
         return {
-            names.get(name, name): sum(values[name] for values in found.values()) / len(qrels)
+            names.get(name, name): sum(values[name] for values in by_query.values()) / len(qrels)
             for name in first
         }
 
@@ -102,8 +102,8 @@ def ranx(form: str, folder: Path) -> Work:
     measures = ["ndcg@10", "mrr@10", "map@1000", "recall@100", "precision@10"]
 
     def means(qrels: Any, run: Any) -> Means:
-        found = library.evaluate(qrels, run, measures, make_comparable=True)
-        return {"nDCG@10": float(found["ndcg@10"]), "AP@1000": float(found["map@1000"])}
+        values = library.evaluate(qrels, run, measures, make_comparable=True)
+        return {"nDCG@10": float(values["ndcg@10"]), "AP@1000": float(values["map@1000"])}
 
     qrels_file = str(folder / "qrels.trec")
     if form == "parquet":
@@ -163,7 +163,7 @@ FILES = {
     "short": "short.trec",
     "long": "long.trec",
 }
-"""The forms that begin with a file."""
+"""The forms whose input is a file."""
 
 
 def dicts(folder: Path) -> dict[str, dict[str, float]]:
@@ -194,7 +194,7 @@ def parquet_frame(path: Path) -> Any:
 
 
 def dicts_of_parquet(path: Path) -> dict[str, dict[str, float]]:
-    """Return dicts of dicts from a Parquet file, by the fastest way that we found."""
+    """Return dicts of dicts from a Parquet file, in the fastest way that we know."""
     import polars as pl
 
     run: dict[str, dict[str, float]] = {}
@@ -214,7 +214,7 @@ CONTESTANTS: dict[str, Callable[[str, Path], Work]] = {
 
 
 def main() -> None:
-    """Measure once and print what was measured."""
+    """Measure once and print the result."""
     form, contestant, folder = sys.argv[1:]
     CONTESTANTS[contestant](form, Path(folder) / "warm")()
     work = CONTESTANTS[contestant](form, Path(folder))
@@ -225,9 +225,9 @@ def main() -> None:
 
 
 def peak_mb() -> float:
-    """Return the most memory that this process had, in megabytes."""
+    """Return the peak memory of this process in megabytes."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage would count what the process had before it became this one
+    if status.exists():  # getrusage also counts the memory before exec
         line = next(line for line in status.open() if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,10 +1,10 @@
-"""Time reading and measuring a session log, an event at a time, against only parsing its lines.
+"""Time reading and measuring a session log, per event, against only parsing its lines.
 
     pip install -e '.[benchmark]'
     python benchmarks/sessions.py --write     # and write the table into docs/sessions.md
 
-A log has four events a session and ten results an event. Each measurement is a process of its own,
-whose peak memory is read at its end; the median of three.
+A log has four events per session and ten results per event. Each measurement runs in its own
+process, whose peak memory is read at its end; the median of three counts.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def write_log(path: Path, events: int) -> None:
 
 
 def work(kind: str, path: Path) -> dict[str, float]:
-    """Do one thing with a log; return the seconds and the peak memory in MB."""
+    """Parse, load or evaluate a log; return the seconds and the peak memory in MB."""
     start = time.perf_counter()
     if kind == "parse":
         with path.open(encoding="utf-8") as file:
@@ -70,18 +70,18 @@ def work(kind: str, path: Path) -> dict[str, float]:
 
 
 def measured(kind: str, path: Path) -> dict[str, float]:
-    """Return the medians of some processes that do one thing."""
-    found = [
+    """Return the medians of several processes that do the same work."""
+    results = [
         json.loads(subprocess.check_output([sys.executable, __file__, "--work", kind, str(path)]))
         for _ in range(ROUNDS)
     ]
-    return {name: median(one[name] for one in found) for name in ("seconds", "memory")}
+    return {name: median(result[name] for result in results) for name in ("seconds", "memory")}
 
 
 def table(folder: Path) -> str:
     """Return the table of the manual."""
     rows = [
-        "| events | only parsing the JSON | read | and measured, by group | ratio | peak memory |",
+        "| events | parse JSON only | read | read and measure, by group | ratio | peak memory |",
         "|---|---|---|---|---|---|",
     ]
     for events in SIZES:
@@ -89,7 +89,8 @@ def table(folder: Path) -> str:
         write_log(path, events)
         parse, load, evaluate = (measured(kind, path) for kind in ("parse", "load", "evaluate"))
         times = " | ".join(
-            f"{one['seconds'] / events * 1e6:.1f} µs an event" for one in (parse, load, evaluate)
+            f"{result['seconds'] / events * 1e6:.1f} µs per event"
+            for result in (parse, load, evaluate)
         )
         ratio = evaluate["seconds"] / parse["seconds"]
         rows.append(f"| {events:,} | {times} | {ratio:.1f} | {evaluate['memory']:.0f} MB |")
@@ -112,7 +113,7 @@ def main() -> None:
         pattern = r"(<!-- benchmark of sessions -->\n).*?(<!-- end of benchmark -->)"
         text = PAGE.read_text("utf-8")
         PAGE.write_text(
-            re.sub(pattern, lambda found: f"{found[1]}{made}{found[2]}", text, flags=re.DOTALL),
+            re.sub(pattern, lambda match: f"{match[1]}{made}{match[2]}", text, flags=re.DOTALL),
             encoding="utf-8",
         )
 

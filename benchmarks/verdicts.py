@@ -3,10 +3,10 @@
     pip install -e '.[benchmark]'
     python benchmarks/verdicts.py --write     # and write the table into docs/gates.md
 
-An evaluation is: read the golden set and the run (100 documents a query) from their files, and
-compute the ten metrics. Verdicts are: compare with the record of another ranker and decide on every
-metric, over all queries and by slice, as one assertion a metric does. Both in one process, in
-turns; medians.
+The evaluation reads the golden set and the run (100 documents per query) from their files and
+computes the ten metrics. The verdicts compare it with the record of another ranker and decide on
+every metric, over all queries and by slice, as one assertion per metric does. Both run in one
+process, in turns; medians count.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def write_files(folder: Path, queries: int) -> None:
 
 
 def evaluated(folder: Path, name: str) -> Evaluation:
-    """Read and measure."""
+    """Read the golden set and a run, and compute the metrics."""
     golden = GoldenSet.load(folder / "golden.jsonl")
     evaluation = evaluate(Run.load(folder / f"{name}.run"), golden)
     for metric in METRICS:
@@ -72,14 +72,14 @@ def evaluated(folder: Path, name: str) -> Evaluation:
 
 
 def decided(evaluation: Evaluation, record: Record, gate: Gate) -> int:
-    """Decide on every metric; return how many decisions that was."""
+    """Decide on every metric; return the number of decisions."""
     comparison = compare(evaluation, record)
     verdicts = [gate.decide(comparison, metric, "part") for metric in METRICS]
     return sum(1 + len(verdict.slices) for verdict in verdicts)
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """Return the seconds that something took, and its result."""
+    """Return the seconds that the work took, and its result."""
     begin = time.perf_counter()
     result = work()
     return time.perf_counter() - begin, result
@@ -93,7 +93,7 @@ def table(queries: int, rounds: int) -> str:
         folder = Path(temporary)
         write_files(folder, queries)
         record = Record.of(evaluated(folder, "before"), map(Metric.parse, METRICS))
-        decided(evaluated(folder, "after"), record, GATES[1])  # warmed up: scipy is imported
+        decided(evaluated(folder, "after"), record, GATES[1])  # warm-up: imports scipy
         for _ in range(rounds):
             for gate in GATES:
                 took, evaluation = timed(partial(evaluated, folder, "after"))
@@ -115,7 +115,7 @@ def table(queries: int, rounds: int) -> str:
 
 
 def main() -> None:
-    """Measure and print; write where asked."""
+    """Measure and print, and write if requested."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--queries", type=int, default=10_000)
@@ -126,7 +126,7 @@ def main() -> None:
     if chosen.write:
         pattern = r"(<!-- table of times[^\n]*-->\n).*?(<!-- end of table -->)"
         page = PAGE.read_text("utf-8")
-        page = re.sub(pattern, lambda found: f"{found[1]}{text}{found[2]}", page, flags=re.DOTALL)
+        page = re.sub(pattern, lambda match: f"{match[1]}{text}{match[2]}", page, flags=re.DOTALL)
         PAGE.write_text(page, encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The data of the benchmark: a run like that of a passage ranking task, the same each time."""
+"""The data of the benchmark: always the same run, like that of a passage ranking task."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ COLLECTION = 8_841_823
 def write_workload(folder: Path, queries: int, documents: int) -> None:
     """Write ``run.trec`` and ``qrels.trec``, and the same run shuffled and in Parquet.
 
-    Each query has one relevant document, seven in a hundred have two; most are ranked high, some
-    not at all.
+    Each query has one relevant document, and 7% have two; most are ranked high, some not at all.
     """
     random = np.random.default_rng(20)
     with (folder / "run.trec").open("w") as run, (folder / "qrels.trec").open("w") as qrels:
@@ -54,7 +53,7 @@ def write_parquet(source: Path, target: Path) -> None:
 
 
 def write_head(source: Path, target: Path, lines: int) -> None:
-    """Write the first lines of a run, repeating it under other queries where it is too short."""
+    """Write the first lines of a run, repeating it under other query ids if it is too short."""
     written = 0
     with target.open("w") as head:
         for copy in range(1000):

@@ -25,14 +25,14 @@ def test_the_benchmark_makes_its_table() -> None:
 
 
 def test_the_calibration_makes_its_tables() -> None:
-    """With five draws a cell; the rates themselves are tested with the gates."""
+    """With five draws per cell; the rates themselves are tested with the gates."""
     script = SCRIPT.with_name("calibration.py")
     done = subprocess.run(
         [sys.executable, str(script), "--draws", "5"], capture_output=True, text=True, check=True
     )
     assert "| **significant**, symmetric, 30% changed |" in done.stdout
     assert "| significant blocks the smallest detectable fall |" in done.stdout
-    assert "5 draws a cell" in done.stdout
+    assert "5 draws per cell" in done.stdout
 
 
 def test_the_benchmark_of_verdicts_makes_its_table() -> None:
