@@ -25,7 +25,7 @@ from pytest_rankcheck.errors import listed, plural, quoted, suggestion
     "error",
     [BaselineError, ConfigurationError, GoldenSetError, MetricError, RankerError, RunError],
 )
-def test_every_error_of_ours_has_one_root(error: type[Exception]) -> None:
+def test_all_our_errors_have_one_base_class(error: type[Exception]) -> None:
     assert issubclass(error, RankcheckError)
     assert getattr(pytest_rankcheck, error.__name__) is error
 
@@ -54,19 +54,19 @@ def test_an_error_about_a_value_is_a_value_error(error: type[Exception]) -> None
         ("x" * 121, "x" * 117 + "..."),
     ],
 )
-def test_foreign_text_is_quoted_as_one_harmless_line(text: object, shown: str) -> None:
+def test_untrusted_text_is_quoted_on_one_harmless_line(text: object, shown: str) -> None:
     assert quoted(text) == shown
 
 
 @given(st.text(alphabet=st.characters(), max_size=300))
-def test_no_foreign_text_hides_or_breaks_a_message(text: str) -> None:
+def test_untrusted_text_never_hides_or_breaks_a_message(text: str) -> None:
     shown = quoted(text)
     assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     shown.encode("utf-8")
     assert len(shown) <= 120 * len(r"\U0001d173")
 
 
-def test_a_limit_is_the_callers() -> None:
+def test_the_caller_can_set_a_limit() -> None:
     assert quoted("abcdefghij", 8) == "abcde..."
 
 

@@ -26,7 +26,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "file.txt"
 
 
-def test_lines_have_their_numbers_and_blank_ones_are_left_out(file: Path) -> None:
+def test_lines_are_numbered_and_blank_ones_skipped(file: Path) -> None:
     file.write_bytes(codecs.BOM_UTF8 + "a\r\n\n  \nü \u2028\x0c b\n\nlast".encode())
     assert list(lines_of(file, RunError)) == [(1, "a"), (4, "ü \u2028\x0c b"), (6, "last")]
 
@@ -38,7 +38,7 @@ def test_a_byte_order_mark_is_dropped_at_the_beginning_only(file: Path) -> None:
     assert text_of(file, RunError) == "a\nb"
 
 
-def test_what_cannot_be_read_is_named_in_the_error_that_was_asked_for(file: Path) -> None:
+def test_an_unreadable_file_raises_the_requested_error(file: Path) -> None:
     for error in (RunError, GoldenSetError):
         with pytest.raises(error, match=r"file.txt: no such file"):
             list(lines_of(file, error))
@@ -54,7 +54,7 @@ def test_what_cannot_be_read_is_named_in_the_error_that_was_asked_for(file: Path
 
 
 @pytest.mark.skipif(is_root or sys.platform == "win32", reason="root may read everything")
-def test_a_file_without_permission_is_named(file: Path) -> None:
+def test_a_file_without_permission_is_reported(file: Path) -> None:
     file.write_text("a")
     file.chmod(0)
     with pytest.raises(RunError, match="cannot be read: Permission denied"):
@@ -66,7 +66,7 @@ def test_columns_are_separated_by_ascii_white_space() -> None:
     assert columns_of("a\u00a0b\u2003c\u2028d\x1ce") == ["a\u00a0b\u2003c\u2028d\x1ce"]
 
 
-def test_json_is_made_to_be_read() -> None:
+def test_json_is_readable() -> None:
     assert readable_json({"q": "für 鞋 🙂"}) == '{"q": "für 鞋 🙂"}'
     assert readable_json("\u202e\u200b\x85\u2028\ud800") == r'"\u202e\u200b\u0085\u2028\ud800"'
     with pytest.raises(ValueError, match="not JSON compliant"):
@@ -74,7 +74,7 @@ def test_json_is_made_to_be_read() -> None:
 
 
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
-def test_json_that_is_made_to_be_read_means_the_same(value: object) -> None:
+def test_readable_json_keeps_the_value(value: object) -> None:
     text = readable_json(value)
     assert json.loads(text) == value
     assert "\n" not in text
@@ -93,7 +93,7 @@ def test_a_file_is_written_with_unix_line_ends_and_replaced(file: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
-def test_permissions_are_those_of_the_replaced_file_or_of_any_new_one(file: Path) -> None:
+def test_permissions_are_those_of_the_replaced_or_of_a_new_file(file: Path) -> None:
     (file.parent / "new").touch()
     write_whole(file, "a")
     assert file.stat().st_mode == (file.parent / "new").stat().st_mode
@@ -125,7 +125,7 @@ def test_text_that_cannot_be_encoded_leaves_the_old_file(file: Path) -> None:
     assert [found.name for found in file.parent.iterdir()] == ["file.txt"]
 
 
-def test_a_folder_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_whole(tmp_path / "absent" / "file", "a")
 

@@ -21,9 +21,7 @@ both = pytest.mark.parametrize("ending", list(PACKERS))
 
 @both
 @pytest.mark.parametrize("name", ["web.qrels.{}", "no_ending"])
-def test_packed_files_are_read_whatever_they_are_called(
-    tmp_path: Path, ending: str, name: str
-) -> None:
+def test_packed_files_are_read_whatever_their_name(tmp_path: Path, ending: str, name: str) -> None:
     file = tmp_path / name.format(ending)
     file.write_bytes(PACKERS[ending](QRELS))
     golden = GoldenSet.load(file)
@@ -55,7 +53,7 @@ def test_large_packed_runs_are_read_in_columns(
 
 
 @both
-def test_what_is_saved_under_a_packed_name_is_packed(tmp_path: Path, ending: str) -> None:
+def test_a_file_saved_under_a_packed_name_is_packed(tmp_path: Path, ending: str) -> None:
     golden = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "a text"})
     for name in ("set.qrels", "set.jsonl", "set.csv"):
         file = tmp_path / f"{name}.{ending}"
@@ -72,9 +70,7 @@ def test_what_is_saved_under_a_packed_name_is_packed(tmp_path: Path, ending: str
 
 @both
 @pytest.mark.parametrize("where", [0.3, 0.6, 0.95])
-def test_a_packed_file_that_is_cut_short_is_named(
-    tmp_path: Path, ending: str, where: float
-) -> None:
+def test_a_truncated_packed_file_is_reported(tmp_path: Path, ending: str, where: float) -> None:
     lines = b"".join(b"q%d 0 d%d %d\n" % (n % 97, n * 7919, n % 4) for n in range(20_000))
     whole = PACKERS[ending](lines)
     file = tmp_path / f"cut.qrels.{ending}"
@@ -91,7 +87,7 @@ def test_a_packed_file_that_is_cut_short_is_named(
 
 
 @both
-def test_a_packed_file_that_is_damaged_is_named(tmp_path: Path, ending: str) -> None:
+def test_a_damaged_packed_file_is_reported(tmp_path: Path, ending: str) -> None:
     whole = bytearray(PACKERS[ending](QRELS * 500))
     whole[len(whole) // 2] ^= 0xFF
     whole[-6] ^= 0xFF
@@ -101,7 +97,7 @@ def test_a_packed_file_that_is_damaged_is_named(tmp_path: Path, ending: str) -> 
         GoldenSet.load(file)
 
 
-def test_without_zstandard_the_extra_is_named(
+def test_without_zstandard_the_error_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "web.qrels.zst"
@@ -122,7 +118,7 @@ def test_without_zstandard_the_extra_is_named(
 
 @pytest.mark.parametrize("load", [GoldenSet.load, Run.load])
 @pytest.mark.parametrize("start", [b"", b"q1 0 d 1\n", b'{"query_id": "'])
-def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(
+def test_an_endless_line_is_refused_before_it_fills_the_memory(
     tmp_path: Path, load: object, start: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (

@@ -56,7 +56,7 @@ def content(loaded: GoldenSet | Run) -> object:
     return [(query, dict(loaded.grades(query.id))) for query in loaded]
 
 
-def test_no_format_is_forgotten() -> None:
+def test_every_format_is_covered() -> None:
     """Parquet and BEIR, which are no single text file, have tests of their own."""
     assert set(GOLDEN) | {"parquet", "beir"} == set(GOLDEN_FORMATS.by_name)
     assert set(RUNS) | {"parquet"} == set(RUN_FORMATS.by_name)
@@ -72,7 +72,7 @@ def test_the_format_is_recognised_and_can_be_forced(
 
 
 @every_format
-def test_marks_line_ends_and_packing_do_not_matter(
+def test_byte_order_marks_line_endings_and_packing_do_not_matter(
     tmp_path: Path, load: Load, name: str, text: str
 ) -> None:
     file = tmp_path / "file"
@@ -88,7 +88,7 @@ def test_marks_line_ends_and_packing_do_not_matter(
 
 
 @every_format
-def test_latin_1_is_named(tmp_path: Path, load: Load, name: str, text: str) -> None:
+def test_latin_1_is_reported(tmp_path: Path, load: Load, name: str, text: str) -> None:
     file = tmp_path / "file"
     file.write_bytes(text.encode("latin-1"))
     with pytest.raises(
@@ -99,7 +99,7 @@ def test_latin_1_is_named(tmp_path: Path, load: Load, name: str, text: str) -> N
 
 @every_format
 @pytest.mark.parametrize("empty", [b"", b"\n\n  \n", codecs.BOM_UTF8])
-def test_an_empty_file_is_named(
+def test_an_empty_file_is_reported(
     tmp_path: Path, load: Load, name: str, text: str, empty: bytes
 ) -> None:
     file = tmp_path / "file"
@@ -110,14 +110,14 @@ def test_an_empty_file_is_named(
 
 
 @every_format
-def test_a_folder_is_named(tmp_path: Path, load: Load, name: str, text: str) -> None:
+def test_a_folder_is_reported(tmp_path: Path, load: Load, name: str, text: str) -> None:
     for format in (None, name):  # noqa: A001
         with pytest.raises(RankcheckError, match="is a folder; name a file in it"):
             load(tmp_path, format)
 
 
 @every_format
-def test_a_packed_file_that_is_cut_short_is_named(
+def test_a_truncated_packed_file_is_reported(
     tmp_path: Path, load: Load, name: str, text: str
 ) -> None:
     file = tmp_path / "file.gz"
@@ -136,7 +136,7 @@ def loaded_or_said(load: Load, file: Path, name: str) -> tuple[GoldenSet | Run |
 
 
 @every_format
-def test_a_file_that_is_cut_short_is_refused_or_is_whole_up_to_there(
+def test_a_truncated_file_is_refused_or_read_up_to_the_cut(
     tmp_path: Path, load: Load, name: str, text: str
 ) -> None:
     """No line, and no document, is taken by halves: what loads is a part of the whole."""

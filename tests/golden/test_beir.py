@@ -62,7 +62,7 @@ def test_titles_of_judged_documents_are_read(folder: Path) -> None:
     assert (golden.title("d3"), golden.title("d7"), golden.title("d99")) == ("Red shoe", None, None)
 
 
-def test_what_was_saved_comes_back(folder: Path, tmp_path: Path) -> None:
+def test_a_set_survives_saving_and_loading(folder: Path, tmp_path: Path) -> None:
     (folder / "corpus.jsonl").write_text('{"_id": "d3", "title": "Red shoe"}\n')
     golden = GoldenSet.load(folder)
     golden.save(tmp_path / "again", "beir")
@@ -93,7 +93,9 @@ def test_what_was_saved_comes_back(folder: Path, tmp_path: Path) -> None:
         ("corpus.jsonl", "[]\n", r"corpus\.jsonl:1: not of the form"),
     ],
 )
-def test_a_broken_folder_is_named(folder: Path, name: str, text: str | None, message: str) -> None:
+def test_a_broken_folder_is_reported(
+    folder: Path, name: str, text: str | None, message: str
+) -> None:
     if text is None:
         (folder / name).unlink()
     else:

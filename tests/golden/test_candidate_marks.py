@@ -30,7 +30,7 @@ def test_a_marked_row_needs_no_grade(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
-def test_it_comes_back(tmp_path: Path, ending: str) -> None:
+def test_candidate_marks_survive_saving_and_loading(tmp_path: Path, ending: str) -> None:
     if ending == "parquet":
         pytest.importorskip("polars")
     golden = load(tmp_path, TABLE)

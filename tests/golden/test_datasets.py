@@ -36,7 +36,7 @@ def test_the_judged_queries_of_a_dataset(dataset: object) -> None:
     assert golden.grades("q1") == {"d3": 3, "d7": 0}
 
 
-def test_a_query_of_many_fields() -> None:
+def test_a_query_with_many_fields() -> None:
     from typing import NamedTuple
 
     class Topic(NamedTuple):
@@ -63,7 +63,7 @@ def test_a_query_of_many_fields() -> None:
 
 
 @pytest.mark.oracle
-def test_what_is_no_judged_dataset_is_refused(
+def test_a_dataset_without_judgments_is_refused(
     ir_datasets: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "q.tsv").write_text("q1\tred shoes\n")

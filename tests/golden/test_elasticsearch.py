@@ -102,7 +102,7 @@ def test_a_judgment_list_has_ratings_as_text(file: Path, indent: int | None) -> 
          r'judgmentRatings\[0\].ratings\[0\]: no "rating"'),
     ],
 )  # fmt: skip
-def test_a_broken_document_is_named(file: Path, format: str, text: str, message: str) -> None:
+def test_a_broken_document_is_reported(file: Path, format: str, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(GoldenSetError, match=message) as refused:
         GoldenSet.load(file, format)

@@ -40,7 +40,7 @@ def golden_file(folder: Path, *expected: object, **more: object) -> Path:
     return file
 
 
-def test_a_file_and_python_say_the_same(tmp_path: Path) -> None:
+def test_a_file_and_python_give_the_same_expectations(tmp_path: Path) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
     assert golden.expectations == (*MADE, NONE)
     assert golden.attributes == ()
@@ -51,7 +51,7 @@ def test_a_file_and_python_say_the_same(tmp_path: Path) -> None:
     assert bare.expectations == ()
 
 
-def test_they_survive_saving_and_loading(tmp_path: Path) -> None:
+def test_expectations_survive_saving_and_loading(tmp_path: Path) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES, locale="en"))
     golden.save(tmp_path / "again.jsonl")
     again = GoldenSet.load(tmp_path / "again.jsonl")
@@ -73,7 +73,7 @@ ids = st.text(min_size=1, max_size=6).filter(lambda text: text.strip())
     known=st.none() | ids,
     kind=st.sampled_from(["in_top", "not_in_top", "above", "before"]),
 )
-def test_any_expectation_survives(
+def test_any_expectation_survives_saving_and_loading(
     tmp_path_factory: pytest.TempPathFactory,
     documents: list[str],
     k: int,
@@ -93,7 +93,7 @@ def test_any_expectation_survives(
     assert GoldenSet.load(file).expectations == (one,)
 
 
-def test_they_change_no_fingerprint(tmp_path: Path) -> None:
+def test_expectations_do_not_change_the_fingerprint(tmp_path: Path) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
     bare = GoldenSet.from_dict(
         {"q0": {"career": 1}, "q1": {}, "q2": {}},
@@ -103,7 +103,7 @@ def test_they_change_no_fingerprint(tmp_path: Path) -> None:
     assert golden.fingerprint == bare.fingerprint
 
 
-def test_they_go_along_with_their_queries(tmp_path: Path) -> None:
+def test_subsets_and_merges_keep_expectations(tmp_path: Path) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
     assert golden.subset(["q1"]).expectations == tuple(MADE)
     assert golden.subset(["q0", "q2"]).expectations == (NONE,)
@@ -118,7 +118,7 @@ def test_they_go_along_with_their_queries(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["g.qrels", "g.csv", "g.tsv", "g.parquet", "beir"])
-def test_a_format_that_cannot_hold_them_refuses(tmp_path: Path, name: str) -> None:
+def test_a_format_without_expectations_refuses_to_save_them(tmp_path: Path, name: str) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES)).expecting()
     chosen = "beir" if name == "beir" else None
     with pytest.raises(
@@ -182,7 +182,7 @@ def test_a_format_that_cannot_hold_them_refuses(tmp_path: Path, name: str) -> No
         ),
     ],
 )
-def test_what_is_no_expectation_is_refused_with_its_line(
+def test_an_invalid_expectation_is_refused_with_its_line(
     tmp_path: Path, expected: object, message: str
 ) -> None:
     file = golden_file(tmp_path, expected)
@@ -191,14 +191,14 @@ def test_what_is_no_expectation_is_refused_with_its_line(
     assert str(failure.value).startswith(f"{file}:2: expectation: ")
 
 
-def test_one_of_several_is_named_by_its_number(tmp_path: Path) -> None:
+def test_the_error_numbers_the_invalid_expectation(tmp_path: Path) -> None:
     file = golden_file(tmp_path, *ENTRIES[:2], {"in_top": 1, "documents": []})
     with pytest.raises(GoldenSetError, match=r"shop\.jsonl:2: expectation 3: in_top: the list"):
         GoldenSet.load(file)
 
 
 @pytest.mark.parametrize("key", ["expects", "expected", "Expect", "expectations", "exepct"])
-def test_a_misspelt_list_of_expectations_is_no_attribute(tmp_path: Path, key: str) -> None:
+def test_a_misspelt_expect_key_is_not_read_as_an_attribute(tmp_path: Path, key: str) -> None:
     file = tmp_path / "g.jsonl"
     file.write_text(json.dumps({"query_id": "q", key: [{"results": "some"}]}))
     message = rf'g\.jsonl:1: unknown key "{key}"; did you mean \'expect\''
@@ -209,7 +209,7 @@ def test_a_misspelt_list_of_expectations_is_no_attribute(tmp_path: Path, key: st
 
 
 @pytest.mark.parametrize("expected", ["some", {"in_top": 1}, [], None, 3])
-def test_expect_is_a_list(tmp_path: Path, expected: object) -> None:
+def test_expect_must_be_a_list(tmp_path: Path, expected: object) -> None:
     file = tmp_path / "g.jsonl"
     file.write_text(json.dumps({"query_id": "q", "expect": expected}))
     with pytest.raises(GoldenSetError, match=r'g\.jsonl:1: "expect" is .*; it must be a list of'):
@@ -249,7 +249,7 @@ CONFLICTS = [
 
 
 @pytest.mark.parametrize(("entries", "message"), CONFLICTS)
-def test_what_no_ranking_can_meet_is_refused(
+def test_contradictory_expectations_are_refused(
     tmp_path: Path, entries: list[object], message: str
 ) -> None:
     with pytest.raises(
@@ -268,12 +268,12 @@ def test_what_no_ranking_can_meet_is_refused(
         [{"results": "some"}, {"results": "some", "reason": "another one"}],
     ],
 )
-def test_what_a_ranking_can_meet_is_not_refused(tmp_path: Path, entries: list[object]) -> None:
+def test_compatible_expectations_are_accepted(tmp_path: Path, entries: list[object]) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *entries))
     assert len(golden.expectations) == len(entries) + 1
 
 
-def test_a_merge_that_contradicts_itself_names_the_place(tmp_path: Path) -> None:
+def test_a_contradictory_merge_reports_the_place(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     one = GoldenSet.load(golden_file(tmp_path, {"in_top": 3, "documents": ["d"]}))
     other = GoldenSet.load(golden_file(tmp_path / "other", {"not_in_top": 5, "documents": ["d"]}))
@@ -281,7 +281,7 @@ def test_a_merge_that_contradicts_itself_names_the_place(tmp_path: Path) -> None
         one.merge(other)
 
 
-def test_an_expectation_of_a_query_that_is_not_there_is_refused() -> None:
+def test_an_expectation_of_an_unknown_query_is_refused() -> None:
     golden = GoldenSet.from_dict({"q1": {"d": 1}}, name="web")
     with pytest.raises(GoldenSetError, match=r"golden set 'web': .* of the unknown query 'q11'"):
         golden.expecting(Expectation.some_results(query="q11"))
@@ -294,7 +294,7 @@ def test_an_expectation_of_a_query_that_is_not_there_is_refused() -> None:
             Expectation.some_results(query=query)  # type: ignore[arg-type]
 
 
-def test_a_kind_that_is_none_is_refused() -> None:
+def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(
         GoldenSetError, match="unknown expectation 'in_topp'; did you mean 'in_top'"
     ):
@@ -307,14 +307,14 @@ def test_an_attribute_named_expect_cannot_be_saved(tmp_path: Path) -> None:
         golden.save(tmp_path / "g.jsonl")
 
 
-def test_ids_may_be_numbers_and_hold_anything(tmp_path: Path) -> None:
+def test_ids_can_be_numbers_and_contain_any_characters(tmp_path: Path) -> None:
     odd = "d\x1b[31m\n\u202e"
     golden = GoldenSet.load(golden_file(tmp_path, {"in_top": 2, "documents": [7, odd]}))
     assert golden.expectations[0].documents == ("7", odd)
     assert str(golden.expectations[0]) == r"7, d\x1b[31m\n\u202e in the top 2"
 
 
-def test_the_linter_says_that_expectations_alone_score_nothing(tmp_path: Path) -> None:
+def test_the_linter_reports_queries_with_expectations_only(tmp_path: Path) -> None:
     golden = GoldenSet.load(golden_file(tmp_path, *ENTRIES))
     found = {finding.rule: finding for finding in golden.lint()}
     assert "no-judgment" not in found

@@ -104,7 +104,9 @@ def test_a_no_break_space_is_part_of_an_id(file: Path) -> None:
         ("q1 0 d3 2\nq1 0 d7 1\nq1 0 d3 1\n", 3, "'d3' of query 'q1' is judged twice, 2 and 1"),
     ],
 )
-def test_a_malformed_line_of_qrels_is_named(file: Path, text: str, line: int, message: str) -> None:
+def test_a_malformed_line_of_qrels_is_reported(
+    file: Path, text: str, line: int, message: str
+) -> None:
     file.write_text(text)
     with pytest.raises(GoldenSetError, match=message) as failure:
         GoldenSet.load(file)
@@ -147,7 +149,7 @@ GOOD = '{"query_id": "q0", "relevance": {"d": 1}}\n'
         ('{"query_id": "q", "relevance": {"d": ' + "9" * 5000 + "}}", "not JSON|not a finite"),
     ],
 )
-def test_a_malformed_line_of_jsonl_is_named(file: Path, line: str, message: str) -> None:
+def test_a_malformed_line_of_jsonl_is_reported(file: Path, line: str, message: str) -> None:
     file.write_text(GOOD + "\n" + line + "\n")
     with pytest.raises(GoldenSetError, match=message) as failure:
         GoldenSet.load(file)
@@ -155,7 +157,7 @@ def test_a_malformed_line_of_jsonl_is_named(file: Path, line: str, message: str)
     assert len(str(failure.value)) < 1000
 
 
-def test_the_same_thing_twice_is_no_contradiction(file: Path) -> None:
+def test_a_repeated_judgment_is_not_a_contradiction(file: Path) -> None:
     file.write_text("q1 0 d3 2\nq1 0 d3 2.0\n")
     assert GoldenSet.load(file).judgment_count == 1
     file.write_text('{"query_id": "q", "relevance": {"d": 1, "d": 1}}')
@@ -171,7 +173,7 @@ def test_an_empty_file_is_refused(file: Path, text: str, format: str | None) -> 
 
 
 @pytest.mark.parametrize("format", [None, "jsonl", "trec"])
-def test_a_file_that_is_not_there_is_refused(file: Path, format: str | None) -> None:
+def test_a_missing_file_is_refused(file: Path, format: str | None) -> None:
     with pytest.raises(GoldenSetError, match=r"web.golden: no such file"):
         GoldenSet.load(file, format)
 
@@ -181,7 +183,7 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
         GoldenSet.load(tmp_path)
 
 
-def test_bytes_that_are_not_utf8_are_named_by_line(file: Path) -> None:
+def test_bytes_that_are_not_utf8_are_reported_with_their_line(file: Path) -> None:
     file.write_bytes("q1 0 d1 1\nq1 0 caf\u00e9 1\n".encode("latin-1"))
     with pytest.raises(GoldenSetError, match=r"web.golden:2: byte 9 is not UTF-8; save the file"):
         GoldenSet.load(file)
@@ -234,7 +236,7 @@ def test_texts_and_attributes_come_from_the_file_beside_the_qrels(tmp_path: Path
         ('query_id\tquery\nq1\t"a"b\n', 2, "expected after"),
     ],
 )
-def test_a_malformed_file_of_queries_is_named(
+def test_a_malformed_file_of_queries_is_reported(
     tmp_path: Path, text: str, line: int, message: str
 ) -> None:
     (tmp_path / "web.qrels").write_text(QRELS)
@@ -263,7 +265,7 @@ def test_the_ending_chooses_the_format(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text().startswith("{")
 
 
-def test_our_own_format_is_made_to_be_read(tmp_path: Path) -> None:
+def test_our_own_format_is_readable(tmp_path: Path) -> None:
     file = tmp_path / "web.jsonl"
     GoldenSet.from_dict(
         {"q1": {"d3": 2, "d7": 0.5}},
@@ -301,13 +303,13 @@ def test_an_id_with_white_space_is_refused_by_trec_and_kept_by_jsonl(
         assert contents(GoldenSet.load(tmp_path / "web.jsonl")) == contents(golden)
 
 
-def test_what_would_read_as_a_comment_is_refused_by_trec(tmp_path: Path) -> None:
+def test_an_id_that_looks_like_a_comment_is_refused_by_trec(tmp_path: Path) -> None:
     with pytest.raises(GoldenSetError, match="cannot be an id in TREC files"):
         GoldenSet.from_dict({"#q": {"d": 1}}).save(tmp_path / "web.qrels")
 
 
 @pytest.mark.parametrize("name", ["query_id", "query", "relevance"])
-def test_an_attribute_with_a_name_of_the_formats_own_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_attribute_with_a_reserved_name_is_refused(tmp_path: Path, name: str) -> None:
     golden = GoldenSet.from_dict({"q": {"d": 1}}, attributes={"q": {name: 1}})
     with pytest.raises(GoldenSetError, match=f"an attribute named '{name}'"):
         golden.save(tmp_path / "web.jsonl")
@@ -384,7 +386,7 @@ def golden_sets(
 
 @examples(200)
 @given(golden_sets())
-def test_jsonl_gives_back_what_was_saved(golden: GoldenSet) -> None:
+def test_a_set_survives_saving_and_loading_as_jsonl(golden: GoldenSet) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "set.jsonl"
         golden.save(file)
@@ -406,7 +408,7 @@ said = encodable  # an empty text and none are one thing in a table
 @given(
     golden_sets(trec_ids, said, said, encodable.filter(lambda n: n not in {"query_id", "query"}))
 )
-def test_trec_gives_back_what_was_saved(golden: GoldenSet) -> None:
+def test_a_set_survives_saving_and_loading_as_trec(golden: GoldenSet) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "set.qrels"
         golden.save(file)

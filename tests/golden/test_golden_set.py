@@ -33,7 +33,7 @@ def test_a_golden_set_from_a_dict() -> None:
     assert repr(golden) == "GoldenSet('web', 2 queries, 3 judgments)"
 
 
-def test_texts_need_not_be_given_and_queries_need_no_judgments() -> None:
+def test_texts_are_optional_and_queries_need_no_judgments() -> None:
     golden = GoldenSet.from_dict({"q1": {"d": 1}}, {"q2": "no judgment"})
     assert golden.query("q1").text is None
     assert golden.grades("q2") == {}
@@ -69,14 +69,14 @@ def test_whole_numbers_are_ids_and_become_text() -> None:
         ({1: {"d": 1}, "1": {"e": 1}}, "duplicate query '1'"),
     ],
 )
-def test_a_dict_that_is_no_golden_set_is_refused(
+def test_an_invalid_dict_is_refused(
     judged: Mapping[str, Mapping[str, float]], message: str
 ) -> None:
     with pytest.raises(GoldenSetError, match=message):
         GoldenSet.from_dict(judged)
 
 
-def test_attributes_of_an_absent_query_are_refused() -> None:
+def test_attributes_of_an_unknown_query_are_refused() -> None:
     with pytest.raises(GoldenSetError, match="attributes for unknown queries: q9"):
         GoldenSet.from_dict(JUDGED, attributes={"q9": {"locale": "en"}})
 
@@ -108,7 +108,7 @@ def test_a_golden_set_from_a_frame() -> None:
     assert golden.grades("1") == {"10": 2, "11": 0.5}
 
 
-def test_a_missing_text_is_none_however_pandas_says_it() -> None:
+def test_every_missing_value_of_pandas_is_a_missing_text() -> None:
     for missing in (None, np.nan, pd.NA, pd.NaT):
         queries = pd.DataFrame({"query_id": ["q"], "query": pd.Series([missing], dtype=object)})
         golden = GoldenSet.from_frame(frame(query_id=["q"], doc_id=["d"], relevance=[1]), queries)
@@ -134,14 +134,12 @@ def test_a_missing_text_is_none_however_pandas_says_it() -> None:
         (frame(query_id=[], doc_id=[], relevance=[]), "has no queries"),
     ],
 )
-def test_frames_that_are_no_golden_set_are_refused_with_the_row(
-    judgments: pd.DataFrame, message: str
-) -> None:
+def test_invalid_frames_are_refused_with_the_row(judgments: pd.DataFrame, message: str) -> None:
     with pytest.raises(GoldenSetError, match=message):
         GoldenSet.from_frame(judgments)
 
 
-def test_a_query_twice_in_the_frame_is_refused() -> None:
+def test_a_duplicate_query_in_the_frame_is_refused() -> None:
     judgments = frame(query_id=["q"], doc_id=["d"], relevance=[1])
     with pytest.raises(GoldenSetError, match="queries, row 1: duplicate query 'q'"):
         GoldenSet.from_frame(judgments, frame(query_id=["q", "q"], query=["a", "b"]))
@@ -149,12 +147,12 @@ def test_a_query_twice_in_the_frame_is_refused() -> None:
         GoldenSet.from_frame(judgments, frame(query_id=["q"]))
 
 
-def test_the_same_judgment_twice_is_one() -> None:
+def test_a_repeated_judgment_counts_once() -> None:
     judgments = frame(query_id=["q", "q"], doc_id=["d", "d"], relevance=[1, 1])
     assert GoldenSet.from_frame(judgments).judgment_count == 1
 
 
-def test_frames_come_out_as_they_went_in() -> None:
+def test_frames_survive_a_round_trip() -> None:
     golden = GoldenSet.from_dict(JUDGED, TEXTS, attributes={"q1": {"locale": "en"}})
     assert golden.judgments.columns.tolist() == ["query_id", "doc_id", "relevance"]
     assert golden.judgments.values.tolist() == [["q1", "d3", 2], ["q1", "d7", 0], ["q2", "d1", 1]]
@@ -185,7 +183,7 @@ def test_slices_by_attribute() -> None:
     assert golden.slices("year")["2024"] == ["d"]
 
 
-def test_an_unknown_attribute_is_refused_with_the_nearest() -> None:
+def test_the_error_for_an_unknown_attribute_suggests_the_nearest() -> None:
     golden = GoldenSet.from_dict(JUDGED, attributes={"q1": {"locale": "en"}}, name="web")
     with pytest.raises(
         GoldenSetError, match=r"'web' has no attribute 'local'; did you mean 'locale'\?"
@@ -198,7 +196,7 @@ def test_an_unknown_attribute_is_refused_with_the_nearest() -> None:
 # --- fingerprints --------------------------------------------------------------------------------
 
 
-def test_the_fingerprint_is_of_the_content_not_of_order_name_or_attributes() -> None:
+def test_the_fingerprint_ignores_order_name_and_attributes() -> None:
     golden = GoldenSet.from_dict(JUDGED, TEXTS, name="a")
     shuffled = GoldenSet.from_dict(
         {"q2": {"d1": 1.0}, "q1": {"d7": 0, "d3": "2"}},  # type: ignore[dict-item]

@@ -39,7 +39,7 @@ def test_features_documents_and_texts(file: Path) -> None:
     assert list(golden.candidates_of("q2")) == ["d7", "d8"]
 
 
-def test_the_sizes_of_queries_may_stand_in_a_file_beside_it(file: Path) -> None:
+def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path) -> None:
     file.write_text("1 1:0.5\n0 1:0.25\n2 2:1\n")
     with pytest.raises(GoldenSetError, match=r"rank\.test:1: no qid:, and no file rank.test.query"):
         GoldenSet.load(file)
@@ -72,7 +72,7 @@ def test_the_sizes_of_queries_may_stand_in_a_file_beside_it(file: Path) -> None:
         ("0 qid:1 1:1 # d", "document 'd' of query '1' is judged twice, 1 and 0"),
     ],
 )
-def test_a_malformed_line_is_named(file: Path, line: str, message: str) -> None:
+def test_a_malformed_line_is_reported(file: Path, line: str, message: str) -> None:
     file.write_text(f"1 qid:1 1:1 # d\n{line}\n")
     with pytest.raises(GoldenSetError, match=message) as refused:
         GoldenSet.load(file)
@@ -80,7 +80,7 @@ def test_a_malformed_line_is_named(file: Path, line: str, message: str) -> None:
 
 
 @pytest.mark.oracle
-def test_a_real_collection_reads_as_another_reader_reads_it() -> None:
+def test_a_real_collection_reads_like_scikit_learn_reads_it() -> None:
     datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
     path = reference.data("lightgbm-lambdarank/rank.test")
     golden = GoldenSet.load(path)

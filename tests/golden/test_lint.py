@@ -42,7 +42,7 @@ def test_a_good_set_has_no_findings() -> None:
     assert good_set().lint(scale=(0, 3), tolerance=0.05) == []
 
 
-def test_every_rule_has_a_name_a_level_and_says_what_it_looks_for() -> None:
+def test_every_rule_has_a_name_a_level_and_a_description() -> None:
     assert len(set(NAMES)) == len(NAMES)
     for rule in ALL_RULES:
         assert rule.level in ("error", "warning")
@@ -57,7 +57,7 @@ def loaded(tmp_path: Path, text: str, **options: object) -> GoldenSet:
 # --- judgments ---------------------------------------------------------------------------------
 
 
-def test_a_judgment_twice(tmp_path: Path) -> None:
+def test_a_duplicate_judgment(tmp_path: Path) -> None:
     golden = loaded(tmp_path, "q 0 d 1\nr 0 d 1\nq 0 d 1\nq 0 e 0\nq 0 e 0\n")
     found = finding(golden, "repeated-judgment")
     assert found is not None

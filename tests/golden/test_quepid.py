@@ -30,7 +30,7 @@ def test_the_ratings_of_a_case_as_csv(file: Path) -> None:
         assert golden.query("star wars").text == "star wars"
 
 
-def test_a_query_of_several_words_alone_on_its_row_may_be_quoted(file: Path) -> None:
+def test_a_query_of_several_words_alone_on_its_row_can_be_quoted(file: Path) -> None:
     file.write_text('query,docid,rating\n"shoes, red"\n')
     assert grades_of(GoldenSet.load(file)) == {"shoes, red": {}}
 
@@ -42,7 +42,7 @@ def test_the_ratings_of_a_case_as_json(file: Path, indent: int | None) -> None:
     assert grades_of(GoldenSet.load(file)) == RATED
 
 
-def test_a_whole_case_with_what_is_said_of_its_queries(file: Path) -> None:
+def test_notes_of_the_queries_of_a_case_become_attributes(file: Path) -> None:
     case = {
         "case_name": "Movies",
         "options": {},
@@ -62,7 +62,7 @@ def test_a_whole_case_with_what_is_said_of_its_queries(file: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_book_has_the_mean_of_its_judges(file: Path) -> None:
+def test_the_ratings_of_a_books_judges_are_averaged(file: Path) -> None:
     file.write_text("query,docid,Alice,Bob\nstar wars,11,3,2\nstar wars,12,,1\nstar wars,13,,\n")
     assert grades_of(GoldenSet.load(file)) == {"star wars": {"11": 2.5, "12": 1}}
     pairs = [
@@ -98,14 +98,14 @@ def test_a_book_has_the_mean_of_its_judges(file: Path) -> None:
         ('{"query_doc_pairs": [{"query_text": "q"}]}', r'query_doc_pairs\[0\]: no "doc_id"'),
     ],
 )  # fmt: skip
-def test_a_broken_export_is_named(file: Path, text: str, message: str) -> None:
+def test_a_broken_export_is_reported(file: Path, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(GoldenSetError, match=message) as refused:
         GoldenSet.load(file, "quepid")
     assert str(refused.value).startswith(str(file))
 
 
-def test_a_document_cut_short_is_named(file: Path) -> None:
+def test_a_truncated_document_is_reported(file: Path) -> None:
     file.write_text('{"queries": [\n  {"query": "q", "ratings": {"d": 1}},\n')
     with pytest.raises(GoldenSetError, match=r":3: not JSON: .*, column 1"):
         GoldenSet.load(file, "quepid")

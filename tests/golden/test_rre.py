@@ -103,7 +103,7 @@ def test_queries_without_topics_and_groups(file: Path) -> None:
         ('{"topics": [', ":1: not JSON"),
     ],
 )  # fmt: skip
-def test_a_broken_document_is_named(file: Path, text: str, message: str) -> None:
+def test_a_broken_document_is_reported(file: Path, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(GoldenSetError, match=message) as refused:
         GoldenSet.load(file, "rre")

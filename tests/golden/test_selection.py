@@ -36,7 +36,7 @@ def test_a_subset_by_ids_and_by_attributes() -> None:
         ([], {}, "has no query with no id"),
     ],
 )
-def test_a_subset_that_is_none_is_refused(ids: object, attributes: dict, message: str) -> None:
+def test_an_invalid_subset_is_refused(ids: object, attributes: dict, message: str) -> None:
     with pytest.raises(GoldenSetError, match=message):
         GOLDEN.subset(ids, **attributes)  # type: ignore[arg-type]
 
@@ -50,7 +50,7 @@ def test_fingerprints_follow_the_content() -> None:
     assert halves[1].merge(halves[0]).fingerprint == GOLDEN.fingerprint
 
 
-def test_a_sample_is_the_same_for_the_same_seed_and_whatever_the_order() -> None:
+def test_a_sample_depends_on_the_seed_and_not_on_the_order() -> None:
     drawn = GOLDEN.sample(4, seed=7)
     assert len(drawn) == 4
     assert GOLDEN.sample(4, seed=7).query_ids == drawn.query_ids
@@ -78,7 +78,7 @@ def test_a_merge_unites_judgments_attributes_and_texts() -> None:
     assert one.grades("q") == {"a": 1}  # the parts stay as they are
 
 
-def test_a_contradictory_merge_names_the_place(tmp_path: Path) -> None:
+def test_a_contradictory_merge_reports_the_place(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q 0 d 1\n")
     (tmp_path / "b.qrels").write_text("q 0 e 1\nq 0 d 2\n")
     one, other = (GoldenSet.load(tmp_path / name) for name in ("a.qrels", "b.qrels"))
@@ -90,7 +90,7 @@ def test_a_contradictory_merge_names_the_place(tmp_path: Path) -> None:
         texts[0].merge(texts[1])
 
 
-def test_candidates_and_titles_go_along(tmp_path: Path) -> None:
+def test_subsets_and_merges_keep_candidates_and_titles(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(
         "query_id,doc_id,grade,title,f\nq1,a,1,A,1\nq1,b,0,B,2\nq2,a,1,A,3\nq2,c,0,C,4\n"
     )

@@ -40,7 +40,7 @@ def file(tmp_path: Path) -> Path:
 )
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_usual_names_and_separators_are_known(
+def test_common_names_and_separators_are_recognised(
     file: Path, header: str, separator: str, newline: str
 ) -> None:
     text = TABLE.replace("query_id,doc_id,relevance", header).replace(",", separator)
@@ -57,7 +57,7 @@ def test_usual_names_and_separators_are_known(
     )
 
 
-def test_columns_with_other_names_are_told(file: Path) -> None:
+def test_columns_with_other_names_are_mapped(file: Path) -> None:
     file.write_text("kw,sku,stars\nq1,d3,2\nq1,d7,0\nq2,d1,1\n")
     with pytest.raises(GoldenSetError, match="unknown format of golden sets"):
         GoldenSet.load(file)
@@ -74,7 +74,7 @@ def test_columns_with_other_names_are_told(file: Path) -> None:
         GoldenSet.load(file, "csv", columns={"docid": "sku"})
 
 
-def test_two_columns_that_may_mean_the_same_are_refused_unless_one_is_named(file: Path) -> None:
+def test_ambiguous_columns_are_refused_unless_one_is_chosen(file: Path) -> None:
     file.write_text("query_id,doc_id,rating,label\nq,d,1,2\n")
     with pytest.raises(
         GoldenSetError, match="rating, label could both be the relevance; choose one"
@@ -87,7 +87,7 @@ def test_two_columns_that_may_mean_the_same_are_refused_unless_one_is_named(file
     assert GoldenSet.load(file).grades("q") == {"d": 1, "e": 0}  # a score is a grade only alone
 
 
-def test_our_own_names_come_before_others(file: Path) -> None:
+def test_our_own_column_names_take_precedence(file: Path) -> None:
     file.write_text("query_id,doc_id,relevance,rating,topic\nq,d,1,4.5,a\nq,e,0,3,a\n")
     golden = GoldenSet.load(file)
     assert golden.grades("q") == {"d": 1, "e": 0}
@@ -117,7 +117,7 @@ def test_texts_attributes_titles_and_features(file: Path) -> None:
     assert list(frame["brand"].fillna("")) == ["acme", "", "zorn"]
 
 
-def test_without_candidates_of_its_own_the_judged_documents_are_the_candidates() -> None:
+def test_judged_documents_are_the_candidates_by_default() -> None:
     golden = GoldenSet.from_dict(SAME)
     assert not golden.has_candidates
     assert list(golden.candidates_of("q1")) == ["d3", "d7"]
@@ -151,7 +151,7 @@ def test_features_are_part_of_the_fingerprint(file: Path) -> None:
         ("q1,d" + "x" * 200_000 + ",2\n", 2, "field larger than field limit"),
     ],
 )
-def test_a_malformed_row_is_named(file: Path, text: str, line: int, message: str) -> None:
+def test_a_malformed_row_is_reported(file: Path, text: str, line: int, message: str) -> None:
     file.write_text("query_id,doc_id,relevance\n" + text)
     with pytest.raises(GoldenSetError, match=message) as refused:
         GoldenSet.load(file)
@@ -171,7 +171,7 @@ def test_a_malformed_row_is_named(file: Path, text: str, line: int, message: str
         (b"query_id,query,doc_id,grade\nq,a,d,1\nq,b,e,1\n", ':3: .* but before it was "a"'),
     ],
 )
-def test_a_malformed_table_is_named(file: Path, raw: bytes, message: str) -> None:
+def test_a_malformed_table_is_reported(file: Path, raw: bytes, message: str) -> None:
     file.write_bytes(raw)
     with pytest.raises(GoldenSetError, match=message):
         GoldenSet.load(file)
@@ -202,7 +202,7 @@ def test_codes_become_grades(file: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "grade"), [("first", 1), ("last", 2), ("highest", 3)]
 )  # fmt: skip
-def test_contradictions_can_be_settled_by_a_rule(file: Path, rule: str, grade: int) -> None:
+def test_a_rule_can_resolve_contradictions(file: Path, rule: str, grade: int) -> None:
     file.write_text("q 0 d 1\nq 0 d 3\nq 0 d 2\n")
     with pytest.raises(GoldenSetError, match="judged twice, 1 and 3; keep one of them"):
         GoldenSet.load(file)
@@ -226,7 +226,7 @@ sets = st.dictionaries(
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "csv.gz"])
 @given(judgments=sets, texts=st.booleans(), attribute=_named, value=_text)
 @examples(40)
-def test_a_table_gives_back_what_was_saved(
+def test_a_table_survives_saving_and_loading(
     tmp_path_factory: pytest.TempPathFactory,
     ending: str, judgments: dict, texts: bool, attribute: str, value: str,
 ) -> None:  # fmt: skip
@@ -266,9 +266,7 @@ def test_titles_candidates_and_unjudged_queries_are_kept(tmp_path: Path, ending:
 
 
 @pytest.mark.parametrize("name", ["doc_id", "Doc-ID", "Relevance"])
-def test_an_attribute_that_would_be_read_as_something_else_is_refused(
-    tmp_path: Path, name: str
-) -> None:
+def test_an_attribute_that_would_be_misread_is_refused(tmp_path: Path, name: str) -> None:
     golden = GoldenSet.from_dict({"q": {"d": 1}}, attributes={"q": {name: "x"}})
     with pytest.raises(GoldenSetError, match=f"is named {name}, which is reserved in tables"):
         golden.save(tmp_path / "set.csv")

@@ -56,7 +56,7 @@ def test_the_median_between_two_halves_of_the_weight() -> None:
     assert evaluate(RUN, golden).median("RR") == 0.75
 
 
-def test_weights_are_a_part_of_what_is_measured_on() -> None:
+def test_weights_change_the_fingerprint() -> None:
     weighted = GOLDEN.weighted("asked")
     assert weighted.fingerprint != GOLDEN.fingerprint
     assert GOLDEN.clustered("user").fingerprint == GOLDEN.fingerprint
@@ -68,7 +68,7 @@ def test_weights_are_a_part_of_what_is_measured_on() -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, "often", None, float("nan")])
-def test_what_is_no_weight_is_refused(value: object) -> None:
+def test_an_invalid_weight_is_refused(value: object) -> None:
     golden = GoldenSet.from_dict(
         {"a": {"x": 1}, "b": {"x": 1}}, attributes={"a": {"w": 1}, "b": {"w": value}}
     )
@@ -81,7 +81,7 @@ def test_a_query_without_its_cluster_is_refused() -> None:
         GOLDEN.clustered("usr")
 
 
-def test_sets_are_merged_if_they_are_weighted_alike() -> None:
+def test_merged_sets_must_be_weighted_by_the_same_attribute() -> None:
     other = GoldenSet.from_dict({"d": {"x": 1}}, attributes={"d": {"asked": 2, "user": "u3"}})
     merged = GOLDEN.weighted("asked").merge(other.weighted("asked"))
     assert merged.weights == [6, 3, 1, 2]

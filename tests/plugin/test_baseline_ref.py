@@ -87,7 +87,7 @@ def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
     branched.run(*MAIN).assert_outcomes(failed=1)
 
 
-def test_an_approval_of_something_else_is_none(branched: Project) -> None:
+def test_an_approval_of_another_fall_does_not_count(branched: Project) -> None:
     branched.rank(WORSE)
     branched.update("--rankcheck-approve", "half the latency")
     path = branched.baseline_file()
@@ -154,7 +154,7 @@ def test_a_record_that_the_branch_removed_still_gates_and_is_listed(branched: Pr
     branched.run(*MAIN).assert_outcomes(failed=1)
 
 
-def test_a_test_that_was_renamed_shows_what_it_leaves_behind(branched: Project) -> None:
+def test_the_baseline_of_a_renamed_test_is_listed(branched: Project) -> None:
     branched.rank(WORSE)
     branched.test(path="tests/test_renamed.py")
     (branched.path / "tests/test_ranking.py").unlink()
@@ -179,7 +179,7 @@ def test_a_record_that_the_branch_broke_is_listed_as_such(branched: Project) -> 
 
 
 @pytest.mark.slow
-def test_workers_compare_with_the_commit_too(branched: Project) -> None:
+def test_workers_compare_with_the_commit(branched: Project) -> None:
     pytest.importorskip("xdist")
     branched.rank(WORSE)
     recorded_anew(branched)
@@ -211,7 +211,7 @@ def test_a_shallow_clone_says_so(branched: Project, tmp_path: Path) -> None:
     assert "actions/checkout: fetch-depth: 0" in text_of(result)
 
 
-def test_without_a_repository_or_git_it_is_said(
+def test_a_missing_repository_or_git_is_reported(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.test()
@@ -223,7 +223,7 @@ def test_without_a_repository_or_git_it_is_said(
     assert "git cannot be run: git is not installed; install git" in text
 
 
-def test_it_does_not_go_with_an_update(branched: Project) -> None:
+def test_a_reference_commit_and_an_update_exclude_each_other(branched: Project) -> None:
     result = branched.run(*MAIN, "--snapshot-update")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "--rankcheck-baseline-ref compares with what another commit has approved" in text_of(

@@ -83,7 +83,9 @@ MISTAKES = {0: 4, 1: 2, 2: 5}
 @pytest.mark.parametrize(
     "arguments", [(), ("--assert=plain",), pytest.param(("-n", "2"), marks=pytest.mark.slow)]
 )
-def test_all_violations_are_told_also_by_workers(shop: Project, arguments: tuple[str, ...]) -> None:
+def test_all_violations_are_reported_with_and_without_workers(
+    shop: Project, arguments: tuple[str, ...]
+) -> None:
     shop.rank(MISTAKES)
     result = shop.run(*arguments)
     result.assert_outcomes(failed=1)
@@ -98,7 +100,7 @@ def test_all_violations_are_told_also_by_workers(shop: Project, arguments: tuple
     assert "assertions/expectations.py" not in text_of(result)
 
 
-def test_they_survive_optimised_python(shop: Project) -> None:
+def test_expectations_are_checked_under_optimised_python(shop: Project) -> None:
     shop.rank(MISTAKES)
     command = [sys.executable, "-O", "-m", "pytest", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=shop.path, capture_output=True, text=True, check=False)
@@ -106,7 +108,7 @@ def test_they_survive_optimised_python(shop: Project) -> None:
     assert "1 of 5 expectations holds" in done.stdout
 
 
-def test_reports_know_that_they_failed(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_show_failed_expectations(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     shop.rank(MISTAKES)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     reports = [f"--rankcheck-{kind}=report.{kind}" for kind in ("json", "markdown", "html")]
@@ -127,7 +129,7 @@ def test_reports_know_that_they_failed(shop: Project, monkeypatch: pytest.Monkey
     assert json.loads((shop.path / "report.json").read_text("utf-8"))["outcome"] == "passed"
 
 
-def test_a_failure_that_the_test_expects_is_none(shop: Project) -> None:
+def test_an_expected_failure_is_not_reported(shop: Project) -> None:
     shop.test(
         """
 import pytest
@@ -145,7 +147,7 @@ def test_it(ranking_run, golden_set):
     assert "FAILED" not in text_of(result)
 
 
-def test_a_misspelt_expectation_is_told_with_its_line(shop: Project) -> None:
+def test_a_misspelt_expectation_is_reported_with_its_line(shop: Project) -> None:
     lines = shop.queries()
     lines[4]["expect"] = [{"in_topp": 1, "documents": ["x"]}]
     shop.golden(lines)

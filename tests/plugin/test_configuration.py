@@ -79,7 +79,7 @@ def test_tests_that_do_not_use_the_plugin_run_with_a_wrong_configuration(project
     result.assert_outcomes(passed=1)
 
 
-def test_what_the_rankers_own_module_raises_keeps_its_traceback(project: Project) -> None:
+def test_an_error_in_the_rankers_module_keeps_its_traceback(project: Project) -> None:
     project.write("engine.py", "import a_library_that_is_not_there\n")
     project.test(FLOOR)
     result = project.run()
@@ -162,7 +162,7 @@ def test_wrong(golden_set):
     result.stdout.fnmatch_lines(["*the parameter of golden_set is 3, not a path or a GoldenSet"])
 
 
-def test_a_run_file_takes_the_place_of_the_ranker(project: Project) -> None:
+def test_a_run_file_replaces_the_ranker(project: Project) -> None:
     lines = [f"q{index:03} Q0 doc-of 1 {2.0} tag\n" for index in range(80)]
     project.write("bm25.run", "".join(lines))
     project.write("engine.py", "raise SystemError('the model must not be loaded')\n")
@@ -226,7 +226,7 @@ def test_every_option_has_help(project: Project) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("--collect-only",), ()])
-def test_a_session_that_does_not_use_the_plugin_pays_and_shows_nothing(
+def test_a_test_session_without_the_plugin_pays_and_shows_nothing(
     pytester: pytest.Pytester, arguments: tuple[str, ...]
 ) -> None:
     pytester.makepyfile(

@@ -55,7 +55,7 @@ def write_test(project: Project, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["trec", "parquet", "csv", "jsonl"])
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_runs_are_kept_and_taken_back(
+def test_saved_runs_are_used_instead_of_the_ranker(
     project: Project, name: str, workers: tuple[str, ...]
 ) -> None:
     if name == "parquet":
@@ -78,7 +78,7 @@ def test_runs_are_kept_and_taken_back(
     assert rows[0][0] == rows[1][0]
 
 
-def test_several_golden_sets_have_a_file_each(project: Project) -> None:
+def test_each_golden_set_has_its_own_run_file(project: Project) -> None:
     project.test(TEST)
     golden = project.path / "golden"
     golden.mkdir(exist_ok=True)
@@ -96,7 +96,7 @@ def test_several_golden_sets_have_a_file_each(project: Project) -> None:
     assert "ERROR" not in text_of(back)
 
 
-def test_a_folder_without_the_run_is_told(project: Project) -> None:
+def test_a_folder_without_the_run_is_reported(project: Project) -> None:
     project.test(TEST)
     (project.path / "runs").mkdir()
     (project.path / "runs" / "other.run").write_text("q Q0 d 1 1 t\n")
@@ -119,7 +119,7 @@ def test_ids_with_white_space_are_kept_in_json_lines(project: Project) -> None:
     assert "'a b' cannot be an id in TREC files" in text_of(result)
 
 
-def test_two_rankers_are_not_saved_over_one_another(project: Project) -> None:
+def test_two_rankers_are_not_saved_to_the_same_file(project: Project) -> None:
     write(
         project,
         "tests/conftest.py",
@@ -158,9 +158,7 @@ def search(text):
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_a_ranker_that_is_not_deterministic_is_told_so(
-    project: Project, workers: tuple[str, ...]
-) -> None:
+def test_a_nondeterministic_ranker_is_reported(project: Project, workers: tuple[str, ...]) -> None:
     project.write("engine.py", CHANGING)
     project.test(TEST)
     result = project.run(*workers, "--rankcheck-repeat", "3")
@@ -172,7 +170,7 @@ def test_a_ranker_that_is_not_deterministic_is_told_so(
     assert "RR has a standard deviation of 0.009623" in text
 
 
-def test_a_ranker_that_is_deterministic_is_told_so_too(project: Project) -> None:
+def test_a_deterministic_ranker_is_reported(project: Project) -> None:
     project.test(TEST)
     text = text_of(project.run("--rankcheck-repeat", "2"))
     assert "2 runs of the same ranker:" in text
@@ -187,7 +185,7 @@ def test_a_ranker_that_is_deterministic_is_told_so_too(project: Project) -> None
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
-def test_the_summary_says_how_long_a_query_took(project: Project, workers: tuple[str, ...]) -> None:
+def test_the_summary_shows_the_time_per_query(project: Project, workers: tuple[str, ...]) -> None:
     write(
         project,
         "engine.py",
@@ -279,7 +277,7 @@ def test_conditions_of_async_rankers_are_configured(project: Project) -> None:
     )
 
 
-def test_adapters_and_retrievers_are_rankers_of_the_configuration(project: Project) -> None:
+def test_adapters_and_retrievers_can_be_configured_as_the_ranker(project: Project) -> None:
     write(
         project,
         "engine.py",
@@ -306,7 +304,9 @@ def test_adapters_and_retrievers_are_rankers_of_the_configuration(project: Proje
 # --- progress ------------------------------------------------------------------------------------
 
 
-def test_a_log_gets_a_line_now_and_then(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_in_a_log_is_an_occasional_line(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.test(TEST)
 
     def lines_with(seconds_a_query: float) -> list[str]:
@@ -323,7 +323,7 @@ def test_a_log_gets_a_line_now_and_then(project: Project, monkeypatch: pytest.Mo
     assert lines_with(0.7) == []
 
 
-def test_a_terminal_gets_a_bar_and_only_for_what_takes_long(
+def test_progress_in_a_terminal_is_a_bar_for_slow_rankers_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     reporter = SimpleNamespace(isatty=True)

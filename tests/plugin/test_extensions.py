@@ -120,7 +120,7 @@ def test_an_extension_adds_formats_a_metric_an_adapter_and_a_gate(extended: Proj
     assert "FirstGrade" in text_of(result)
 
 
-def test_without_the_extension_none_of_it_is_known(extended: Project) -> None:
+def test_without_the_extension_its_names_are_unknown(extended: Project) -> None:
     extended.write("extension.py", EXTENSION.replace("pytest_rankcheck_register", "nothing"))
     result = extended.run_apart()
     assert result.ret != 0

@@ -16,7 +16,7 @@ def test_mrr(evaluation, baseline):
 """
 
 
-def test_a_slice_that_collapsed_behind_the_mean_leads_the_text(project: Project) -> None:
+def test_a_collapsed_slice_is_reported_first(project: Project) -> None:
     project.test(SLICES.format(more=""))
     project.rank(dict.fromkeys(range(40), 2))
     before = project.update()
@@ -165,7 +165,7 @@ def test_mrr(evaluation, golden_set):
     )
 
 
-def test_the_summary_has_a_row_for_each_metric_and_shows_what_is_not_gated(
+def test_the_summary_has_a_row_for_each_metric_and_marks_ungated_ones(
     project: Project,
 ) -> None:
     configuration = (project.path / "pyproject.toml").read_text("utf-8")

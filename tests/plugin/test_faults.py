@@ -61,7 +61,7 @@ def empty(text: str) -> str:
         (empty, "*this is not a baseline: it is empty*"),
     ],
 )
-def test_a_broken_baseline_is_an_error_and_left_as_it_is(
+def test_a_broken_baseline_is_an_error_and_stays_unchanged(
     project: Project, damage: Callable[[str], str], says: str, arguments: tuple[str, ...]
 ) -> None:
     project.test()
@@ -97,7 +97,7 @@ def test_mrr(evaluation, baseline):
     assert not project.baseline_file().exists()
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(project: Project) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(project: Project) -> None:
     project.test()
     project.write("tests/baselines", "a file where the folder should be")
     result = project.run("--snapshot-update")

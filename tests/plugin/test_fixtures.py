@@ -48,7 +48,7 @@ def test_it(evaluation, of_my_own):
 
 
 @pytest.mark.parametrize("arguments", [(), ("-p", "no:randomly", "-v")])
-def test_modules_with_golden_sets_of_their_own_do_not_get_each_others_evaluation(
+def test_modules_with_their_own_golden_sets_have_their_own_evaluations(
     project: Project, arguments: tuple[str, ...]
 ) -> None:
     for name in ("first", "second"):
@@ -63,7 +63,7 @@ def test_modules_with_golden_sets_of_their_own_do_not_get_each_others_evaluation
     result.assert_outcomes(passed=3)
 
 
-def test_folders_with_rankers_of_their_own_do_not_get_each_others_run(project: Project) -> None:
+def test_folders_with_their_own_rankers_have_their_own_runs(project: Project) -> None:
     for name, rank in (("good", 1), ("bad", 3)):
         project.write(
             f"tests/{name}/conftest.py",

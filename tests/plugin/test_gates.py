@@ -36,7 +36,7 @@ def recorded(project: Project) -> Project:
     return project
 
 
-def test_a_configured_gate_lets_noise_pass_and_blocks_what_is_real(recorded: Project) -> None:
+def test_a_configured_gate_passes_noise_and_blocks_a_real_fall(recorded: Project) -> None:
     recorded.rank({1: 2, 50: 2})
     recorded.run().assert_outcomes(failed=1)  # without a gate nothing may fall
     configure(recorded, 'rankcheck_gate = ["significant"]')
@@ -56,7 +56,7 @@ def test_a_configured_gate_lets_noise_pass_and_blocks_what_is_real(recorded: Pro
     assert "with 80 queries, power is 80% for a fall of 0." in text
 
 
-def test_a_gate_of_a_metric_on_a_set_counts_before_that_of_all(recorded: Project) -> None:
+def test_the_gate_of_a_metric_on_a_set_takes_precedence(recorded: Project) -> None:
     recorded.rank({1: 2, 50: 2})
     configure(recorded, 'rankcheck_gate = ["tolerance", "web RR: tolerance(abs=0.05)"]')
     recorded.run().assert_outcomes(passed=1)
@@ -127,13 +127,13 @@ def test_a_wrong_configuration_is_a_usage_error(recorded: Project, line: str, me
     assert message in text_of(result)
 
 
-def test_a_gate_may_be_written_as_in_python(recorded: Project) -> None:
+def test_a_gate_can_be_written_as_in_python(recorded: Project) -> None:
     configure(recorded, 'rankcheck_gate = ["Gate.tolerance(abs=0.5)"]')
     recorded.rank({1: 9, 50: 9})
     recorded.run().assert_outcomes(passed=1)
 
 
-def test_what_is_no_baseline_and_no_gate_is_refused() -> None:
+def test_invalid_baselines_and_gates_are_refused() -> None:
     golden = GoldenSet.from_dict({"a": {"x": 1}})
     evaluation = evaluate(Run.from_dict({"a": ["x"]}), golden)
     with pytest.raises(ConfigurationError, match=r"the baseline is 0.8; .* assert_at_least"):

@@ -45,7 +45,7 @@ def test_errors_fail_and_warnings_are_shown(pytester: pytest.Pytester, golden: P
     assert "lint_items.py" not in result.stdout.str()
 
 
-def test_they_stand_beside_other_tests_and_are_chosen_like_them(
+def test_lint_items_are_collected_and_selected_like_tests(
     pytester: pytest.Pytester, golden: Path
 ) -> None:
     pytester.makepyfile("def test_other(): pass")
@@ -62,7 +62,9 @@ def test_under_xdist(pytester: pytest.Pytester, golden: Path) -> None:
     pytester.runpytest("--rankcheck-lint", "-n", "2").assert_outcomes(passed=1, failed=1)
 
 
-def test_who_settles_contradictions_is_only_warned(pytester: pytest.Pytester, golden: Path) -> None:
+def test_contradictions_resolved_by_a_rule_are_only_a_warning(
+    pytester: pytest.Pytester, golden: Path
+) -> None:
     pytester.makefile(".toml", pyproject=INI + 'rankcheck_contradictions = "highest"\n')
     result = pytester.runpytest("--rankcheck-lint")
     result.assert_outcomes(passed=2)

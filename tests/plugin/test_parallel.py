@@ -112,7 +112,7 @@ def test_a_failing_ranker_fails_the_tests_of_every_worker(project: Project) -> N
     result.stdout.fnmatch_lines(["*failed on 80 of 80 queries, first on 'q000' \"query 0\"*"])
 
 
-def test_a_wrong_configuration_is_told_with_workers_too(project: Project) -> None:
+def test_a_wrong_configuration_is_reported_with_workers(project: Project) -> None:
     project.test()
     result = project.run("-n", "2", "--rankcheck-ranker", "engine:serch")
     result.assert_outcomes(errors=1)

@@ -55,7 +55,7 @@ def project(project: Project) -> Project:
 
 
 @pytest.mark.parametrize("arguments", WITHOUT_AND_WITH_WORKERS)
-def test_what_passed_is_said(project: Project, arguments: tuple[str, ...]) -> None:
+def test_passed_checks_are_in_the_summary(project: Project, arguments: tuple[str, ...]) -> None:
     project.write("engine.py", GOOD)
     result = project.run(*arguments)
     result.assert_outcomes(passed=4)
@@ -91,7 +91,7 @@ def test_what_passed_is_said(project: Project, arguments: tuple[str, ...]) -> No
     "arguments",
     [(), ("--assert=plain",), pytest.param(("-n", "2", "--dist=loadfile"), marks=pytest.mark.slow)],
 )
-def test_what_failed_is_told_whole(project: Project, arguments: tuple[str, ...]) -> None:
+def test_failed_checks_are_reported_in_full(project: Project, arguments: tuple[str, ...]) -> None:
     project.write("engine.py", BAD)
     result = project.run(*arguments)
     result.assert_outcomes(failed=3, passed=1)
@@ -144,7 +144,7 @@ def test_the_json_report_has_the_whole_text(project: Project) -> None:
     assert report["outcome"] == "failed"
 
 
-def test_a_broken_ranker_is_an_error_and_no_finding(project: Project) -> None:
+def test_a_broken_ranker_is_an_error_and_not_a_finding(project: Project) -> None:
     project.write("engine.py", "def search(text):\n    raise OSError('no index')\n")
     result = project.run()
     result.assert_outcomes(failed=4)

@@ -98,7 +98,7 @@ def test_small_losses_do_not_add_up(project: Project) -> None:
     project.run("--snapshot-update").assert_outcomes(failed=1)
 
 
-def test_regressed_fails_and_says_what_and_where(project: Project) -> None:
+def test_regressed_fails_and_shows_queries_and_documents(project: Project) -> None:
     project.test()
     before = project.update()
     project.rank(REGRESSED)
@@ -159,7 +159,7 @@ def test_an_approval_names_commit_and_author(project: Project) -> None:
     assert (approval["commit"], approval["author"]) == (commit, "Ada <ada@example.org>")
 
 
-def test_an_approval_also_writes_what_is_lower_inside_the_tolerance(project: Project) -> None:
+def test_an_approval_also_writes_falls_inside_the_tolerance(project: Project) -> None:
     project.test()
     project.update()
     project.rank(LOWER)
@@ -185,7 +185,7 @@ def test_an_approval_without_an_update_fails_and_writes_nothing(project: Project
     assert project.baseline_file().read_bytes() == before
 
 
-def test_nothing_is_approved_where_nothing_fell(project: Project) -> None:
+def test_nothing_is_approved_if_nothing_fell(project: Project) -> None:
     project.test()
     project.rank(WORSE_START)
     project.update()
@@ -214,7 +214,7 @@ def test_an_added_metric_fails_until_it_is_recorded(project: Project) -> None:
     assert sorted(project.record()["metrics"]) == ["P@5", "RR"]
 
 
-def test_a_metric_is_not_added_to_a_record_that_another_metric_would_lower(
+def test_a_metric_is_not_added_while_another_one_is_lower(
     project: Project,
 ) -> None:
     project.test()
@@ -342,7 +342,7 @@ def test_another_gain_is_written_only_with_an_approval(project: Project) -> None
     assert list(project.record()["metrics"]) == ["nDCG(gain=exponential)@10"]
 
 
-def test_a_slice_that_falls_inside_the_tolerance_keeps_the_record_too(project: Project) -> None:
+def test_a_slice_that_falls_inside_the_tolerance_keeps_the_record(project: Project) -> None:
     project.test(
         """
 from pytest_rankcheck import assert_mrr_not_regressed
@@ -360,7 +360,7 @@ def test_mrr(evaluation, baseline):
     assert project.baseline_file().read_bytes() == before
 
 
-def test_the_record_is_json_with_a_line_a_query(project: Project) -> None:
+def test_the_record_is_json_with_one_line_per_query(project: Project) -> None:
     project.test()
     text = project.update().decode()
     lines = text.splitlines()

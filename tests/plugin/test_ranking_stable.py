@@ -20,7 +20,7 @@ def unjudged(project: Project) -> Project:
     return project
 
 
-def test_a_baseline_is_asked_for_and_made(unjudged: Project) -> None:
+def test_a_missing_baseline_is_reported_and_an_update_writes_it(unjudged: Project) -> None:
     result = unjudged.run()
     result.assert_outcomes(failed=1)
     assert "the rankings on golden set 'web' (80 queries) have no baseline" in text_of(result)
@@ -34,7 +34,7 @@ def test_a_baseline_is_asked_for_and_made(unjudged: Project) -> None:
     assert unjudged.update() == before
 
 
-def test_what_changed_is_told_with_both_rankings(unjudged: Project) -> None:
+def test_changes_are_shown_with_both_rankings(unjudged: Project) -> None:
     before = unjudged.update()
     unjudged.rank({3: 9, 4: 2})
     result = unjudged.run()
@@ -73,7 +73,7 @@ def test_changes_within_the_limits_do_not_add_up(unjudged: Project) -> None:
     assert "at most 2 may change: too many did" in text_of(result)
 
 
-def test_other_queries_are_stale(unjudged: Project) -> None:
+def test_a_baseline_of_other_queries_is_stale(unjudged: Project) -> None:
     unjudged.update()
     unjudged.golden([{"query_id": f"q{index:03}", "query": f"query {index}"} for index in range(9)])
     result = unjudged.run()
@@ -130,7 +130,9 @@ def test_mrr(evaluation, baseline):
 @pytest.mark.parametrize(
     "arguments", [pytest.param(("-n", "2"), marks=pytest.mark.slow), ("--assert=plain",)]
 )
-def test_in_other_ways_to_run(unjudged: Project, arguments: tuple[str, ...]) -> None:
+def test_rankings_are_checked_with_any_pytest_options(
+    unjudged: Project, arguments: tuple[str, ...]
+) -> None:
     unjudged.update()
     unjudged.rank({3: 9})
     result = unjudged.run(*arguments)
@@ -138,7 +140,7 @@ def test_in_other_ways_to_run(unjudged: Project, arguments: tuple[str, ...]) -> 
     assert "1 of 80 rankings changed" in text_of(result)
 
 
-def test_what_is_no_run_and_no_baseline(unjudged: Project) -> None:
+def test_invalid_runs_and_baselines_are_refused(unjudged: Project) -> None:
     unjudged.test(
         """
 import pytest
@@ -154,7 +156,7 @@ def test_it(ranking_run, baseline):
     unjudged.run().assert_outcomes(passed=1)
 
 
-def test_a_test_may_hold_the_same_run_to_several_limits(unjudged: Project) -> None:
+def test_one_test_can_check_a_run_against_several_limits(unjudged: Project) -> None:
     unjudged.test(
         TEST.format(limits="")
         + "    assert_ranking_stable(ranking_run, baseline, min_overlap=0.9, k=5)\n"

@@ -80,7 +80,7 @@ def test_all_reports_are_written(regressed: Project, workers: tuple[str, ...]) -
     assert float(rows[0]["influence"]) == pytest.approx((1 / 2 - 1 / 3) / 80, abs=1e-6)
 
 
-def test_what_was_to_judge_is_merged_into_the_golden_set(regressed: Project) -> None:
+def test_new_judgments_are_merged_into_the_golden_set(regressed: Project) -> None:
     regressed.run("--rankcheck-unjudged=judge.csv")
     text = (regressed.path / "judge.csv").read_text("utf-8")
     lines = text.splitlines()
@@ -97,7 +97,7 @@ def test_a_session_without_gates_writes_nothing(project: Project) -> None:
     assert not (project.path / "r.json").exists()
 
 
-def test_a_report_that_cannot_be_written_is_said(regressed: Project) -> None:
+def test_an_unwritable_report_is_reported(regressed: Project) -> None:
     regressed.write("file", "")
     result = regressed.run("--rankcheck-json=file/r.json", "--rankcheck-markdown=r.md")
     assert "JSON report cannot be written to file/r.json: " in text_of(result)
@@ -105,7 +105,7 @@ def test_a_report_that_cannot_be_written_is_said(regressed: Project) -> None:
     assert regressed.run("--rankcheck-json=tests").ret == pytest.ExitCode.USAGE_ERROR
 
 
-def test_without_the_extra_it_is_said_what_to_install(
+def test_without_the_extra_the_message_says_what_to_install(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pytest_rankcheck.reports.report_formats.find_spec", lambda name: None)

@@ -41,7 +41,7 @@ def measured(project: Project) -> Project:
 
 
 @pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.slow)])
-def test_it_is_said_once_with_the_metrics_of_all_tests(
+def test_the_resolution_is_shown_once_with_the_metrics_of_all_tests(
     measured: Project, workers: tuple[str, ...]
 ) -> None:
     pytest.importorskip("xdist")
@@ -75,7 +75,7 @@ def test_it_is_said_once_with_the_metrics_of_all_tests(
     assert "<li>gate on RR: it sees 100.0% of the swaps" in html
 
 
-def test_without_the_option_nothing_is_said(measured: Project) -> None:
+def test_without_the_option_no_resolution_is_shown(measured: Project) -> None:
     result = measured.run(*REPORTS)
     assert "can see" not in text_of(result)
     report = json.loads((measured.path / "r.json").read_text("utf-8"))
@@ -83,7 +83,7 @@ def test_without_the_option_nothing_is_said(measured: Project) -> None:
     assert report["resolutions"] == []
 
 
-def test_the_html_report_has_it(measured: Project) -> None:
+def test_the_html_report_shows_the_resolution(measured: Project) -> None:
     pytest.importorskip("altair")
     pytest.importorskip("vl_convert")
     measured.run("--rankcheck-html=without.html")
@@ -110,7 +110,7 @@ def test_metrics_without_a_resolution_are_left_out(measured: Project) -> None:
     assert list(report["resolutions"][0]["metrics"]) == ["RR", "AP"]
 
 
-def test_the_linter_looks_at_the_run_at_hand(measured: Project) -> None:
+def test_the_linter_uses_the_given_run(measured: Project) -> None:
     measured.run("--rankcheck-save-run=runs").assert_outcomes(passed=2)
     for place in ("runs", "runs/web.jsonl"):
         result = measured.run("--rankcheck-lint", f"--rankcheck-run={place}", "golden")
@@ -123,7 +123,7 @@ def test_the_linter_looks_at_the_run_at_hand(measured: Project) -> None:
         )
 
 
-def test_the_linter_has_the_ideal_rankings_without_a_run(measured: Project) -> None:
+def test_without_a_run_the_linter_uses_ideal_rankings(measured: Project) -> None:
     measured.write("pyproject.toml", CONFIGURATION)
     result = measured.run("--rankcheck-lint", "golden")
     # Ideal: the document of grade 2 and that of grade 0, in each of 80 queries.

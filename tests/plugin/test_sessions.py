@@ -95,7 +95,7 @@ def test_an_update_replaces_last_week(sessions: Project) -> None:
     assert sessions.record()["queries"][0]["id"].startswith("week2")
 
 
-def test_what_was_set_aside_is_in_the_summary(sessions: Project) -> None:
+def test_sessions_set_aside_are_in_the_summary(sessions: Project) -> None:
     log(sessions, 1, [0, 9, 1] * 4)
     result = sessions.run("-k", "success")
     result.assert_outcomes(errors=1)
@@ -226,7 +226,7 @@ def test_mrr(evaluation, baseline):
         )
 
 
-def test_what_approves_a_log_names_the_log(sessions: Project) -> None:
+def test_the_approval_of_a_log_names_the_log(sessions: Project) -> None:
     assert sessions.run("--snapshot-update").ret == 0
     log(sessions, 3, [3, 4, 2, None, 2, 4, 2, None] * 12)
     (sessions.path / "logs/week.jsonl").rename(sessions.path / "logs/next.jsonl")
@@ -248,7 +248,7 @@ def test_run_metrics_alone_have_a_summary(project: Project) -> None:
     assert "golden set  metric" in text_of(result)
 
 
-def test_a_gate_that_does_not_fit_is_told_before_there_is_a_baseline(sessions: Project) -> None:
+def test_an_unsuitable_gate_is_reported_before_there_is_a_baseline(sessions: Project) -> None:
     sessions.test(
         "from pytest_rankcheck import Gate, assert_not_regressed\n\n"
         "def test_mrr(session_evaluation, baseline):\n"
@@ -261,7 +261,7 @@ def test_a_gate_that_does_not_fit_is_told_before_there_is_a_baseline(sessions: P
     assert not sessions.baseline_file().exists()
 
 
-def test_the_first_test_that_lacks_its_configuration_is_named(project: Project) -> None:
+def test_the_first_test_without_configuration_is_named(project: Project) -> None:
     project.write("pyproject.toml", "[tool.pytest.ini_options]\n")
     project.test(TEST)
     assert "(asked for by tests/test_ranking.py::test_success)" in text_of(project.run())

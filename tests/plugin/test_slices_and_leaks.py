@@ -43,7 +43,7 @@ def test_the_record_counts_the_slices_that_are_gated(sliced: Project) -> None:
     assert sliced.record()["slices"] == {"locale": {"de": 40, "en": 40}}
 
 
-def test_a_slice_that_vanished_and_a_new_one_are_said(sliced: Project) -> None:
+def test_vanished_and_new_slices_are_reported(sliced: Project) -> None:
     lines = sliced.queries()
     for line in lines:
         line["locale"] = "en" if line["locale"] == "en" else "fr"
@@ -58,14 +58,14 @@ def test_a_slice_that_vanished_and_a_new_one_are_said(sliced: Project) -> None:
     assert "the slice locale=de has vanished (40 queries in the baseline)" in failure
 
 
-def test_slices_that_are_not_gated_any_more_are_said(sliced: Project) -> None:
+def test_slices_that_are_no_longer_gated_are_reported(sliced: Project) -> None:
     gated(sliced, "Gate.tolerance(abs=0.5)", by="by=()")
     result = sliced.run()
     result.assert_outcomes(passed=1)
     assert "the slices of locale are not gated any more" in text_of(result)
 
 
-def test_configured_slices_gate_where_a_test_gives_none(project: Project) -> None:
+def test_configured_slices_gate_tests_without_slices(project: Project) -> None:
     configure(project, 'rankcheck_slices = ["locale", "device"]')
     gated(project, "Gate.tolerance(abs=0.3)", by="by=None")
     project.update()
@@ -85,7 +85,7 @@ def test_configured_slices_gate_where_a_test_gives_none(project: Project) -> Non
     )
 
 
-def test_slices_that_are_too_far_apart_block_though_nothing_fell(project: Project) -> None:
+def test_too_large_a_gap_between_slices_blocks_without_a_fall(project: Project) -> None:
     project.rank(dict.fromkeys(range(40), 2))
     gated(project, "Gate.tolerance(abs=0.5, max_gap=0.499)")
     project.update()
@@ -125,7 +125,7 @@ def unsteady(project: Project) -> Project:
     return project
 
 
-def test_the_noise_of_the_ranker_is_recorded_and_a_tolerance_below_it_is_said(
+def test_a_tolerance_below_the_recorded_noise_is_reported(
     unsteady: Project,
 ) -> None:
     # Of 80 queries 8 are at 2, 3, 4, 1, 2 in the five runs: means of 1 - (1/2, 2/3, 3/4, 0, 1/2)/10
@@ -147,13 +147,13 @@ def test_the_noise_of_the_ranker_is_recorded_and_a_tolerance_below_it_is_said(
     assert "below the noise" not in text_of(result)
 
 
-def test_a_later_update_keeps_the_noise_that_it_does_not_measure(unsteady: Project) -> None:
+def test_an_update_without_noise_keeps_the_recorded_noise(unsteady: Project) -> None:
     unsteady.write("engine.py", UNSTEADY.replace("1 + asked[text] % 4", "1"))
     unsteady.update()
     assert unsteady.record()["metrics"]["RR"]["noise"] == pytest.approx(0.029107, abs=1e-6)
 
 
-def test_a_gate_by_noise_without_noise_says_how_to_measure_it(project: Project) -> None:
+def test_a_gate_that_needs_noise_says_how_to_measure_it(project: Project) -> None:
     gated(project, "Gate.tolerance(noise=3)")
     project.update()
     text = text_of(project.run())
@@ -206,7 +206,7 @@ def test_raising_a_baseline_in_between_does_not_refill_the_budget(leaking: Proje
 
 
 @pytest.mark.parametrize("value", ["much", "-1", "inf", "nan"])
-def test_a_budget_that_is_none_is_refused(project: Project, value: str) -> None:
+def test_an_invalid_budget_is_refused(project: Project, value: str) -> None:
     configure(project, f'rankcheck_leak_budget = "{value}"')
     gated(project, "Gate.tolerance()")
     result = project.run()

@@ -22,7 +22,7 @@ def configure(project: Project, line: str) -> None:
     project.write("pyproject.toml", f"{CONFIGURATION}\n{line}\n")
 
 
-def test_it_is_a_warning_by_default(perfect: Project) -> None:
+def test_a_suspicious_gain_is_a_warning_by_default(perfect: Project) -> None:
     result = perfect.run()
     result.assert_outcomes(passed=1)
     text = text_of(result)
@@ -33,7 +33,7 @@ def test_it_is_a_warning_by_default(perfect: Project) -> None:
     assert HEADING not in text_of(perfect.run())
 
 
-def test_where_it_fails_only_a_reason_makes_it_the_baseline(perfect: Project) -> None:
+def test_a_suspicious_gain_that_fails_needs_a_reason(perfect: Project) -> None:
     configure(perfect, 'rankcheck_suspicious = "fail"')
     before = perfect.baseline_file().read_bytes()
     for arguments in ((), ("--snapshot-update",)):
@@ -52,7 +52,7 @@ def test_where_it_fails_only_a_reason_makes_it_the_baseline(perfect: Project) ->
     perfect.run().assert_outcomes(passed=1)
 
 
-def test_another_word_is_refused(project: Project) -> None:
+def test_an_unknown_setting_is_refused(project: Project) -> None:
     configure(project, 'rankcheck_suspicious = "maybe"')
     project.test()
     result = project.run()
@@ -66,7 +66,7 @@ def search(text):
 """
 
 
-def test_a_verdict_that_hangs_on_the_order_of_ties_says_so(project: Project) -> None:
+def test_a_verdict_that_depends_on_the_order_of_ties_says_so(project: Project) -> None:
     project.test()
     project.update()
     project.write("engine.py", TIED)  # "doc of ..." stands before "a": ids in descending order

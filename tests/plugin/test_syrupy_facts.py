@@ -42,7 +42,7 @@ def test_1_an_update_never_deletes_a_baseline(
     assert {path: path.read_bytes() for path in project.path.rglob("baselines/**/*.json")} == kept
 
 
-def test_1_nor_those_of_tests_that_stop_at_first_failure_never_reached(project: Project) -> None:
+def test_1_an_update_keeps_baselines_of_tests_after_the_first_failure(project: Project) -> None:
     project.test(TWO_TESTS.format(before=""))
     project.update()
     project.test("def test_first():\n    assert False\n" + TWO_TESTS.format(before=""))
@@ -51,7 +51,7 @@ def test_1_nor_those_of_tests_that_stop_at_first_failure_never_reached(project: 
     assert project.baseline_file("test_other").exists()
 
 
-def test_1_nor_those_of_tests_that_are_gone(project: Project) -> None:
+def test_1_an_update_keeps_baselines_of_removed_tests(project: Project) -> None:
     project.test(TWO_TESTS.format(before=""))
     project.update()
     project.test(TWO_TESTS.format(before="").partition("def test_other")[0])
@@ -154,7 +154,7 @@ def test_mrr(evaluation, baseline, snapshot):
     result.stdout.fnmatch_lines(["*2 snapshots passed*"])
 
 
-def test_update_new_only_writes_what_is_not_there_and_nothing_else(project: Project) -> None:
+def test_update_new_only_writes_only_missing_baselines(project: Project) -> None:
     if "--snapshot-update-new-only" not in text_of(project.run("--help")):
         pytest.skip("this syrupy has no --snapshot-update-new-only")
     project.test()

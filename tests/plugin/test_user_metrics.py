@@ -64,7 +64,9 @@ def shop(project: Project) -> Project:
 
 
 @pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS, ids=["alone", "xdist"])
-def test_it_gates_is_recorded_and_is_reported(shop: Project, workers: tuple[str, ...]) -> None:
+def test_a_user_metric_is_gated_recorded_and_reported(
+    shop: Project, workers: tuple[str, ...]
+) -> None:
     if workers:  # whose controller collects nothing, and imports no conftest below the first folder
         pytest.importorskip("xdist")
         (shop.path / "tests/conftest.py").unlink()
@@ -115,7 +117,7 @@ def test_a_broken_law_fails_the_test_that_checks_it(shop: Project) -> None:
     )
 
 
-def test_a_conftest_that_is_imported_again_is_no_error(shop: Project) -> None:
+def test_a_conftest_can_be_imported_again(shop: Project) -> None:
     shop.write("tests/__init__.py", "")
     shop.test(
         "import importlib, sys\n\n"
@@ -127,7 +129,7 @@ def test_a_conftest_that_is_imported_again_is_no_error(shop: Project) -> None:
     shop.run_apart("-k", "again").assert_outcomes(passed=1)
 
 
-def test_two_conftests_that_want_one_name_are_told_apart(shop: Project) -> None:
+def test_two_conftests_with_the_same_metric_name_are_an_error(shop: Project) -> None:
     shop.write("more/conftest.py", CONFTEST)
     shop.test(TESTS, "more/test_more.py")
     result = shop.run_apart()
@@ -139,7 +141,7 @@ def test_two_conftests_that_want_one_name_are_told_apart(shop: Project) -> None:
         assert f"{shop.path}/{folder}/conftest.py, line 13" in text
 
 
-def test_a_name_of_ours_is_taken(shop: Project) -> None:
+def test_the_name_of_a_built_in_metric_is_taken(shop: Project) -> None:
     shop.write("tests/conftest.py", CONFTEST.replace('"Revenue"', '"RR"'))
     result = shop.run_apart()
     assert result.ret != 0
@@ -148,7 +150,7 @@ def test_a_name_of_ours_is_taken(shop: Project) -> None:
     )
 
 
-def test_the_command_line_knows_it_after_an_import(shop: Project) -> None:
+def test_the_command_line_knows_a_user_metric_after_an_import(shop: Project) -> None:
     shop.run_apart("--snapshot-update").assert_outcomes(passed=3)
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -176,7 +178,7 @@ def test_the_command_line_knows_it_after_an_import(shop: Project) -> None:
     assert "--import nothere: ModuleNotFoundError: No module named 'nothere'" in wrong.stderr
 
 
-def test_a_baseline_with_a_metric_that_is_not_registered_says_what_to_do(shop: Project) -> None:
+def test_a_baseline_with_an_unregistered_metric_says_what_to_do(shop: Project) -> None:
     shop.run_apart("--snapshot-update").assert_outcomes(passed=3)
     shop.write("tests/conftest.py", "")
     shop.test(TESTS.replace('"revenue(patience=0.5)@10"', '"RR"'))

@@ -49,7 +49,7 @@ class Engine:
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 100])
-def test_async_rankers_work_on_several_queries_but_no_more_than_allowed(concurrency: int) -> None:
+def test_async_rankers_work_on_at_most_the_allowed_number_of_queries(concurrency: int) -> None:
     engine = Engine()
     run = rank(engine.search, GOLDEN, concurrency=concurrency)
     assert [tuple(run[query_id]) for query_id in run] == [(f"d{n}",) for n in range(COUNT)]
@@ -68,7 +68,7 @@ def test_async_objects_and_partials_are_recognised() -> None:
         assert rank(ranker, GOLDEN)["q3"] == ("d3",)
 
 
-def test_an_event_loop_may_be_running_already() -> None:
+def test_an_event_loop_can_already_be_running() -> None:
     async def main() -> object:
         return rank(Engine().search, GOLDEN)["q3"]
 
@@ -151,7 +151,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.mark.parametrize(
     "named", [Unreliable, ConnectionError, "Unreliable", "ConnectionError", "builtins.OSError"]
 )
-def test_named_errors_are_tried_again_with_longer_waits(
+def test_listed_errors_are_retried_with_longer_waits(
     way: str, named: Any, waits: list[float]
 ) -> None:
     golden = GOLDEN.subset(["q1"])
@@ -164,7 +164,7 @@ def test_named_errors_are_tried_again_with_longer_waits(
 
 
 @pytest.mark.parametrize("way", ["search", "search_async"])
-def test_other_errors_are_not_tried_again(way: str, waits: list[float]) -> None:
+def test_other_errors_are_not_retried(way: str, waits: list[float]) -> None:
     for flaky, named in ((Flaky(1, ValueError), Unreliable), (Flaky(1), "Unreliabl")):
         with pytest.raises(RankerError, match="1 to go"):
             rank(getattr(flaky, way), GOLDEN.subset(["q1"]), retries=5, retry_on=[named])
@@ -172,7 +172,7 @@ def test_other_errors_are_not_tried_again(way: str, waits: list[float]) -> None:
     assert waits == []
 
 
-def test_waits_have_an_end() -> None:
+def test_waits_are_limited() -> None:
     task = RankingTask(GOLDEN, 10, retries=20, retry_on=(OSError,))
     waits = [task.wait_before(tries, OSError()) for tries in range(1, 21)]
     assert waits[:8] == [0.5, 1, 2, 4, 8, 16, 30, 30]
@@ -191,12 +191,12 @@ def test_waits_have_an_end() -> None:
         ({"timeout": float("nan")}, "timeout=nan"),
     ],
 )
-def test_conditions_that_are_none_are_refused(options: dict, message: str) -> None:
+def test_invalid_conditions_are_refused(options: dict, message: str) -> None:
     with pytest.raises(RankerError, match=message):
         rank(lambda text: ["d"], GOLDEN, **options)
 
 
-def test_generators_are_read_in_time_and_with_their_failures() -> None:
+def test_generators_are_read_within_the_timeout_and_can_fail() -> None:
     def search(text: str) -> Iterator[str]:
         yield "d1"
         if number(text) == 7:
@@ -208,7 +208,7 @@ def test_generators_are_read_in_time_and_with_their_failures() -> None:
     assert rank(search, GOLDEN.subset(["q1"]))["q1"] == ("d1", "d2")
 
 
-def test_an_async_generator_is_no_answer() -> None:
+def test_an_async_generator_is_refused_as_an_answer() -> None:
     async def search(text: str) -> AsyncIterator[str]:
         yield "d"
 
@@ -216,7 +216,7 @@ def test_an_async_generator_is_no_answer() -> None:
         rank(search, GOLDEN)
 
 
-def test_each_query_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_each_query_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     clock = SimpleNamespace(perf_counter=lambda: now, sleep=time.sleep)
     monkeypatch.setattr(callable_adapters, "time", clock)
@@ -297,7 +297,7 @@ def test_the_real_retriever_of_llamaindex() -> None:
 
 
 @pytest.mark.parametrize("ranker", [5, None, ["d"], SimpleNamespace(search=1)])
-def test_what_is_no_ranker_is_refused(ranker: object) -> None:
+def test_an_invalid_ranker_is_refused(ranker: object) -> None:
     with pytest.raises(RankerError, match="which cannot be called; give a function"):
         rank(ranker, GOLDEN)
 

@@ -61,7 +61,7 @@ def test_without_scores_ranks_decide(file: Path) -> None:
         ("qid,docno,what\nq,d,1\n", "unknown format of runs"),
     ],
 )
-def test_a_malformed_table_is_named(file: Path, text: str, message: str) -> None:
+def test_a_malformed_table_is_reported(file: Path, text: str, message: str) -> None:
     file.write_text(text)
     with pytest.raises(RunError, match=message) as refused:
         Run.load(file)
@@ -70,7 +70,7 @@ def test_a_malformed_table_is_named(file: Path, text: str, message: str) -> None
         evaluate(Run.scan(file), GoldenSet.from_dict({"q": {"d": 1}}))
 
 
-def test_a_forced_format_names_the_columns_that_lack(file: Path) -> None:
+def test_a_forced_format_reports_missing_columns(file: Path) -> None:
     file.write_text("who,docno,what\nq,d,1\n")
     with pytest.raises(
         RunError, match="no column query_id, score or rank; it has who, docno, what"
@@ -79,7 +79,7 @@ def test_a_forced_format_names_the_columns_that_lack(file: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_columns_with_other_names_are_told(tmp_path: Path, ending: str) -> None:
+def test_columns_with_other_names_are_mapped(tmp_path: Path, ending: str) -> None:
     file = tmp_path / f"run.{ending}"
     if ending == "parquet":
         pl = pytest.importorskip("polars", reason="polars is not installed")
@@ -106,7 +106,7 @@ _runs = st.dictionaries(
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "tsv.gz"])
 @given(scored=_runs, with_scores=st.booleans())
 @examples(40)
-def test_a_table_gives_back_what_was_saved(
+def test_a_table_survives_saving_and_loading(
     tmp_path_factory: pytest.TempPathFactory, ending: str, scored: dict, with_scores: bool
 ) -> None:
     if ending == "parquet":
@@ -118,7 +118,7 @@ def test_a_table_gives_back_what_was_saved(
     assert rankings_of(again) == rankings_of(run)
 
 
-def test_an_id_that_no_file_can_hold_is_refused(tmp_path: Path) -> None:
+def test_an_id_that_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     run = Run.from_dict({"q": ["\ud800"]})
     for ending in ("csv", "parquet"):
         if ending == "parquet":

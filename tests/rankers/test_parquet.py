@@ -97,7 +97,7 @@ def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
           "score": pl.Series([], dtype=pl.Float64)}, "is empty"),
     ],
 )  # fmt: skip
-def test_what_is_no_run_is_refused(
+def test_an_invalid_run_is_refused(
     way: object, columns: dict, message: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "bad.parquet", **columns)
@@ -106,14 +106,16 @@ def test_what_is_no_run_is_refused(
     assert str(path) in str(refused.value)
 
 
-def test_a_broken_file_is_named(tmp_path: Path) -> None:
+def test_a_broken_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "broken.parquet"
     path.write_bytes(b"PAR1\x15\x04 and nothing more")
     with pytest.raises(RunError, match=r"broken\.parquet: cannot be read as Parquet"):
         Run.load(path)
 
 
-def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_polars_the_error_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write(tmp_path / "r.parquet", query_id=["q"], doc_id=["d"], score=[1.0])
     monkeypatch.setattr(parquet_files, "find_spec", lambda name: None)
     with pytest.raises(RunError, match=r"pip install 'pytest-rankcheck\[fast\]'"):

@@ -53,7 +53,7 @@ def ids() -> Iterator[str]:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_every_shape_of_answer_is_a_ranking(answer: object, expected: tuple[str, ...]) -> None:
+def test_every_form_of_answer_is_a_ranking(answer: object, expected: tuple[str, ...]) -> None:
     assert rank(lambda text: answer, ONE).ranking("q") == expected
 
 
@@ -136,7 +136,7 @@ def test_the_answer_is_cut_at_the_depth() -> None:
 
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True, "10", None])
-def test_a_depth_that_is_none_is_refused(depth: Any) -> None:
+def test_an_invalid_depth_is_refused(depth: Any) -> None:
     with pytest.raises(RankerError, match="depth is a whole number of at least 1"):
         rank(lambda text: [], ONE, depth=depth)
 
@@ -169,9 +169,7 @@ def test_a_depth_that_is_none_is_refused(depth: Any) -> None:
         ([1, "1"], "document '1' is ranked twice"),
     ],
 )
-def test_an_answer_that_is_no_ranking_is_refused_with_the_query(
-    answer: object, message: str
-) -> None:
+def test_an_invalid_answer_is_refused_with_the_query(answer: object, message: str) -> None:
     with pytest.raises(RankerError, match=message) as failure:
         rank(lambda text: answer, ONE)
     said = str(failure.value)
@@ -184,7 +182,7 @@ def test_a_huge_score_is_refused() -> None:
         rank(lambda text: [("a", 10**400)], ONE)
 
 
-def test_a_document_twice_may_keep_its_first_place() -> None:
+def test_a_duplicate_document_can_keep_its_first_place() -> None:
     run = rank(lambda text: [("a", 3), ("b", 2), ("a", 1)], ONE, duplicates="first")
     assert run["q"] == ("a", "b")
     assert run.to_frame()["score"].tolist() == [3, 2]
@@ -192,7 +190,7 @@ def test_a_document_twice_may_keep_its_first_place() -> None:
     assert rank(lambda text: list("aab"), ONE, 2, duplicates="first")["q"] == ("a", "b")
 
 
-def test_ties_of_a_dict_may_be_broken_otherwise() -> None:
+def test_ties_of_a_dict_can_be_broken_by_input_order() -> None:
     tied = {"a": 1.0, "b": 1.0, "c": 2.0}
     assert rank(lambda text: tied, ONE)["q"] == ("c", "b", "a")
     assert rank(lambda text: tied, ONE, ties="input")["q"] == ("c", "a", "b")
@@ -200,7 +198,7 @@ def test_ties_of_a_dict_may_be_broken_otherwise() -> None:
         rank(lambda text: tied, ONE, ties="error")
 
 
-def test_options_that_are_none_are_refused() -> None:
+def test_invalid_options_are_refused() -> None:
     with pytest.raises(RunError, match=r"ties=docid is invalid; did you mean 'doc_id'\?"):
         rank(lambda text: [], ONE, ties="docid")  # type: ignore[arg-type]
     with pytest.raises(RunError, match=r"duplicates=last is invalid.*allowed: error, first"):
@@ -254,7 +252,7 @@ def test_an_interrupt_passes_through(stop: type[BaseException]) -> None:
         rank(interrupted, ONE)
 
 
-def test_a_message_of_the_ranker_cannot_break_the_line() -> None:
+def test_a_message_of_the_ranker_stays_on_one_line() -> None:
     def rude(text: str) -> list[str]:
         raise ValueError("\x1b[2J" + "x" * 10_000)
 
@@ -264,7 +262,7 @@ def test_a_message_of_the_ranker_cannot_break_the_line() -> None:
     assert len(str(failure.value)) < 1000
 
 
-def test_what_cannot_be_called_is_refused() -> None:
+def test_an_object_that_is_not_callable_is_refused() -> None:
     with pytest.raises(RankerError, match="the ranker is list, which cannot be called"):
         rank(["d"], ONE)  # type: ignore[arg-type]
 
@@ -284,7 +282,7 @@ def test_the_run_is_named_after_the_ranker() -> None:
     assert rank(Engine(), ONE).name == "Engine"
 
 
-def test_a_ranker_may_be_a_class_instance_with_a_signature_that_lies() -> None:
+def test_a_ranker_can_be_an_instance_with_a_misleading_signature() -> None:
     class Odd:
         __signature__ = "none"
 

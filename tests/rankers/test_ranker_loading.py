@@ -89,12 +89,12 @@ def test_a_factory_is_called_once() -> None:
         ("os:path", "is module, which cannot be called"),
     ],
 )
-def test_what_is_no_ranker_is_refused(specification: str, message: str) -> None:
+def test_an_invalid_ranker_is_refused(specification: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         load_ranker(specification)
 
 
-def test_what_the_module_or_the_factory_raises_is_raised() -> None:
+def test_an_error_of_the_module_or_the_factory_is_raised() -> None:
     with pytest.raises(ModuleNotFoundError, match="rankcheck_not_there"):
         load_ranker("rankcheck_shop.needs:search")
     with pytest.raises(SyntaxError):

@@ -32,7 +32,7 @@ def test_a_run_from_a_dict() -> None:
 
 
 @pytest.mark.parametrize("ask", [Run.__getitem__, Run.ranking, Run.scores, Run.has_ties])
-def test_every_question_about_an_unknown_query_is_the_same_error(
+def test_every_access_to_an_unknown_query_raises_the_same_error(
     ask: Callable[..., object],
 ) -> None:
     run = Run.from_dict({"q117": ["a"], "q2": ["b"]}, name="bm25")
@@ -66,7 +66,7 @@ def test_a_run_from_a_frame(frame: dict[str, list[object]], expected: tuple[str,
     assert Run.from_frame(pd.DataFrame(frame))["q"] == expected
 
 
-def test_a_frame_may_hold_its_queries_in_any_order() -> None:
+def test_a_frame_can_have_its_queries_in_any_order() -> None:
     rows = pd.DataFrame(
         {"query_id": [2, 1, 2], "doc_id": ["a", "a", "b"], "score": [1.0, 1.0, 2.0]}
     )
@@ -91,13 +91,13 @@ def test_a_frame_may_hold_its_queries_in_any_order() -> None:
         ({"query_id": ["q"] * 2, "doc_id": ["a", "b"], "rank": [1, np.nan]}, "rank"),
     ],
 )
-def test_a_frame_that_is_no_run_is_refused(frame: dict[str, list[object]], message: str) -> None:
+def test_an_invalid_frame_is_refused(frame: dict[str, list[object]], message: str) -> None:
     """A row is never dropped silently, and 1.0 is not the query 1."""
     with pytest.raises(RunError, match=message):
         Run.from_frame(pd.DataFrame(frame))
 
 
-def test_the_columns_of_a_frame_may_have_any_name() -> None:
+def test_the_columns_of_a_frame_can_have_any_name() -> None:
     rows = pd.DataFrame(
         {"topic": ["q", "q"], "item": ["a", "b"], "bm25": [1.0, 2.0], "score": [9.0, 0.0]}
     )
@@ -112,13 +112,13 @@ def test_the_columns_of_a_frame_may_have_any_name() -> None:
         Run.from_frame(rows, columns={"query": "topic"})
 
 
-def test_of_a_document_twice_in_a_frame_the_better_place_is_kept() -> None:
+def test_a_duplicate_document_in_a_frame_keeps_its_better_place() -> None:
     rows = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]}
     assert Run.from_frame(pd.DataFrame(rows), duplicates="first")["q"] == ("a", "b")
 
 
 @pytest.mark.parametrize("bad", [None, 1.5, "", True])
-def test_a_query_id_that_is_none_is_refused(bad: object) -> None:
+def test_an_invalid_query_id_is_refused(bad: object) -> None:
     with pytest.raises(RunError):
         Run.from_dict({bad: ["d"]})  # type: ignore[dict-item]
 
@@ -158,7 +158,7 @@ def test_the_score_decides_and_ties_are_by_document_id(file: Path) -> None:
         Run.load(file, ties="error")
 
 
-def test_a_loaded_run_may_be_named(file: Path) -> None:
+def test_a_loaded_run_can_be_given_a_name(file: Path) -> None:
     file.write_text("q Q0 a 1 1.0 t\n")
     assert Run.load(file, name="BM25").name == "BM25"
     assert Run.scan(file, name="BM25").name == "BM25"
@@ -169,7 +169,7 @@ def test_ids_that_are_numbers_are_ordered_as_text(file: Path) -> None:
     assert Run.load(file)["q"] == ("9", "10")
 
 
-def test_queries_may_be_interleaved_and_lines_end_as_they_like(file: Path) -> None:
+def test_queries_can_be_interleaved_and_lines_end_in_any_way(file: Path) -> None:
     file.write_bytes(
         codecs.BOM_UTF8 + b"p Q0 a 1 1 t\r\n\r\nq\tQ0\ta\t1\t1\tt\r\n  p Q0 b 2 2 t  \r\n"
     )
@@ -178,7 +178,7 @@ def test_queries_may_be_interleaved_and_lines_end_as_they_like(file: Path) -> No
     assert run["q"] == ("a",)
 
 
-def test_a_tag_may_have_several_words(file: Path) -> None:
+def test_a_tag_can_have_several_words(file: Path) -> None:
     """As in trec_eval, whose own test data has them: what follows the score is the run's name."""
     file.write_text("q Q0 a 1 1.0 my tag with words\nq Q0 b 2 2.0 my\n")
     assert Run.load(file)["q"] == ("b", "a")
@@ -196,14 +196,16 @@ def test_a_tag_may_have_several_words(file: Path) -> None:
         ("q Q0 a 1 1e999 t\n", 1, "not a finite number"),
     ],
 )
-def test_a_malformed_line_of_a_run_is_named(file: Path, text: str, line: int, message: str) -> None:
+def test_a_malformed_line_of_a_run_is_reported(
+    file: Path, text: str, line: int, message: str
+) -> None:
     file.write_text(text)
     with pytest.raises(RunError, match=message) as failure:
         Run.load(file, "trec")
     assert str(failure.value).startswith(f"{file}:{line}: ")
 
 
-def test_a_document_twice_in_a_file_is_refused_or_keeps_its_better_place(file: Path) -> None:
+def test_a_duplicate_document_in_a_file_is_refused_or_keeps_its_better_place(file: Path) -> None:
     file.write_text("q Q0 a 1 1 t\nq Q0 b 2 2 t\nq Q0 a 3 3 t\n")
     with pytest.raises(RunError, match=r"bm25.run: query 'q': document 'a' is ranked twice"):
         Run.load(file)
@@ -248,7 +250,9 @@ def test_our_own_format_is_in_order_whatever_the_scores(file: Path) -> None:
         ('{"query_id": "q", "ranking": [' + "[" * 100_000, "not JSON"),
     ],
 )
-def test_a_malformed_line_of_our_own_is_named(file: Path, line: str, message: str) -> None:
+def test_a_malformed_line_of_our_own_format_is_reported(
+    file: Path, line: str, message: str
+) -> None:
     file.write_text('{"query_id": "q0", "ranking": ["a"]}\n\n' + line)
     with pytest.raises(RunError, match=message) as failure:
         Run.load(file)
@@ -256,7 +260,7 @@ def test_a_malformed_line_of_our_own_is_named(file: Path, line: str, message: st
     assert len(str(failure.value)) < 1000
 
 
-def test_a_comment_in_a_file_of_our_own_is_no_line(file: Path) -> None:
+def test_a_comment_in_our_own_format_is_skipped(file: Path) -> None:
     """Detection skips it, and so does the golden set's format of the same kind."""
     file.write_text('# from Monday\n{"query_id": "q", "ranking": ["a"]}\n')
     assert Run.load(file)["q"] == ("a",)
@@ -343,7 +347,7 @@ def runs(ids: st.SearchStrategy[str]) -> st.SearchStrategy[Run]:
 
 @examples(200)
 @given(runs(any_id))
-def test_jsonl_gives_back_the_run(run: Run) -> None:
+def test_a_run_survives_saving_and_loading_as_jsonl(run: Run) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.jsonl"
         run.save(file)
@@ -355,7 +359,7 @@ def test_jsonl_gives_back_the_run(run: Run) -> None:
 
 @examples(200)
 @given(runs(trec_id))
-def test_trec_gives_back_the_order(run: Run) -> None:
+def test_the_order_survives_saving_and_loading_as_trec(run: Run) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.trec"
         run.save(file)

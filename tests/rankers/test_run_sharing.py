@@ -46,7 +46,7 @@ def start(folder: Path, name: str, together: int = 1) -> subprocess.Popen[str]:
     )
 
 
-def test_several_processes_compute_it_once(tmp_path: Path) -> None:
+def test_several_processes_compute_a_run_once(tmp_path: Path) -> None:
     workers = [start(tmp_path, str(number), together=3) for number in range(3)]
     outputs = [worker.communicate(timeout=300)[0].strip() for worker in workers]
     assert outputs == [EXPECTED] * 3
@@ -93,7 +93,7 @@ def test_another_key_is_another_run(tmp_path: Path) -> None:
     assert found["q"] == ("b",)
 
 
-def test_nothing_is_kept_of_a_failure(tmp_path: Path) -> None:
+def test_nothing_is_kept_after_a_failure(tmp_path: Path) -> None:
     def fail() -> Run:
         raise ValueError("no model")
 

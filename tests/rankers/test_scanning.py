@@ -90,7 +90,7 @@ def everything(
     block=st.sampled_from([10, 100, 1000]),
     last_line_feed=st.booleans(),
 )
-def test_all_ways_of_reading_a_file_give_the_same_bits(
+def test_all_readers_give_exactly_the_same_values(
     rows: list, judgments: dict, order: str, form: str, ties: str, block: int, last_line_feed: bool,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:  # fmt: skip
@@ -115,9 +115,7 @@ def test_all_ways_of_reading_a_file_give_the_same_bits(
 
 @examples(60)
 @given(rows=ranked_rows, judgments=golden_of)
-def test_dicts_and_lists_as_they_were_given_are_as_those_that_were_read(
-    rows: list, judgments: dict
-) -> None:
+def test_dicts_and_lists_give_the_same_values_as_files(rows: list, judgments: dict) -> None:
     given: dict[str, dict[str, float]] = {}
     for query_id, doc_id, score in rows:
         given.setdefault(query_id, {})[doc_id] = float(score)
@@ -143,9 +141,7 @@ def test_dicts_and_lists_as_they_were_given_are_as_those_that_were_read(
         ("q2 Q0 \udcff 1 2.0 tag", "r.run:41: byte 7 is not UTF-8"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_place(
-    way: str, line: str, message: str, tmp_path: Path
-) -> None:
+def test_errors_name_their_place(way: str, line: str, message: str, tmp_path: Path) -> None:
     good = "".join(f"q1 Q0 d{i} {i} {50 - i} tag\n" for i in range(40))
     after = "".join(f"q3 Q0 d{i} {i} {50 - i} tag\n" for i in range(40))
     file = tmp_path / "r.run"
@@ -160,7 +156,7 @@ def test_what_is_wrong_is_said_with_its_place(
 
 
 @pytest.mark.usefixtures("way")
-def test_a_repeated_document_can_be_kept_once(tmp_path: Path) -> None:
+def test_a_duplicate_document_can_be_kept_once(tmp_path: Path) -> None:
     file = tmp_path / "r.run"
     file.write_text("q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\nq Q0 c 4 0.5 t\n")
     golden = GoldenSet.from_dict({"q": {"c": 1}})
@@ -168,7 +164,7 @@ def test_a_repeated_document_can_be_kept_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("way")
-def test_a_repetition_in_a_query_without_judgments_is_an_error_too(tmp_path: Path) -> None:
+def test_a_duplicate_in_a_query_without_judgments_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "r.run"
     file.write_text("q Q0 a 1 3 t\nextra Q0 b 2 2 t\nextra Q0 b 3 1 t\n")
     with pytest.raises(RunError, match="query 'extra': document 'b' is ranked twice"):
@@ -176,7 +172,7 @@ def test_a_repetition_in_a_query_without_judgments_is_an_error_too(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("way")
-def test_an_empty_file_is_no_run(tmp_path: Path) -> None:
+def test_an_empty_file_is_not_a_run(tmp_path: Path) -> None:
     file = tmp_path / "r.run"
     file.write_text("# nothing\n")
     with pytest.raises(RunError, match="is empty"):
@@ -184,7 +180,7 @@ def test_an_empty_file_is_no_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("way")
-def test_one_query_that_is_longer_than_every_block(tmp_path: Path) -> None:
+def test_a_query_longer_than_a_block(tmp_path: Path) -> None:
     file = tmp_path / "r.run"
     file.write_text("".join(f"q Q0 d{i} {i} {9000 - i} t\n" for i in range(9000)))
     evaluation = evaluate(Run.scan(file), GoldenSet.from_dict({"q": {"d8998": 1}}))
@@ -202,7 +198,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_scanned_run_is_read_when_somebody_asks_for_its_rankings(file: Path) -> None:
+def test_a_scanned_run_is_read_when_its_rankings_are_needed(file: Path) -> None:
     run = Run.scan(file)
     assert repr(run) == "Run('bm25.run', not read yet)"
     evaluation = evaluate(run, GoldenSet.from_dict({"q1": {"d3": 1, "d50": 2}}))
@@ -259,7 +255,7 @@ def test_a_large_file_is_not_read_before_it_is_needed(
     assert not Run.load(file).is_in_memory
 
 
-def test_json_lines_are_scanned_too(tmp_path: Path) -> None:
+def test_json_lines_are_scanned(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     Run.from_dict({"q1": ["a", "b"], "q2": ["b"]}).save(path)
     run = Run.scan(path)
@@ -365,6 +361,6 @@ def test_scores_that_are_not_floats_are_read_with_care() -> None:
         ["a", "b", "a"],
     ],
 )
-def test_what_is_no_ranking_is_refused_at_once(answer: object) -> None:
+def test_an_invalid_ranking_is_refused_at_once(answer: object) -> None:
     with pytest.raises(RunError, match="query 'q'"):
         Run.from_dict({"q": answer})

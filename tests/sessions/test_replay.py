@@ -123,7 +123,7 @@ def test_propensities_from_a_table_and_clipped() -> None:
         ({"states": "prefixes", "unselected": True}, "cannot be combined with states='prefixes'"),
     ],
 )
-def test_choices_that_are_none(options: dict[str, object], message: str) -> None:
+def test_invalid_choices(options: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         LOG.to_golden_set(**options)  # type: ignore[arg-type]
 
@@ -236,7 +236,7 @@ def test_clipping_trades_bias_for_variance() -> None:
     assert np.argmin(np.abs(np.array(means) - simulation.truth)) == 0
 
 
-def test_bounds_know_the_weights_and_the_sessions() -> None:
+def test_bounds_use_the_weights_and_the_sessions() -> None:
     simulation = simulate(1500, seed=0)
     golden = simulation.log.to_golden_set(propensity="power(1)")
     evaluation = evaluate(simulation.run(golden), golden)

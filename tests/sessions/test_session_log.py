@@ -54,7 +54,7 @@ EXPECTED = [
 # --- the formats ---------------------------------------------------------------------------------
 
 
-def test_a_row_an_event_in_json_lines(tmp_path: Path) -> None:
+def test_json_lines_with_one_row_per_event(tmp_path: Path) -> None:
     log = load(tmp_path, STATES)
     assert facts(log) == EXPECTED
     assert repr(log) == "SessionLog('log', 2 sessions, 3 events)"
@@ -163,7 +163,7 @@ def test_attributes_are_the_columns_that_hold_for_a_whole_session(tmp_path: Path
         load(tmp_path, rows, attributes=["grup"])
 
 
-def test_ranks_count_from_where_the_reader_says(tmp_path: Path) -> None:
+def test_ranks_count_from_first_rank(tmp_path: Path) -> None:
     row = {"session_id": "s", "result_count": 5, "selected_rank": 1}
     with pytest.raises(SessionLogError, match="specify whether the first result has rank 0 or 1"):
         load(tmp_path, [row])
@@ -184,7 +184,7 @@ def test_ranks_count_from_where_the_reader_says(tmp_path: Path) -> None:
         (["1700000000000", "1700000001000"], 1.0),
     ],
 )
-def test_times_are_read_in_the_usual_ways(
+def test_times_are_read_in_all_common_forms(
     tmp_path: Path, times: list[object], seconds: float
 ) -> None:
     rows = [{"session_id": "s", "event": number, "time": time} for number, time in enumerate(times)]
@@ -215,7 +215,7 @@ def test_times_of_two_kinds_are_refused(tmp_path: Path, times: list[object], mes
             SessionLog.load(write(tmp_path, lines(rows)), lenient=lenient)
 
 
-def test_a_unit_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_unit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="time_unit='sec' is invalid"):
         load(tmp_path, STATES, time_unit="sec")
 
@@ -314,7 +314,7 @@ PROBLEMS: dict[str, tuple[list[dict[str, Any]], str, int]] = {
 
 
 @pytest.mark.parametrize("reason", PROBLEMS)
-def test_a_row_that_cannot_be_used_is_an_error_or_set_aside(tmp_path: Path, reason: str) -> None:
+def test_an_unusable_row_is_an_error_or_set_aside(tmp_path: Path, reason: str) -> None:
     rows, message, count = PROBLEMS[reason]
     with pytest.raises(SessionLogError, match=message) as caught:
         load(tmp_path, [GOOD, *rows], first_rank=0)
@@ -329,7 +329,7 @@ def test_a_row_that_cannot_be_used_is_an_error_or_set_aside(tmp_path: Path, reas
     assert log.notes[0].startswith(str(log.set_aside))
 
 
-def test_a_broken_payload_is_named_by_its_row(tmp_path: Path) -> None:
+def test_a_broken_payload_is_reported_with_its_row(tmp_path: Path) -> None:
     text = FLAT + 'sessionFinished,1700000000000,"{broken"\n'
     with pytest.raises(SessionLogError, match=r"flat.csv:5: event_data is not JSON"):
         SessionLog.load(write(tmp_path, text, "flat.csv"))
@@ -347,7 +347,7 @@ def test_a_broken_line(tmp_path: Path, line: str) -> None:
     assert (len(log), log.set_aside.rows) == (2, 1)
 
 
-def test_all_problems_are_counted_and_the_first_in_the_file_is_told(tmp_path: Path) -> None:
+def test_all_problems_are_counted_and_the_first_is_reported(tmp_path: Path) -> None:
     rows = [GOOD | {"session_id": f"s{n}", "selected_rank": 7} for n in range(50)]
     rows.insert(3, GOOD | {"session_id": ""})
     with pytest.raises(SessionLogError) as caught:
@@ -371,19 +371,19 @@ def test_an_empty_log(tmp_path: Path, text: str) -> None:
         SessionLog.load(write(tmp_path, text, "log.csv"))
 
 
-def test_a_log_of_which_nothing_is_left(tmp_path: Path) -> None:
+def test_a_log_with_all_sessions_set_aside(tmp_path: Path) -> None:
     with pytest.raises(SessionLogError, match="no session is left; 1 row set aside from 1 session"):
         load(tmp_path, [GOOD | {"selected_rank": 9}], first_rank=0, lenient=True)
 
 
-def test_a_file_that_is_no_log(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_log(tmp_path: Path) -> None:
     with pytest.raises(SessionLogError, match=r"there is no session column; .* Name it session"):
         SessionLog.load(write(tmp_path, "a,b\n1,2\n", "log.csv"))
     with pytest.raises(SessionLogError, match="no such file"):
         SessionLog.load(tmp_path / "absent.csv")
 
 
-def test_a_session_of_one_event_lasts_nothing(tmp_path: Path) -> None:
+def test_a_session_of_one_event_has_no_duration(tmp_path: Path) -> None:
     assert load(tmp_path, [GOOD], first_rank=0).trails.duration.tolist() == [0.0]
 
 
@@ -394,7 +394,7 @@ def test_ids_with_control_characters_are_shown_harmlessly(tmp_path: Path) -> Non
     assert r"session '\x1b[2J'" in str(caught.value)
 
 
-def test_numbers_that_no_list_has(tmp_path: Path) -> None:
+def test_impossibly_large_numbers(tmp_path: Path) -> None:
     with pytest.raises(SessionLogError, match=r"the selection: '10{30}' is not a rank"):
         load(tmp_path, [GOOD | {"selected_rank": 10**30}], first_rank=0)
     rows = [{"session_id": "s", "event": 1, "time": 1, "result_count": 10**30}]
@@ -421,7 +421,7 @@ def test_a_unit_that_the_times_contradict(tmp_path: Path) -> None:
         load(tmp_path, odd, time_unit="s")
 
 
-def test_choices_about_columns_that_are_not_there(tmp_path: Path) -> None:
+def test_options_about_missing_columns(tmp_path: Path) -> None:
     rows = [{"session_id": "s", "took": 3, "when": 5}]
     with pytest.raises(
         SessionLogError, match=r"first_rank=0 was given, but there is no known column"
@@ -433,7 +433,7 @@ def test_choices_about_columns_that_are_not_there(tmp_path: Path) -> None:
         load(tmp_path, rows, time_unit="ms")
 
 
-def test_a_row_of_another_length_is_set_aside(tmp_path: Path) -> None:
+def test_a_row_of_the_wrong_length_is_set_aside(tmp_path: Path) -> None:
     text = "session_id,event,selected\na,1,\nb,1\nc,1,y,z\n"
     with pytest.raises(SessionLogError, match=r"log.csv:3: 2 columns, but the header has 3"):
         SessionLog.load(write(tmp_path, text, "log.csv"))
@@ -449,7 +449,7 @@ def test_a_large_share_set_aside_is_a_warning(tmp_path: Path) -> None:
         load(tmp_path, rows, first_rank=0)
 
 
-def test_a_time_of_pandas_that_is_none(tmp_path: Path) -> None:
+def test_a_missing_time_of_pandas(tmp_path: Path) -> None:
     times = pd.to_datetime(["2026-11-21T10:00:00Z", None])
     frame = pd.DataFrame({"session_id": ["s", "s"], "event": [1, 2], "time": times})
     with pytest.raises(

@@ -119,7 +119,7 @@ def test_the_abandonment_policy_is_in_the_name() -> None:
         Metric.parse("SuccessRate(abandoned=zero)")
 
 
-def test_metrics_of_sessions_and_of_queries_are_not_mixed_up(
+def test_session_metrics_and_query_metrics_are_kept_apart(
     evaluation: SessionEvaluation,
 ) -> None:
     with pytest.raises(MetricError, match=r"nDCG is a metric of queries.* log.to_golden_set"):

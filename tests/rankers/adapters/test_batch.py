@@ -41,7 +41,7 @@ def test_queries_come_in_batches(size: int) -> None:
     assert max(sizes) == min(size, 7)
 
 
-def test_a_batch_may_want_queries_and_the_depth_and_be_a_generator() -> None:
+def test_a_batch_ranker_can_take_queries_and_the_depth_and_be_a_generator() -> None:
     def ranker(queries: list[Query], k: int) -> Iterator[list[str]]:
         for query in queries:
             yield [f"{query.id}-{place}" for place in range(k)]
@@ -50,7 +50,7 @@ def test_a_batch_may_want_queries_and_the_depth_and_be_a_generator() -> None:
     assert run["q3"] == ("q3-0", "q3-1")
 
 
-def test_a_batch_of_queries_without_text_is_possible_for_who_wants_queries() -> None:
+def test_queries_without_text_need_a_ranker_that_takes_queries() -> None:
     golden = GoldenSet.from_dict({"a": {"d": 1}, "b": {"d": 1}}, {"a": "has one"})
 
     def of_queries(queries: list[Query]) -> list[list[str]]:
@@ -100,7 +100,7 @@ def test_a_wrong_answer_is_refused(ranker: Callable[..., object], message: str) 
     assert "first on 'q0' \"text 0\"" in str(refused.value)
 
 
-def test_a_batch_that_raises_fails_all_its_queries_and_no_other() -> None:
+def test_a_batch_that_raises_fails_only_its_own_queries() -> None:
     with pytest.raises(
         RankerError,
         match=r"failed on 3 of 7 queries, first on 'q3' .*KeyError.*\nalso failed: q4, q5",
@@ -110,14 +110,14 @@ def test_a_batch_that_raises_fails_all_its_queries_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
-def test_a_size_that_is_none_is_refused(size: object) -> None:
+def test_an_invalid_size_is_refused(size: object) -> None:
     with pytest.raises(
         RankerError, match=f"size={size} is invalid; size is a whole number of at least 1"
     ):
         batch(raising, size=size)  # type: ignore[arg-type]
 
 
-def test_what_cannot_be_called_is_refused() -> None:
+def test_an_object_that_is_not_callable_is_refused() -> None:
     with pytest.raises(RankerError, match="batch: list cannot be called"):
         batch(["d"])  # type: ignore[arg-type]
 
@@ -130,7 +130,7 @@ def test_the_time_of_a_batch_is_shared_by_its_queries() -> None:
     assert min(times) > 0
 
 
-def test_progress_is_told_after_each_query() -> None:
+def test_progress_is_reported_after_each_query() -> None:
     told: list[tuple[int, int]] = []
     rank(
         batch(lambda texts: [answer(text) for text in texts], size=4), GOLDEN,
@@ -139,7 +139,7 @@ def test_progress_is_told_after_each_query() -> None:
     assert told == [(done, 7) for done in range(1, 8)]
 
 
-def test_a_batch_is_tried_again_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_is_retried_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     monkeypatch.setattr(time, "sleep", waits.append)
     calls = []

@@ -64,7 +64,7 @@ def test_the_corpus_is_embedded_once_in_batches() -> None:
     depth=st.integers(1, 12),
     block=st.integers(1, 40),
 )
-def test_blocks_find_what_sorting_all_finds(
+def test_blocks_give_the_same_ranking_as_sorting_everything(
     documents: list, queries: list, depth: int, block: int
 ) -> None:
     corpus = {f"d{place:02}": str(vector) for place, vector in enumerate(documents)}
@@ -116,7 +116,7 @@ def test_a_wrong_embedding_is_refused(encode: Callable[..., object], message: st
         rank(embedder(encode, CORPUS), GOLDEN)
 
 
-def test_what_cannot_embed_is_refused() -> None:
+def test_an_invalid_embedder_is_refused() -> None:
     with pytest.raises(RankerError, match="embedder: str cannot be called"):
         embedder("model", CORPUS)  # type: ignore[arg-type]
     with pytest.raises(RankerError, match="embedder: the corpus is empty"):

@@ -123,7 +123,7 @@ def test_solr_and_vespa(server: Server) -> None:
     assert server.asked[-1]["json"]["hits"] == 100
 
 
-def test_a_request_of_its_own(server: Server) -> None:
+def test_a_custom_request(server: Server) -> None:
     server.answer = lambda handler: handler.send(
         {"found": [{"doc": {"key": 4}}, {"doc": {"key": 2}}]}
     )
@@ -155,7 +155,7 @@ def test_an_empty_list_of_hits_is_an_empty_ranking(server: Server) -> None:
     assert (run["q1"], run["q2"]) == ((), ("d",))
 
 
-def test_queries_are_asked_at_the_same_time_but_no_more_than_allowed(server: Server) -> None:
+def test_at_most_the_allowed_number_of_requests_run_at_once(server: Server) -> None:
     golden = GoldenSet.from_dict(
         {f"q{n}": {"d": 1} for n in range(12)}, {f"q{n}": f"text {n}" for n in range(12)}
     )
@@ -195,9 +195,7 @@ def test_headers_come_from_the_environment_and_are_never_shown(
     assert SECRET not in str(refused.value)
 
 
-def test_a_variable_that_is_not_set_is_named(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unset_variable_is_reported(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SEARCH_TOKEN", raising=False)
     ranker = http(server.url, "solr", headers={"X-Key": "${SEARCH_TOKEN}"})
     with pytest.raises(
@@ -250,7 +248,7 @@ def test_a_wrong_answer_is_refused_with_the_address(
     assert is_ranking or f"POST {server.url}/web/_search" in str(refused.value)
 
 
-def test_a_server_that_is_not_there(server: Server) -> None:
+def test_an_unreachable_server(server: Server) -> None:
     address = server.url
     server.shutdown()
     server.server_close()
@@ -267,7 +265,7 @@ def test_a_slow_server(server: Server) -> None:
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
+def test_a_request_to_a_busy_server_is_retried(server: Server, status: int) -> None:
     def answer(handler: Handler) -> None:
         handler.send(
             hits("d") if len(server.asked) > 2 else {}, 200 if len(server.asked) > 2 else status
@@ -283,7 +281,7 @@ def test_a_busy_server_is_asked_again(server: Server, status: int) -> None:
     assert len(server.asked) == 3
 
 
-def test_a_broken_connection_is_tried_again_but_not_a_wrong_request(server: Server) -> None:
+def test_a_broken_connection_is_retried_and_a_wrong_request_is_not(server: Server) -> None:
     def answer(handler: Handler) -> None:
         cut(handler) if len(server.asked) == 1 else handler.send(hits("d"))
 
@@ -313,12 +311,12 @@ def test_a_broken_connection_is_tried_again_but_not_a_wrong_request(server: Serv
         ({"url": "http://x", "ids": "hits["}, r"ids='hits\[' is not a JMESPath"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_at_once(arguments: dict, message: str) -> None:
+def test_invalid_arguments_are_refused_at_once(arguments: dict, message: str) -> None:
     with pytest.raises(RankerError, match=message):
         http(**arguments)
 
 
-def test_a_query_that_lacks_what_the_request_needs_is_named(server: Server) -> None:
+def test_a_query_without_a_needed_attribute_is_reported(server: Server) -> None:
     server.answer = lambda handler: handler.send(hits("d"))
     golden = GoldenSet.from_dict(
         {"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": "red"}, attributes={"q1": {"locale": "en"}}
@@ -333,7 +331,7 @@ def test_a_query_that_lacks_what_the_request_needs_is_named(server: Server) -> N
         rank(ranker, golden.subset(["q1"]))
 
 
-def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_httpx_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == "httpx" else object())
     with pytest.raises(
         RankerError, match=r"httpx not installed: pip install 'pytest-rankcheck\[http\]'"

@@ -52,13 +52,13 @@ def test_candidates_are_ranked_by_the_prediction(golden: GoldenSet) -> None:
     assert rankings_of(model(Sum(1, 0), size=1), golden) == by_f
 
 
-def test_attributes_of_queries_may_be_features(golden: GoldenSet) -> None:
+def test_attributes_of_queries_can_be_features(golden: GoldenSet) -> None:
     estimator = Sum(1, 10)
     rank(model(estimator, ["f", "boost"]), golden)
     assert np.asarray(estimator.got, dtype=float).tolist() == [[1, 2], [3, 2], [2, 1], [1, 1]]
 
 
-def test_a_model_that_knows_names_gets_a_frame_with_them(golden: GoldenSet) -> None:
+def test_a_model_with_feature_names_gets_a_frame(golden: GoldenSet) -> None:
     estimator = Sum(1, 0)
     estimator.feature_names_in_ = np.array(["g", "f"])  # type: ignore[attr-defined]
     assert rankings_of(model(estimator), golden)["q1"] == ["a", "b"]
@@ -94,7 +94,7 @@ def test_a_wrong_prediction_is_refused(golden: GoldenSet, answer: object, messag
         rank(model(Wrong(answer)), golden)
 
 
-def test_what_cannot_be_predicted_is_refused(golden: GoldenSet) -> None:
+def test_invalid_models_and_features_are_refused(golden: GoldenSet) -> None:
     with pytest.raises(RankerError, match="model: object has no predict"):
         model(object())
     with pytest.raises(RankerError, match="no column 'ff'; did you mean 'f'"):

@@ -48,7 +48,7 @@ def test_candidates_come_from_a_first_stage() -> None:
     assert rankings_of(score) == {"q1": [], "q2": ["yy", "x"]}
 
 
-def test_the_model_may_see_texts_and_queries() -> None:
+def test_the_model_can_use_texts_and_queries() -> None:
     seen = []
 
     def score(query: Query, docs: list[str]) -> list[int]:
@@ -77,7 +77,7 @@ class CrossEncoder:
         return sorted(scores, key=lambda found: -float(found["score"]))
 
 
-def test_a_cross_encoder_is_asked_in_its_own_ways() -> None:
+def test_a_cross_encoder_is_called_by_its_own_interface() -> None:
     encoder = CrossEncoder()
     for ranker in (encoder, encoder.predict, encoder.rank):
         assert rankings_of(scorer(ranker)) == BY_LENGTH
@@ -85,7 +85,7 @@ def test_a_cross_encoder_is_asked_in_its_own_ways() -> None:
     assert rankings_of(in_pairs) == BY_LENGTH
 
 
-def test_the_real_cross_encoder_is_asked_as_ours() -> None:
+def test_the_real_cross_encoder_has_the_interface_of_our_double() -> None:
     """Its weights cannot be had here; the two shapes are those that the double above has."""
     sentence_transformers = pytest.importorskip(
         "sentence_transformers", reason="sentence-transformers is not installed (it needs torch)"
@@ -131,7 +131,7 @@ def test_a_wrong_answer_is_refused(score: Callable[..., object], message: str) -
         rank(scorer(score), GOLDEN)
 
 
-def test_what_cannot_be_called_is_refused() -> None:
+def test_an_object_that_is_not_callable_is_refused() -> None:
     with pytest.raises(RankerError, match="scorer: dict cannot be called"):
         scorer({})
 

@@ -45,7 +45,7 @@ def test_scores_decide_then_ranks_then_rows() -> None:
     assert rankings_of(by_row) == {"q1": ["a", "b"], "q2": ["a", "b"], "q3": []}
 
 
-def test_queries_come_all_at_once_or_in_batches() -> None:
+def test_queries_are_passed_all_at_once_or_in_batches() -> None:
     retrieve = Retrieve(lambda queries: ROWS[ROWS["qid"].isin(queries["qid"])])
     rank(transformer(retrieve), GOLDEN)
     assert retrieve.asked[0].to_dict("list") == {
@@ -55,7 +55,7 @@ def test_queries_come_all_at_once_or_in_batches() -> None:
     assert [len(asked) for asked in retrieve.asked] == [3, 2, 1]
 
 
-def test_a_function_will_do_and_ids_may_be_numbers() -> None:
+def test_a_function_is_enough_and_ids_can_be_numbers() -> None:
     golden = GoldenSet.from_dict({"1": {"7": 1}}, {"1": "red"})
     rows = pd.DataFrame({"qid": [1, 1], "docno": [7, 8], "score": [1, 2]})
     assert list(rank(transformer(lambda queries: rows), golden)["1"]) == ["8", "7"]
@@ -81,7 +81,7 @@ def test_a_wrong_answer_is_refused(found: object, message: str) -> None:
         rank(transformer(Retrieve(found)), GOLDEN)
 
 
-def test_what_is_no_transformer_is_refused() -> None:
+def test_an_invalid_transformer_is_refused() -> None:
     with pytest.raises(RankerError, match="transformer: list has no transform"):
         transformer([])
 
