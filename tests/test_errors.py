@@ -1,4 +1,4 @@
-"""The exceptions, and how their messages quote foreign text."""
+"""The exceptions, and how their messages quote untrusted text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text files: read with line numbers, written whole or not at all."""
+"""Text files: read with line numbers, written completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packed files: gzip and Zstandard, read wherever text is read, and written by name."""
+"""Packed files: gzip and Zstandard, read wherever text is read, written if the name says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way in which a file can be wrong, for every format of golden sets and runs."""
+"""Invalid files of every kind, for every format of golden sets and runs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def content(loaded: GoldenSet | Run) -> object:
 
 
 def test_every_format_is_covered() -> None:
-    """Parquet and BEIR, which are no single text file, have tests of their own."""
+    """Parquet and BEIR, which are not single text files, have tests of their own."""
     assert set(GOLDEN) | {"parquet", "beir"} == set(GOLDEN_FORMATS.by_name)
     assert set(RUNS) | {"parquet"} == set(RUN_FORMATS.by_name)
 
@@ -139,7 +139,7 @@ def loaded_or_said(load: Load, file: Path, name: str) -> tuple[GoldenSet | Run |
 def test_a_truncated_file_is_refused_or_read_up_to_the_cut(
     tmp_path: Path, load: Load, name: str, text: str
 ) -> None:
-    """No line, and no document, is taken by halves: what loads is a part of the whole."""
+    """No line or document is read in part: what loads is a part of the whole."""
     file = tmp_path / "file"
     file.write_text(text, encoding="utf-8")
     whole = load(file)

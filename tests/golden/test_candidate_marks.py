@@ -1,4 +1,4 @@
-"""Candidates that nobody has judged, in tables: they are marked, and come back."""
+"""Unjudged candidates in tables are marked, and survive saving and loading."""
 
 from __future__ import annotations
 

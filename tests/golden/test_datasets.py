@@ -1,4 +1,4 @@
-"""Golden sets from datasets of ir_datasets, of which one is made here."""
+"""Golden sets from ir_datasets; the test makes a dataset of its own."""
 
 from __future__ import annotations
 

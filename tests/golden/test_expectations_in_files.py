@@ -1,4 +1,4 @@
-"""Expectations of single queries: how they are written, kept, and refused where they cannot be."""
+"""Expectations of single queries: how they are written, saved, and refused if invalid."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_subsets_and_merges_keep_expectations(tmp_path: Path) -> None:
     assert golden.subset(["q0", "q2"]).expectations == (NONE,)
     assert golden.sample(3).expectations == golden.expectations
     assert golden.subset(["q2"]).merge(golden.subset(["q1"])).expectations == (NONE, *MADE)
-    assert golden.merge(golden).expectations == golden.expectations  # the same twice is one
+    assert golden.merge(golden).expectations == golden.expectations  # duplicates count once
     more = Expectation.in_top(1, "refund-policy", query="q1")
     assert golden.merge(golden.expecting(more)).expectations == (*MADE, more, NONE)
     assert golden.ordered(["q2", "q1"]).expectations == (NONE, *MADE)

@@ -1,4 +1,4 @@
-"""The files of golden sets: reading, writing, and every way in which a file can be wrong."""
+"""The files of golden sets: reading, writing, and invalid files of every kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SAME = {"q1": {"d3": 2, "d7": 0}, "q2": {"d1": 1}}
 
 
 def contents(golden: GoldenSet) -> list[tuple[object, ...]]:
-    """Return all that a golden set holds, but for its name."""
+    """Return the contents of a golden set, without its name."""
     return [
         (query.id, query.text, dict(query.attributes), dict(golden.grades(query.id)))
         for query in golden
@@ -401,7 +401,7 @@ def test_a_set_survives_saving_and_loading_as_jsonl(golden: GoldenSet) -> None:
 SPACE = set(" \t\n\r\x0b\x0c")
 encodable = any_text.filter(lambda text: not any(0xD800 <= ord(char) < 0xE000 for char in text))
 trec_ids = encodable.filter(lambda text: not SPACE & set(text) and text[0] not in "#\ufeff{")
-said = encodable  # an empty text and none are one thing in a table
+said = encodable  # a table cannot tell an empty text from a missing one
 
 
 @examples(200)

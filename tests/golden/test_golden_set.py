@@ -1,4 +1,4 @@
-"""Golden sets: making them, what they refuse, slices, fingerprints, the linter."""
+"""Golden sets: construction, invalid input, slices, fingerprints, the linter."""
 
 from __future__ import annotations
 

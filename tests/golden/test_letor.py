@@ -93,6 +93,8 @@ def test_a_real_collection_reads_like_scikit_learn_reads_it() -> None:
     frame = golden.candidates.drop(columns=["query_id", "doc_id"])
     frame = frame[sorted(frame.columns, key=int)]
     dense = features.toarray()
-    used = [int(name) - 1 for name in frame.columns]  # features of which no row has any are absent
+    used = [
+        int(name) - 1 for name in frame.columns
+    ]  # features without a value in any row are absent
     assert np.array_equal(frame.to_numpy(), dense[:, used])
     assert not np.delete(dense, used, axis=1).any()

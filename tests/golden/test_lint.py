@@ -18,7 +18,7 @@ NAMES = [rule.name for rule in ALL_RULES]
 
 
 def finding(golden: GoldenSet, rule: str, **options: object) -> LintFinding | None:
-    """Return the finding of a rule, which has all that a finding has to have."""
+    """Return the finding of a rule, after checking that it is complete."""
     found = golden.lint(rules=[rule], **options)  # type: ignore[arg-type]
     assert len(found) <= 1
     for one in found:
@@ -183,7 +183,7 @@ grades = st.dictionaries(st.sampled_from("uvwxyz"), st.integers(-1, 3), min_size
 def test_no_ranking_that_sees_the_text_alone_exceeds_the_ceiling(
     judgments: list, cutoff: int
 ) -> None:
-    """All orders of the documents are tried, each as the answer to every query."""
+    """Try all orders of the documents, each as the answer to every query."""
     from itertools import permutations
 
     golden = GoldenSet.from_dict(
@@ -198,7 +198,7 @@ def test_no_ranking_that_sees_the_text_alone_exceeds_the_ceiling(
         best = max(best, evaluate(run, golden).mean(f"nDCG@{cutoff}"))
     ceiling = golden.ceiling(cutoff)
     assert best <= ceiling + 1e-9
-    if len(docs) <= 5 or cutoff <= 4:  # then the orders that were tried have the best among them
+    if len(docs) <= 5 or cutoff <= 4:  # then the orders tried include the best one
         assert math.isclose(best, ceiling, abs_tol=1e-9)
 
 

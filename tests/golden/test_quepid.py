@@ -1,4 +1,4 @@
-"""Quepid's exports, in the shapes that its own templates write."""
+"""Quepid's exports, in the forms that its own templates write."""
 
 from __future__ import annotations
 

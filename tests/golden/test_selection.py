@@ -1,4 +1,4 @@
-"""Parts of golden sets and several made one."""
+"""Subsets, samples and merges of golden sets."""
 
 from __future__ import annotations
 

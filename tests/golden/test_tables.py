@@ -1,4 +1,4 @@
-"""Golden sets that are tables: CSV, TSV and Parquet, the names of columns, and what is wrong."""
+"""Golden sets in tables: CSV, TSV and Parquet, column names, and invalid tables."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ def test_ambiguous_columns_are_refused_unless_one_is_chosen(file: Path) -> None:
     assert golden.grades("q") == {"d": 2}
     assert golden.query("q").attributes == {"rating": "1"}
     file.write_text("query_id,doc_id,relevance,score\nq,d,1,0.5\nq,e,0,0.4\n")
-    assert GoldenSet.load(file).grades("q") == {"d": 1, "e": 0}  # a score is a grade only alone
+    assert GoldenSet.load(file).grades("q") == {
+        "d": 1,
+        "e": 0,
+    }  # a score is a grade only if there is no other column for it
 
 
 def test_our_own_column_names_take_precedence(file: Path) -> None:

@@ -1,4 +1,4 @@
-"""Queries that weigh differently, and queries that belong together."""
+"""Weighted queries and clusters of queries."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_record_keeps_the_weights() -> None:
 
 
 def clustered(users: int, per_user: int, seed: int) -> tuple[GoldenSet, Run, Run]:
-    """Return queries of users, whose queries all change alike from one run to the other."""
+    """Return queries of users; all queries of a user change alike between the two runs."""
     rng = np.random.default_rng(seed)
     ids = [(f"u{user}", f"q{user}-{number}") for user in range(users) for number in range(per_user)]
     worse = dict(zip((f"u{user}" for user in range(users)), rng.random(users) < 0.5, strict=True))
@@ -114,9 +114,9 @@ def clustered(users: int, per_user: int, seed: int) -> tuple[GoldenSet, Run, Run
 
 
 def test_queries_of_one_user_are_kept_together_in_tests() -> None:
-    """Half of the users get better and half worse, all their queries alike: nothing happened.
+    """Half of the users get better and half worse, each with all queries alike: no real change.
 
-    Taken for independent, 20 queries of each make chance look sure far too often.
+    If they counted as independent, the 20 queries of each user would block far too often.
     """
     blocked = {False: 0, True: 0}
     for seed in range(60):

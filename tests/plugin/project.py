@@ -85,7 +85,7 @@ class Project:
         self.write(path, "".join(json.dumps(line) + "\n" for line in lines))
 
     def rank(self, ranks: dict[int, int]) -> None:
-        """Set at which rank the relevant document of some queries is; it is first elsewhere."""
+        """Set the rank of the relevant document of some queries; for all others it is first."""
         by_text = {f"query {index}": rank for index, rank in ranks.items()}
         self.write("ranks.json", json.dumps(by_text))
 
@@ -101,7 +101,7 @@ class Project:
         self.write(path, text)
 
     def run(self, *arguments: str) -> pytest.RunResult:
-        """Run pytest on the project: in this process, unless it is run with workers."""
+        """Run pytest on the project, in this process unless there are workers."""
         if not APART.isdisjoint(arguments):
             return self.run_apart(*arguments)
         return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
@@ -126,5 +126,5 @@ class Project:
 
 
 def text_of(result: pytest.RunResult) -> str:
-    """Return what a run of pytest printed."""
+    """Return the output of a pytest run."""
     return "\n".join(result.outlines + result.errlines)

@@ -1,4 +1,4 @@
-"""Baselines of another commit: what a pull request cannot talk its way past."""
+"""Baselines of another commit, which a pull request cannot bypass."""
 
 from __future__ import annotations
 

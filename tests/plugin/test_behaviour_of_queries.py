@@ -19,7 +19,7 @@ def test_expectations(ranking_run, golden_set):
 
 @pytest.fixture
 def shop(project: Project) -> Project:
-    """The project, in whose golden set something is expected of four queries."""
+    """The project with expectations for four queries in its golden set."""
     lines = project.queries()
     first = {"in_top": 1, "documents": ["doc of query 0"], "reason": "it is the answer"}
     lines[0]["expect"] = [first, {"results": "some"}]

@@ -1,4 +1,4 @@
-"""Options and ini values: what they do, and what they say when they are wrong."""
+"""Options and ini values: their effects, and the errors for invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranking in a session: kept and taken back, repeated, timed, shown while it runs."""
+"""Ranking in a test session: saved runs, repetitions, times and progress."""
 
 from __future__ import annotations
 

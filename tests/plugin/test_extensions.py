@@ -1,6 +1,6 @@
-"""``pytest_rankcheck_register``: what another package adds without a fork.
+"""``pytest_rankcheck_register``: what another package can add without a fork.
 
-Every test runs pytest in a process of its own, because what is registered stays in its process.
+Every test runs pytest in a process of its own, because registrations last as long as their process.
 """
 
 from __future__ import annotations

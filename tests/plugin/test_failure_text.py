@@ -1,4 +1,4 @@
-"""Failing gates as people read them, and the summary below."""
+"""The failure text of gates, and the terminal summary."""
 
 from __future__ import annotations
 

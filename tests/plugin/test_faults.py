@@ -1,4 +1,4 @@
-"""Broken files, unwritable folders, interruptions: a clear error each, and nothing is lost."""
+"""Broken files, unwritable folders, interruptions: clear errors, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_read_only_folder_is_an_error_and_the_old_baseline_stays(project: Proj
 
 
 def _without_root_powers() -> list[str]:
-    """Return what takes from root the power to write where nobody may."""
+    """Return a command prefix that stops root from writing to read-only folders."""
     if not hasattr(os, "geteuid"):
         pytest.skip("read-only folders are a matter of POSIX permissions")
     if os.geteuid() != 0:

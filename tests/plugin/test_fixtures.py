@@ -1,4 +1,4 @@
-"""The five fixtures: overriding them, their scope, and what a failing ranker looks like."""
+"""The five fixtures: overriding them, their scope, and failing rankers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistical gates in a session: configured, inconclusive, and what the texts say."""
+"""Statistical gates in a test session: configuration, inconclusive verdicts, and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``pytest --rankcheck-lint``: one test a golden set."""
+"""``pytest --rankcheck-lint``: one test per golden set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pytest's assertion rewriting leaves our own modules alone, also in an installed wheel."""
+"""pytest's assertion rewriting skips our own modules, also in an installed wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Determinism, invariance and directions inside pytest: what the user sees."""
+"""Determinism, invariance and directions inside pytest, as the user sees them."""
 
 from __future__ import annotations
 

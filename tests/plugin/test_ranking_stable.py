@@ -1,4 +1,4 @@
-"""Rankings held to their baseline, without a judgment: created, kept, refused, approved, stale."""
+"""Rankings compared with their baseline: created, kept, refused, approved, stale."""
 
 from __future__ import annotations
 

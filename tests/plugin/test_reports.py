@@ -1,4 +1,4 @@
-"""The reports that a session writes, and what continuous integration sees of it."""
+"""The reports that a test session writes, and its output for continuous integration."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_mrr(evaluation, baseline):
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the surroundings of a CI that runs these tests out of them."""
+    """Hide the environment variables of the CI that runs these tests."""
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
 def regressed(project: Project) -> Project:
-    """A project of whose 80 queries eight are worse than the baseline."""
+    """A project in which 8 of 80 queries are worse than the baseline."""
     project.write("pyproject.toml", CONFIGURATION + 'rankcheck_metrics = ["Success@5"]\n')
     project.test(TESTS)
     project.update()

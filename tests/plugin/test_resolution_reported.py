@@ -1,4 +1,4 @@
-"""``--rankcheck-resolution`` and the linter: what the golden set can see, in every report."""
+"""``--rankcheck-resolution`` and the linter: the resolution of a golden set in every report."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ HEADING = "what golden set 'web' can see (run 'search': 960 swaps of neighbours,
 
 @pytest.fixture
 def measured(project: Project) -> Project:
-    """80 queries with 13 documents each, the relevant one at rank 1, in forty at rank 3.
+    """80 queries with 13 documents each; the relevant one is at rank 1, for forty of them at rank 3.
 
-    Twelve swaps each. Of different grades is one where it is first, two where it is third: 120.
-    RR and AP see all of these: at rank 1 from 1 to 1/2; at rank 3 to 1/2 and to 1/4, the smaller
-    step of 1/12; on the mean 1/960. RR is at its ceiling on the forty at rank 1.
+    There are twelve swaps per query. One has different grades if the relevant document is first,
+    two if it is third: 120 in all. RR and AP see all of these. A swap at rank 1 changes the value
+    from 1 to 1/2; one at rank 3 changes it to 1/2 or 1/4, so the smallest step is 1/12, and that of
+    the mean 1/960. RR is at its ceiling on the forty queries with rank 1.
     """
     project.write("pyproject.toml", CONFIGURATION + 'rankcheck_metrics = ["Success@1"]\n')
     project.rank(dict.fromkeys(range(40), 3))

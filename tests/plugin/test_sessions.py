@@ -1,4 +1,4 @@
-"""Session logs in a session of pytest: fixtures, configuration, gates, baselines, reports."""
+"""Session logs in a test session: fixtures, configuration, gates, baselines, reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_mrr(session_evaluation, baseline):
 
 
 def log(project: Project, week: int, ranks: list[int | None], **more: Any) -> None:
-    """Write the log of a week; its sessions are others than those of other weeks."""
+    """Write the log of a week; its sessions differ from those of other weeks."""
     lines = [
         {
             "session_id": f"week{week}-{number}",

@@ -1,4 +1,4 @@
-"""Slices that come, go or drift apart; noise floors; falls that add up."""
+"""Slices that appear, vanish or drift apart; noise floors; falls that add up."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def gated(project: Project, gate: str, by: str = 'by="locale"') -> None:
 
 
 def moved(project: Project, **locales: str) -> list[dict[str, Any]]:
-    """Return the golden set with other locales for some queries."""
+    """Return the golden set with different locales for some queries."""
     lines = project.queries()
     for line in lines:
         line["locale"] = locales.get(line["query_id"], line["locale"])

@@ -1,4 +1,4 @@
-"""Improvements that look like a leak, and verdicts that hang on the order of ties."""
+"""Improvements that look like a leak, and verdicts that depend on the order of ties."""
 
 from __future__ import annotations
 

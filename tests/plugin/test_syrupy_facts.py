@@ -1,4 +1,4 @@
-"""The six facts of syrupy that shape the store (DESIGN section 5), each against the real one."""
+"""The six facts about syrupy that shape the store (DESIGN section 5), each tested on syrupy."""
 
 from __future__ import annotations
 

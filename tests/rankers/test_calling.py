@@ -1,4 +1,4 @@
-"""Async rankers, trying again, retrievers, and the time of each query."""
+"""Async rankers, retries, retrievers, and the time of each query."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def turns(count: int) -> None:
 
 
 class Engine:
-    """Answers late, the first query last, and counts how many it works on at a time."""
+    """Answers late, the first query last, and counts how many queries it works on at once."""
 
     def __init__(self) -> None:
         self.now = self.most = 0
@@ -136,7 +136,7 @@ class Flaky:
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Do not wait, but note for how long it would have been."""
+    """Record how long each wait would have been, without waiting."""
     noted: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -234,7 +234,7 @@ def test_the_time_of_each_query_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 class BaseRetriever:
-    """Stands for the class of LangChain: it has invoke and cannot be called."""
+    """Stands for LangChain's class: it has invoke and is not callable."""
 
     def __init__(self, *documents: object) -> None:
         self.documents = documents

@@ -1,4 +1,4 @@
-"""Runs that are tables: CSV, TSV and Parquet, read and written."""
+"""Runs in tables: CSV, TSV and Parquet, read and written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs in Parquet: the same values as from the same rows in a dict."""
+"""Runs in Parquet give the same values as the same rows in a dict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calling a ranker: what it may take, what it may answer, how it may fail."""
+"""Calling a ranker: its parameters, its answers, and its failures."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_parameter_annotated_query_gets_the_query() -> None:
 def test_callables_of_all_kinds() -> None:
     assert rank(Engine(), ONE)["q"] == ("text",)
     assert rank(functools.partial(lambda a, text: [a, text], "x"), ONE)["q"] == ("x", "text")
-    # written in C: it does not tell its parameters
+    # written in C: its parameters are unknown
     assert rank({"text": ["d"]}.get, ONE)["q"] == ("d",)
     assert rank(str.split, ONE)["q"] == ("text",)
 

@@ -1,4 +1,4 @@
-"""Finding the ranker that ``package.module:name`` means."""
+"""Importing the ranker named by ``package.module:name``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: making them, their files, ties, depths, and what is refused."""
+"""Runs: construction, files, ties, depths, and invalid input."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_queries_can_be_interleaved_and_lines_end_in_any_way(file: Path) -> None
 
 
 def test_a_tag_can_have_several_words(file: Path) -> None:
-    """As in trec_eval, whose own test data has them: what follows the score is the run's name."""
+    """As in trec_eval, whose test data has them, all text after the score is the run's name."""
     file.write_text("q Q0 a 1 1.0 my tag with words\nq Q0 b 2 2.0 my\n")
     assert Run.load(file)["q"] == ("b", "a")
 
@@ -261,7 +261,7 @@ def test_a_malformed_line_of_our_own_format_is_reported(
 
 
 def test_a_comment_in_our_own_format_is_skipped(file: Path) -> None:
-    """Detection skips it, and so does the golden set's format of the same kind."""
+    """Detection skips comments too, and so does the JSON Lines format of golden sets."""
     file.write_text('# from Monday\n{"query_id": "q", "ranking": ["a"]}\n')
     assert Run.load(file)["q"] == ("a",)
 
@@ -382,7 +382,7 @@ close_scores = st.sampled_from([1.0, 1.0 + 1e-12, 1.0 + 1e-9, 2.0, 0.1 + 0.2, 0.
 def test_other_evaluators_read_the_same_order_from_a_saved_run(
     pairs: list[tuple[str, float]], judged: dict[str, int]
 ) -> None:
-    """Also where scores are tied, or equal as float32, or not in order."""
+    """The same holds if scores are tied, equal as float32, or out of order."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval is not installed")
     run = Run.from_dict({"q": pairs})

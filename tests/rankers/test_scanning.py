@@ -1,4 +1,4 @@
-"""Reading a run file for an evaluation: line by line, in columns and all at once, the same."""
+"""All ways to read a run file (by line, in columns, at once) give the same evaluation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAYS = ["lines", "columns"] if find_spec("polars") else ["lines"]
 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Read in blocks of a few lines, the way that needs no library or in columns."""
+    """Read in blocks of a few lines, with or without the columnar reader."""
     choose(monkeypatch, request.param)
     return str(request.param)
 
@@ -70,7 +70,7 @@ def text_of(rows: list[tuple[str, str, str]], form: str) -> str:
 def everything(
     run: Run, golden: GoldenSet, names: tuple[str, ...] = ("nDCG@5", "AP", "NumRet")
 ) -> object:
-    """Return all that an evaluation says, or the error it raises."""
+    """Return the values of an evaluation, or the error that it raises."""
     try:
         evaluation = evaluate(run, golden)
     except RunError as error:

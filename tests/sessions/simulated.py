@@ -1,9 +1,9 @@
-"""Simulated logs whose truth is known: a position-based model of what users look at.
+"""Simulated logs with known true values: a position-based model of what users look at.
 
 There are many searches with one good document each. The ranker of the log shows ten documents; the
-user looks at rank r with the probability r ** -1, and takes the good document where he looks at
+user looks at rank r with the probability r ** -1, and selects the good document if they look at
 it. A new ranker puts the same good document at another rank. Its true mean RR is over all
-searches; a log shows only those where the user looked far enough down.
+searches; a log has a selection only if the user looked far enough down.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class Simulation:
 
     def run(self, golden: GoldenSet) -> Run:
         """Return the new ranker's run over a replay of the log."""
-        found = {
+        rankings = {
             query_id: self.rankings[query_id.partition(".")[0]] for query_id in golden.query_ids
         }
-        return Run.from_dict(found, name="new ranker")
+        return Run.from_dict(rankings, name="new ranker")
 
 
 def simulate(searches: int, seed: int, exponent: float = 1.0) -> Simulation:
-    """Return the log of some searches, and the truth.
+    """Return the log of some searches, and the true values.
 
-    The old ranker has the good document at rank 1 in half of the searches, else anywhere. The new
-    ranker has it at the old rank in one half of the searches, and anywhere in the other, so that it
-    is worse just where the old ranker was good.
+    The old ranker has the good document at rank 1 in half of the searches, and at any rank in the
+    others. The new ranker has it at the old rank in one half of the searches, and at any rank in the
+    other, so that it is worse exactly where the old ranker was good.
     """
     import pandas as pd
 

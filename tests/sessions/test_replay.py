@@ -1,4 +1,4 @@
-"""Replaying a log: which states become queries, what judges them, how much they weigh."""
+"""Replaying a log: its states as queries, their judgments and their weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading session logs: the three shapes, the three formats, and all that can be wrong with one."""
+"""Reading session logs: the three layouts, the three formats, and invalid logs of every kind."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_times_of_a_frame(tmp_path: Path) -> None:
 )
 def test_times_of_two_kinds_are_refused(tmp_path: Path, times: list[object], message: str) -> None:
     rows = [{"session_id": "s", "event": n, "time": time} for n, time in enumerate(times)]
-    for lenient in (False, True):  # it cannot be known which is right
+    for lenient in (False, True):  # it is unknown which is right
         with pytest.raises(SessionLogError, match=message):
             SessionLog.load(write(tmp_path, lines(rows)), lenient=lenient)
 

@@ -6,8 +6,8 @@
     s3 (B)   20 s: 2   23 s: 5                        none
     s4 (B)   30 s: 2                                  the 2nd
 
-So the final selections have the ranks 4, 1, none, 2, in the events 3, 2, none, 1; the sessions
-last 5, 4, 3, 0 s and have 3, 2, 2, 1 events.
+So the final selections of s1, s2 and s4 have the ranks 4, 1 and 2, in the events 3, 2 and 1; the
+sessions last 5, 4, 3, 0 s and have 3, 2, 2, 1 events.
 """
 
 from __future__ import annotations
@@ -172,10 +172,10 @@ def test_session_dcg_by_hand() -> None:
 
 
 def test_session_dcg_of_the_trec_session_track_adds_up() -> None:
-    """With one query a session counted, sDCG is DCG with the discount of Järvelin and Kekäläinen.
+    """For a session of one query, sDCG is DCG with the discount of Järvelin and Kekäläinen.
 
-    The sum over the states of all sessions, each divided by what its place costs, is worked here
-    from the plain DCG of each state, query by query.
+    The sum over the states of all sessions, each divided by the discount of its place, is computed
+    here from the plain DCG of each state, query by query.
     """
     folder = reference_data("trec-session-2013")
     log = SessionLog.load(folder / "sessions.jsonl", time_unit="s")

@@ -57,63 +57,64 @@ def grade_off_scale(linted: Linted) -> RuleResult | None:
     if linted.options.scale is None:
         return None
     low, high = linted.options.scale
-    found = [
+    outside = [
         (query_id, doc_id, grade)
         for query_id, judged in linted.grades.items()
         for doc_id, grade in judged.items()
         if not low <= grade <= high
     ]
-    if not found:
+    if not outside:
         return None
-    query_id, doc_id, grade = found[0]
+    query_id, doc_id, grade = outside[0]
     return RuleResult(
-        query_ids=tuple(dict.fromkeys(query_id for query_id, _, _ in found)),
-        what=f"{plural(len(found), 'grade is', 'grades are')} not between {low:g} and {high:g}: "
+        query_ids=tuple(dict.fromkeys(query_id for query_id, _, _ in outside)),
+        what=f"{plural(len(outside), 'grade is', 'grades are')} not between {low:g} and {high:g}: "
         f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' has {grade:g}",
         why="A grade of 9 where 3 is the highest outweighs all others of its query",
         remedy="correct it, or map the codes with grades=",
-        places=tuple(filter(None, (linted.place_of(*where[:2]) for where in found[:10]))),
+        places=tuple(filter(None, (linted.place_of(*where[:2]) for where in outside[:10]))),
     )
 
 
 @rule("error")
 def no_judgment(linted: Linted) -> RuleResult | None:
     """A query without any judgment or expectation."""
-    found = tuple(
+    query_ids = tuple(
         query_id
         for query_id in linted.queries
         if not linted.grades[query_id] and not linted.contents.expectations.get(query_id)
     )
-    if not found:
+    if not query_ids:
         return None
     return RuleResult(
-        query_ids=found,
-        what=f"{plural(len(found), 'query', 'queries')} without a judgment: {listed(found)}",
+        query_ids=query_ids,
+        what=f"{plural(len(query_ids), 'query', 'queries')} without a judgment: "
+        f"{listed(query_ids)}",
         why="They score 0 whatever the ranker does",
         remedy="judge or remove them",
-        places=linted.places_of(found),
+        places=linted.places_of(query_ids),
     )
 
 
 @rule("warning")
 def only_expectations(linted: Linted) -> RuleResult | None:
     """A query with expectations, but no judgment."""
-    found = tuple(
+    query_ids = tuple(
         query_id
         for query_id in linted.queries
         if not linted.grades[query_id] and linted.contents.expectations.get(query_id)
     )
-    if not found:
+    if not query_ids:
         return None
     return RuleResult(
-        query_ids=found,
-        what=f"{plural(len(found), 'query', 'queries')} with expectations but no judgment: "
-        f"{listed(found)}",
+        query_ids=query_ids,
+        what=f"{plural(len(query_ids), 'query', 'queries')} with expectations but no judgment: "
+        f"{listed(query_ids)}",
         why="Their expectations are checked, but in every mean they score 0 whatever the ranker "
         "does",
         remedy="judge them, put them into a golden set of their own, or evaluate with "
         "no_relevant='exclude'",
-        places=linted.places_of(found),
+        places=linted.places_of(query_ids),
     )
 
 
@@ -121,20 +122,20 @@ def only_expectations(linted: Linted) -> RuleResult | None:
 def no_relevant(linted: Linted) -> RuleResult | None:
     """A query that has judgments, but no grade above 0."""
     grades = linted.grades
-    found = tuple(
+    query_ids = tuple(
         query_id
         for query_id in linted.queries
         if grades[query_id] and max(grades[query_id].values()) <= 0
     )
-    if not found:
+    if not query_ids:
         return None
     return RuleResult(
-        query_ids=found,
-        what=f"{plural(len(found), 'query', 'queries')} without a relevant document: "
-        f"{listed(found)}",
+        query_ids=query_ids,
+        what=f"{plural(len(query_ids), 'query', 'queries')} without a relevant document: "
+        f"{listed(query_ids)}",
         why="They score 0 whatever the ranker does",
         remedy="find a relevant document, remove them, or evaluate with no_relevant='exclude'",
-        places=linted.places_of(found),
+        places=linted.places_of(query_ids),
     )
 
 
@@ -142,30 +143,30 @@ def no_relevant(linted: Linted) -> RuleResult | None:
 def only_relevant(linted: Linted) -> RuleResult | None:
     """A query whose judged documents are all relevant."""
     grades = linted.grades
-    found = tuple(
+    query_ids = tuple(
         query_id
         for query_id in linted.queries
         if len(grades[query_id]) > 1 and min(grades[query_id].values()) > 0
     )
-    if not found:
+    if not query_ids:
         return None
     return RuleResult(
-        query_ids=found,
-        what=f"{counted_queries(found)} with only relevant documents",
+        query_ids=query_ids,
+        what=f"{counted_queries(query_ids)} with only relevant documents",
         why="Bpref, infAP and Judged@k cannot see falls there, and a bad document that enters the "
         "top looks like an unjudged one",
         remedy="judge some documents as not relevant (grade 0), from the top of a run",
-        places=linted.places_of(found),
+        places=linted.places_of(query_ids),
     )
 
 
 @rule("warning")
 def one_grade(linted: Linted) -> RuleResult | None:
     """A set whose judgments all have the same grade."""
-    found = {grade for judged in linted.grades.values() for grade in judged.values()}
-    if len(found) != 1:
+    grades = {grade for judged in linted.grades.values() for grade in judged.values()}
+    if len(grades) != 1:
         return None
-    (grade,) = found
+    (grade,) = grades
     return RuleResult(
         query_ids=(),
         what=f"all judgments have the grade {grade:g}",

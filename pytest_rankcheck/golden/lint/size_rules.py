@@ -20,14 +20,14 @@ _Z_ALPHA, _Z_POWER = 1.6448536269514722, 0.8416212335729143
 def small_slice(linted: Linted) -> RuleResult | None:
     """A slice with too few queries to be gated."""
     least = linted.options.min_queries
-    found = list(_small_slices(linted, least))
-    if not found:
+    slices = list(_small_slices(linted, least))
+    if not slices:
         return None
-    shown = [f"{label} ({len(query_ids)})" for label, query_ids in found]
-    concerned = tuple(dict.fromkeys(query_id for _, ids in found for query_id in ids))
+    shown = [f"{label} ({len(query_ids)})" for label, query_ids in slices]
+    concerned = tuple(dict.fromkeys(query_id for _, ids in slices for query_id in ids))
     return RuleResult(
         query_ids=concerned,
-        what=f"{plural(len(found), 'slice has', 'slices have')} fewer than {least} queries: "
+        what=f"{plural(len(slices), 'slice has', 'slices have')} fewer than {least} queries: "
         f"{listed(shown)}",
         why="A gate reports them but does not block, so a fall there passes",
         remedy="judge more queries of that kind, merge slices, or lower min_queries",

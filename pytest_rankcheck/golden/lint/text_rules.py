@@ -21,10 +21,10 @@ _WORDS = re.compile(r"\w+")
 @rule("warning")
 def duplicate_query(linted: Linted) -> RuleResult | None:
     """Queries with the same text, whose judgments differ."""
-    found = list(
+    groups = list(
         _differing(linted, same_texts(linted.queries.values(), linted.contents.candidates))
     )
-    return _duplicates(linted, found, "the same text")
+    return _duplicates(linted, groups, "the same text")
 
 
 @rule("warning")
@@ -39,15 +39,15 @@ def near_duplicate_query(linted: Linted) -> RuleResult | None:
     return _duplicates(linted, list(_differing(linted, distinct)), "nearly the same text")
 
 
-def _duplicates(linted: Linted, found: list[tuple[str, ...]], what: str) -> RuleResult | None:
-    if not found:
+def _duplicates(linted: Linted, groups: list[tuple[str, ...]], what: str) -> RuleResult | None:
+    if not groups:
         return None
-    members = tuple(query_id for group in found for query_id in group)
-    first = found[0]
+    members = tuple(query_id for group in groups for query_id in group)
+    first = groups[0]
     text = quoted(linted.queries[first[0]].text, 60)
     return RuleResult(
         query_ids=members,
-        what=f"{plural(len(found), 'group')} of queries with {what} but different judgments: "
+        what=f"{plural(len(groups), 'group')} of queries with {what} but different judgments: "
         f'{counted_queries(first)} "{text}"',
         why="A ranker that sees only the text answers all of them alike: what it gains on one it "
         "loses on the other",

@@ -1,4 +1,4 @@
-"""Search endpoints: a real HTTP server on loopback, with its errors, slowness and half answers."""
+"""Search endpoints: a real HTTP server on loopback, with errors, slow and truncated answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECRET = "sesame-7f3a"
 
 
 class Server(ThreadingHTTPServer):
-    """Answers as a test says, and keeps what it was asked."""
+    """Answers as the test specifies, and keeps the requests."""
 
     daemon_threads = True
     answer: Callable[[Handler], None]
@@ -46,7 +46,7 @@ class Server(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # an answer is one packet, not two that wait for each other
+    wbufsize = -1  # send each answer as one packet, to avoid a delay between two
     server: Server
 
     def handle_any(self) -> None:
@@ -244,7 +244,7 @@ def test_a_wrong_answer_is_refused_with_the_address(
     with pytest.raises(RankerError, match=message) as refused:
         rank(http(f"{server.url}/web/_search", "elasticsearch"), GOLDEN)
     assert "failed on 2 of 2 queries, first on 'q1' \"red shoes\"" in str(refused.value)
-    is_ranking = "query 'q1'" in str(refused.value)  # the answer was read, and is no ranking
+    is_ranking = "query 'q1'" in str(refused.value)  # the answer was received, but is not a ranking
     assert is_ranking or f"POST {server.url}/web/_search" in str(refused.value)
 
 

@@ -1,4 +1,4 @@
-"""Models of learning to rank, asked by the real libraries."""
+"""Learning-to-rank models, and the real libraries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def golden(tmp_path: Path) -> GoldenSet:
 
 
 class Sum:
-    """Predicts the weighted sum of what it gets, and keeps it."""
+    """Predicts the weighted sum of its input, and keeps the input."""
 
     def __init__(self, *weights: float) -> None:
         self.weights = weights
@@ -120,7 +120,7 @@ def training() -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 @pytest.mark.oracle
 def test_lightgbm_reaches_the_ndcg_that_it_reports() -> None:
-    """Trained here as its authors' example is; the values are those of its own evaluation."""
+    """The model is trained like its authors' example; the values are from its own evaluation."""
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     features, grades, sizes = training()
     ranker = lightgbm.LGBMRanker(
@@ -144,7 +144,7 @@ def test_lightgbm_reaches_the_ndcg_that_it_reports() -> None:
 
 
 def estimators() -> list[Any]:
-    """Return a model of each library that is here."""
+    """Return a model of each installed library."""
     features, grades, sizes = training()
     query_ids = np.repeat(np.arange(len(sizes)), sizes)
     found: list[Any] = []

@@ -66,7 +66,7 @@ def test_the_model_can_use_texts_and_queries() -> None:
 
 
 class CrossEncoder:
-    """The two shapes in which a CrossEncoder of sentence-transformers is asked."""
+    """The two interfaces of a CrossEncoder of sentence-transformers."""
 
     def predict(self, sentences: list[tuple[str, str]]) -> np.ndarray:
         assert all(isinstance(pair, tuple) for pair in sentences)
@@ -86,7 +86,7 @@ def test_a_cross_encoder_is_called_by_its_own_interface() -> None:
 
 
 def test_the_real_cross_encoder_has_the_interface_of_our_double() -> None:
-    """Its weights cannot be had here; the two shapes are those that the double above has."""
+    """Without its weights, only the signatures are compared with those of the double above."""
     sentence_transformers = pytest.importorskip(
         "sentence_transformers", reason="sentence-transformers is not installed (it needs torch)"
     )

@@ -1,4 +1,4 @@
-"""PyTerrier style: DataFrames in and out."""
+"""Transformers like PyTerrier's: DataFrames in and out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rankings_of(ranker: object) -> dict[str, list[str]]:
 
 
 class Retrieve:
-    """What PyTerrier calls a transformer."""
+    """A transformer in PyTerrier's sense."""
 
     def __init__(self, found: Any = ROWS) -> None:
         self.found = found
