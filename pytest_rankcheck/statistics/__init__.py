@@ -1,1 +1,1 @@
-"""Paired statistics: is a difference real, how sure is it, how small a one could be seen."""
+"""Statistics of paired differences: tests, intervals, bounds and power."""

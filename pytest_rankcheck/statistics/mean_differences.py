@@ -1,7 +1,7 @@
-"""What paired differences say of their mean: how sure it is, and how small a fall would be seen.
+"""The mean of paired differences: its interval, its bounds and the smallest detectable fall.
 
-Student's t for intervals and bounds. The smallest detectable fall is that of a one-sided test with
-80% power, (z_{1-alpha} + z_{0.8}) s / sqrt(n), with quantiles of t for less than 50 queries (Cohen,
+Intervals and bounds use Student's t. The smallest detectable fall is that of a one-sided test with
+80% power, (z_{1-alpha} + z_{0.8}) s / sqrt(n), with quantiles of t for fewer than 50 queries (Cohen,
 Statistical Power Analysis, 1988; for retrieval: Sakai, Laboratory Experiments in IR, 2018, ch. 6).
 """
 
@@ -19,14 +19,14 @@ __all__ = ["POWER", "Differences"]
 
 POWER = 0.8
 _SAME = 1e-9
-"""Differences that vary by less vary by the rounding of binary fractions."""
+"""Differences with a smaller range count as equal, because of rounding."""
 _LARGE = 50
-"""From so many queries on, the normal quantiles are near enough for a plan."""
+"""From this number of queries on, normal quantiles are accurate enough for planning."""
 
 
 @dataclass(frozen=True)
 class Differences:
-    """The differences of queries, positive is better, ``[n]``; none of them NaN."""
+    """The differences of n queries, ``[n]``, without NaN; positive means better."""
 
     gains: FloatArray
 
@@ -37,17 +37,17 @@ class Differences:
 
     @property
     def count(self) -> int:
-        """How many there are, n."""
+        """The number of differences, n."""
         return len(self.gains)
 
     @cached_property
     def mean(self) -> float:
-        """Their mean; NaN if there are none."""
+        """The mean; NaN without any differences."""
         return float(np.mean(self.gains)) if self.count else math.nan
 
     @cached_property
     def deviation(self) -> float:
-        """Their standard deviation (n - 1); 0 where all are the same, NaN of fewer than two."""
+        """The standard deviation (n - 1); 0 if all differences are equal, NaN for fewer than two."""
         if self.count < 2:
             return math.nan
         are_same = float(np.ptp(self.gains)) < _SAME
@@ -65,23 +65,22 @@ class Differences:
 
     @property
     def effect(self) -> float:
-        """The mean in standard deviations (Cohen's d_z); NaN where nothing varies."""
+        """The mean in standard deviations (Cohen's d_z); NaN if all differences are equal."""
         return self.mean / self.deviation if self.deviation > 0 else math.nan
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the two-sided confidence interval of the mean; NaN of fewer than two."""
+        """Return the two-sided confidence interval of the mean; NaN for fewer than two."""
         half = self._t(0.5 + level / 2) * self.error if self.count > 1 else math.nan
         return self.mean - half, self.mean + half
 
     def lower_bound(self, alpha: float) -> float:
-        """Return the one-sided lower confidence bound of the mean; NaN of fewer than two."""
+        """Return the one-sided lower confidence bound of the mean; NaN for fewer than two."""
         return self.interval(1 - 2 * alpha)[0]
 
     def noninferiority_p(self, margin: float) -> float:
-        """Return p of the hypothesis that the mean is at or below ``-margin``; NaN of one query.
+        """Return p of the hypothesis that the mean is at or below ``-margin``; NaN for one query.
 
-        Small where the mean is surely above. It is at most alpha exactly where `lower_bound` of
-        alpha is above ``-margin``.
+        It is at most alpha if and only if `lower_bound` of alpha is above ``-margin``.
         """
         if self.count < 2 or math.isnan(self.error):
             return math.nan
@@ -92,9 +91,9 @@ class Differences:
         return float(1 - stdtr(self.degrees, (self.mean + margin) / self.error))
 
     def smallest_detectable(self, alpha: float = 0.05) -> float:
-        """Return the smallest fall that a test at ``alpha`` detects four times in five.
+        """Return the smallest fall that a test at ``alpha`` detects with a power of 80%.
 
-        NaN where fewer than two queries, or no differences that vary, tell nothing of it.
+        NaN for fewer than two queries, or if all differences are equal.
         """
         if not self.deviation > 0:
             return math.nan
@@ -102,7 +101,7 @@ class Differences:
         return quantiles * self.error
 
     def needed(self, fall: float, alpha: float = 0.05) -> float:
-        """Return how many such queries would detect a fall four times in five; NaN as above."""
+        """Return the number of queries that detect a fall with a power of 80%; NaN as above."""
         if not self.deviation > 0 or not fall > 0:
             return math.nan
         from scipy.special import ndtri

@@ -1,4 +1,4 @@
-"""The tests that can be chosen: one-sided p of a fall, from the differences of queries."""
+"""The available paired tests: the one-sided p of a fall, from the differences of queries."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PairedTest = Literal["sign_flip", "t", "wilcoxon", "bootstrap"]
 
 
 def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
-    """Return the chance of a fall at least so large if nothing had changed, in [0, 1].
+    """Return the probability of a fall at least this large if nothing had changed, in [0, 1].
 
     Args:
-        gains: the difference of each query, positive is better, ``[n]``; NaN is left out.
+        gains: the difference of each query, ``[n]``; positive means better, NaN is ignored.
         test: ``"sign_flip"``; Student's paired ``"t"``; ``"wilcoxon"``, the signed-rank test; or
             ``"bootstrap"`` of the mean, shifted to zero (Sakai, SIGIR 2006).
     """
@@ -36,7 +36,7 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
     if test == "bootstrap":
         return _bootstrap(differences)
     if differences.count < 2 or not differences.deviation > 0:
-        return sign_flip_test(differences.gains).p  # the others divide by what is zero here
+        return sign_flip_test(differences.gains).p  # the other tests would divide by zero
     from scipy import stats
 
     if test == "t":
@@ -45,7 +45,7 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
 
 
 def _bootstrap(differences: Differences) -> float:
-    """Return p of the bootstrap: how often means of resampled, centred differences are as low."""
+    """Return p of the bootstrap: how often resampled, centred differences have so low a mean."""
     centred = differences.gains - differences.mean
     count = differences.count
     raw = np.random.PCG64(seed_of(whole_gains(differences.gains)))
@@ -58,10 +58,11 @@ def _bootstrap(differences: Differences) -> float:
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Return p-values that hold for all of them together (Holm, Scand. J. Statist. 1979).
+    """Return p-values adjusted for multiple testing (Holm, Scand. J. Statist. 1979).
 
-    Of a family of m, the smallest is multiplied by m, the next by m - 1, and so on; none becomes
-    smaller than one before it, nor larger than 1. NaN stays, and counts in no family.
+    In a family of m, the smallest p is multiplied by m, the next by m - 1, and so on. An adjusted
+    value is at least as large as the one before it, and at most 1. NaN stays NaN and does not count
+    in the family.
     """
     counted = [place for place, p in enumerate(p_values) if not np.isnan(p)]
     adjusted = list(p_values)

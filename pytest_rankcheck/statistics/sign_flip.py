@@ -1,7 +1,7 @@
-"""The paired sign-flip test: how often would chance alone make the mean fall so far?
+"""The paired sign-flip test: how often would chance alone cause a fall of the mean this large?
 
-If a change did nothing, each query's difference could as well have had the other sign. The test
-counts the assignments of signs under which the fall is at least as large as the one observed
+If a change had no effect, each query's difference could equally well have the other sign. The test
+counts the assignments of signs for which the fall is at least as large as the observed one
 (Fisher, The Design of Experiments, 1935; for retrieval: Smucker, Allan and Carterette, CIKM 2007).
 """
 
@@ -16,44 +16,44 @@ from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 __all__ = ["DRAWS", "SignFlip", "seed_of", "sign_flip_test", "whole_gains"]
 
 DRAWS = 10_000
-"""Assignments of signs that are drawn where there are too many to try all."""
+"""The number of random sign assignments, used when there are too many to try all."""
 
 _MOST_EXACT = 16
-"""So many differences, at most, have all their assignments tried: 65,536."""
+"""The largest number of differences for which all assignments are tried: 65,536."""
 _GROUP = 8
-"""Differences whose signs are one byte."""
+"""The number of differences whose signs fit in one byte."""
 _SIGNS = 1 - 2 * ((np.arange(256) >> np.arange(_GROUP)[:, np.newaxis]) & 1)
-"""``[8, 256]`` the signs of eight values that each byte draws; the lowest bit is the first's."""
+"""``[8, 256]`` the signs of eight values for each byte; the lowest bit is the first sign."""
 _UNIT = 1e-6
 _LARGEST_SUM = 2.0**62
 
 
 @dataclass(frozen=True, slots=True)
 class SignFlip:
-    """What the test found."""
+    """The result of the test."""
 
     p: float
-    """One-sided: the chance of a fall at least so large, in (0, 1]."""
+    """One-sided: the probability of a fall at least this large, in (0, 1]."""
     changed: int
-    """How many differences are not zero."""
+    """The number of differences that are not zero."""
     is_exact: bool
-    """Whether all assignments were tried; else 10,000 were drawn."""
+    """Whether all assignments were tried; otherwise 10,000 were drawn."""
 
     @property
     def smallest_p(self) -> float:
-        """The smallest p that so few changed queries could have given."""
+        """The smallest possible p with this number of changed queries."""
         return 2.0**-self.changed if self.is_exact else 1 / (DRAWS + 1)
 
 
 def sign_flip_test(gains: FloatArray) -> SignFlip:
-    """Test whether the mean of ``gains`` is below zero by more than chance.
+    """Test whether the mean of ``gains`` is below zero by more than chance explains.
 
-    The same values give the same p on every machine, in every order and with every numpy: sums are
-    of whole numbers (of 1e-6, to which values are recorded), and the signs are drawn from the raw
-    bits of a generator that the values themselves seed.
+    The same values give the same p on every machine, in any order and with every version of numpy:
+    sums use whole numbers (units of 1e-6, the precision of recorded values), and the signs are the
+    raw bits of a generator that is seeded with the values.
 
     Args:
-        gains: the difference of each query, positive is better, ``[n]``; NaN is left out.
+        gains: the difference of each query, ``[n]``; positive means better, NaN is ignored.
     """
     falls = -whole_gains(gains)
     changed = len(falls)
@@ -66,9 +66,9 @@ def sign_flip_test(gains: FloatArray) -> SignFlip:
 
 
 def whole_gains(gains: FloatArray) -> IntArray:
-    """Return the gains that are not zero as whole numbers of 1e-6, sorted.
+    """Return the nonzero gains as whole numbers in units of 1e-6, sorted.
 
-    Larger units where their sum would not fit into 62 bits.
+    The unit is larger if their sum would not fit in 62 bits.
     """
     finite = gains[np.isfinite(gains)]
     unit = max(_UNIT, float(np.abs(finite).sum()) / _LARGEST_SUM)
@@ -77,14 +77,14 @@ def whole_gains(gains: FloatArray) -> IntArray:
 
 
 def seed_of(whole: IntArray) -> int:
-    """Return a seed that follows from the values alone."""
-    import hashlib  # loads OpenSSL, for those who test
+    """Return a seed that depends only on the values."""
+    import hashlib  # imported late, because it loads OpenSSL
 
     return int.from_bytes(hashlib.sha256(whole.astype("<i8").tobytes()).digest(), "big")
 
 
 def _all_sums(values: IntArray) -> IntArray:
-    """Return the sums under every assignment of signs, ``[2^n]``; the first is as observed."""
+    """Return the sums for all assignments of signs, ``[2^n]``, the observed one first."""
     sums = np.zeros(1, dtype=np.int64)
     for value in values.tolist():
         sums = np.concatenate((sums + value, sums - value))
@@ -92,9 +92,9 @@ def _all_sums(values: IntArray) -> IntArray:
 
 
 def _drawn_sums(values: IntArray) -> IntArray:
-    """Return the sums under assignments of signs that are drawn, ``[DRAWS]``.
+    """Return the sums for random assignments of signs, ``[DRAWS]``.
 
-    A byte draws the signs of eight values, whose 256 sums are in a table: one look-up for eight.
+    A random byte gives the signs of eight values; a table has their 256 possible sums.
     """
     groups = -(-len(values) // _GROUP)
     raw = np.random.PCG64(seed_of(values)).random_raw(-(-DRAWS * groups // 8))
@@ -103,6 +103,6 @@ def _drawn_sums(values: IntArray) -> IntArray:
     tables = padded.reshape(groups, _GROUP) @ _SIGNS
     totals, part = np.zeros(DRAWS, dtype=np.int64), np.empty(DRAWS, dtype=np.int64)
     for table, signs in zip(tables, drawn, strict=True):
-        # "clip" only because the default mode copies; a byte is never outside the table.
+        # "clip" only because the default mode copies; a byte never exceeds the table.
         totals += np.take(table, signs, out=part, mode="clip")
     return totals

@@ -1,6 +1,6 @@
-"""Two samples of different queries or sessions: how sure the difference of their means is.
+"""Two samples of different queries or sessions: the difference of their means.
 
-Welch's t: the standard error is sqrt(s0^2 / n0 + s1^2 / n1), with the degrees of freedom of Welch
+Welch's t is used: the standard error is sqrt(s0^2 / n0 + s1^2 / n1), with the degrees of freedom of Welch
 (The generalization of Student's problem, Biometrika 34, 1947) and Satterthwaite.
 """
 
@@ -23,11 +23,11 @@ class TwoSamples(Differences):
     """What is said of `Differences`, of two samples: ``gains`` are the values now, ``[n1]``."""
 
     before: FloatArray
-    """The values before, ``[n0]``; in both samples positive is better."""
+    """The values before, ``[n0]``; in both samples a higher value means better."""
 
     @property
     def count(self) -> int:
-        """How many there are in both, n0 + n1."""
+        """The number of values in both samples, n0 + n1."""
         return len(self.gains) + len(self.before)
 
     @cached_property
@@ -39,7 +39,7 @@ class TwoSamples(Differences):
 
     @cached_property
     def _variances(self) -> tuple[float, float]:
-        """The variance of the mean of each sample; NaN of fewer than two."""
+        """The variance of the mean of each sample; NaN for fewer than two values."""
         samples = (self.before, self.gains)
         first, second = (
             float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else math.nan for one in samples
@@ -48,12 +48,12 @@ class TwoSamples(Differences):
 
     @cached_property
     def deviation(self) -> float:
-        """The standard error times sqrt(n0 + n1), as if the differences had been of pairs."""
+        """The standard error times sqrt(n0 + n1): that of paired differences with the same error."""
         return math.sqrt(sum(self._variances) * self.count)
 
     @property
     def effect(self) -> float:
-        """The difference in standard deviations, pooled of both samples (Cohen's d)."""
+        """The difference in pooled standard deviations of both samples (Cohen's d)."""
         sizes = (len(self.before), len(self.gains))
         if min(sizes) < 2:
             return math.nan
@@ -71,7 +71,7 @@ class TwoSamples(Differences):
         return sum(self._variances) ** 2 / spread if spread > 0 else self.count - 2
 
     def p_of_fall(self) -> float:
-        """Return the one-sided p of Welch's t-test that the mean fell; NaN if it cannot be told."""
+        """Return the one-sided p of Welch's t-test that the mean fell; NaN if undefined."""
         if not self.error > 0:
             return math.nan if math.isnan(self.error) else float(self.mean >= 0)
         from scipy.special import stdtr

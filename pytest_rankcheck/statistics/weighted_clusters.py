@@ -1,8 +1,8 @@
-"""Queries that weigh differently or belong together: the independent units that tests need.
+"""Weighted and clustered queries, reduced to the independent units that tests need.
 
 The weighted mean is m = sum w_i g_i / sum w_i. Queries of one cluster (a session, a user) are not
-independent of each other, clusters are; so everything is added up within each of the C clusters.
-Without weights and clusters, each function returns the gains as they are.
+independent of each other, but clusters are, so values are summed within each of the C clusters.
+Without weights and clusters, each function returns the gains unchanged.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ __all__ = ["contributions", "linearised"]
 def contributions(
     gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None
 ) -> FloatArray:
-    """Return what each cluster adds to the mean, times C, ``[C]``; their mean is that of the gains.
+    """Return the contribution of each cluster to the mean, times C, ``[C]``.
 
-    If a change did nothing, each of them could as well have had the other sign, whatever its size:
-    that is what a sign-flip test asks for.
+    Their mean is the weighted mean of the gains. If a change had no effect, each contribution could
+    equally well have the other sign, which is what a sign-flip test requires.
 
     Args:
-        gains: the difference of each query, ``[n]``, none of them NaN.
-        weights: how much each counts, ``[n]``; None: all the same.
-        clusters: the number of each query's cluster, ``[n]``; None: each is one.
+        gains: the difference of each query, ``[n]``, without NaN.
+        weights: the weight of each query, ``[n]``; None if all are equal.
+        clusters: the number of each query's cluster, ``[n]``; None if each query is a cluster.
     """
     if (weights is None and clusters is None) or not gains.size:
         return gains
@@ -39,8 +39,8 @@ def linearised(
 
     Taylor linearisation of the ratio: m + C sum over the cluster of w_i (g_i - m) / sum w (Cochran,
     Sampling Techniques, 1977, section 6.3; Deng, Knoblich and Lu, Applying the delta method in
-    metric analytics, KDD 2018, section 3.2). Sizes and weights of clusters vary too, and that is
-    in it.
+    metric analytics, KDD 2018, section 3.2). This accounts for the
+    varying sizes and weights of clusters.
     """
     if (weights is None and clusters is None) or not gains.size:
         return gains
@@ -49,7 +49,7 @@ def linearised(
 
 
 def _added(gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None) -> FloatArray:
-    """Return the weighted sum of the gains of each cluster, times C over the sum of weights."""
+    """Return the weighted sum of the gains in each cluster, times C / (sum of weights)."""
     share = np.ones_like(gains) if weights is None else weights
     codes: IntArray = np.arange(len(gains))
     if clusters is not None:
