@@ -1,1 +1,1 @@
-"""Checks of what a ranker does, beside how good it is on average."""
+"""Checks of how a ranker behaves, apart from its average quality."""

@@ -1,4 +1,4 @@
-"""Asking a ranker more than once, in one way and in another."""
+"""Asking a ranker more than once, and comparing its answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["AnswerDifference", "RepeatedRanker", "answer_differences"]
 
 @dataclass(frozen=True, slots=True)
 class RepeatedRanker:
-    """A ranker, and the conditions under which it is asked: those of ``rank``."""
+    """A ranker and the conditions of each request, as in ``rank``."""
 
     adapter: Adapter
     depth: int = DEFAULT_DEPTH
@@ -34,25 +34,25 @@ class RepeatedRanker:
         """Return a ranker under the conditions that the options of ``rank`` set.
 
         Raises:
-            ConfigurationError: an option is none of ``rank``, or the golden set is none.
-            RankerError: it is no ranker.
+            ConfigurationError: an option is unknown, or ``golden`` is not a GoldenSet.
+            RankerError: ``ranker`` is not a ranker.
         """
         if not isinstance(golden, GoldenSet):
             raise ConfigurationError(
-                f"the golden set is {quoted(type(golden).__name__)}; give the fixtures ranker and "
-                "golden_set, in this order"
+                f"the golden set is a {quoted(type(golden).__name__)}; pass the fixtures ranker "
+                "and golden_set, in this order"
             )
-        known = list(RankOptions.__annotations__)
+        names = list(RankOptions.__annotations__)
         for name in options:
-            if name not in known:
+            if name not in names:
                 raise ConfigurationError(
-                    f"there is no option '{quoted(name)}'{suggestion(name, known)}; those of rank "
-                    f"are taken: {', '.join(known)}"
+                    f"unknown option '{quoted(name)}'{suggestion(name, names)}; the options "
+                    f"are those of rank: {', '.join(names)}"
                 )
         return cls(adapter_of(ranker), **options)
 
     def first_run(self, golden: GoldenSet) -> Run:
-        """Return the run that all others are compared with.
+        """Return the run with which all others are compared.
 
         Raises:
             RankerError: the ranker fails on a query.
@@ -78,7 +78,7 @@ class RepeatedRanker:
         return run
 
     def rerun(self, golden: GoldenSet) -> Attempt:
-        """Return what the ranker answers now, be it that it fails."""
+        """Return what the ranker answers now, including failures."""
         task = RankingTask(
             golden,
             self.depth,
@@ -89,7 +89,7 @@ class RepeatedRanker:
         )
         try:
             return attempted(self.adapter, task, self.ties, self.duplicates)
-        except Exception as error:  # what makes all queries impossible, it did not before
+        except Exception as error:  # it fails on all queries, unlike before
             return Attempt(Run({}), {query.id: error for query in golden})
 
     def with_adapter(self, adapter: Adapter) -> RepeatedRanker:
@@ -99,7 +99,7 @@ class RepeatedRanker:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDifference:
-    """A query that was ranked differently, or failed, when it was asked in another way."""
+    """A query that was ranked differently, or failed, when it was asked in a different way."""
 
     query_id: str
     how: str
@@ -110,11 +110,11 @@ class AnswerDifference:
 
 
 def answer_differences(run: Run, attempt: Attempt, how: str) -> Mapping[str, AnswerDifference]:
-    """Return the queries that are ranked otherwise than in ``run``, or that fail."""
-    found: dict[str, AnswerDifference] = {}
+    """Return the queries that fail or are ranked differently than in ``run``."""
+    differences: dict[str, AnswerDifference] = {}
     for query_id in (*attempt.failures, *attempt.run):
         before, after = run.get(query_id), attempt.run.get(query_id)
         failure = attempt.failures.get(query_id)
         if failure is not None or before != after:
-            found[query_id] = AnswerDifference(query_id, how, before, after, failure)
-    return found
+            differences[query_id] = AnswerDifference(query_id, how, before, after, failure)
+    return differences

@@ -1,4 +1,4 @@
-"""Does a ranker answer the same, whenever, in which order and together with what it is asked?"""
+"""Check that a ranker gives the same answers in any order, batch and thread."""
 
 from __future__ import annotations
 
@@ -33,67 +33,67 @@ __all__ = [
 ]
 
 Condition = Literal["repeats", "batch", "order", "candidates", "threads"]
-"""What must not matter: that a query was asked before, with how many others it is asked at once, in
-which order queries are asked, in which order a reranker gets its candidates, and from how many
-threads. In this order they are looked at: each also varies some of those before it."""
+"""What must not matter: earlier requests, the batch size, the order of the queries, the order of a
+reranker's candidates, and the number of threads. They are checked in this order, because each one
+also varies some of those before it."""
 
 VARIED: tuple[Condition, ...] = get_args(Condition)[1:]
-"""The conditions that are varied, beside asking again."""
+"""The conditions other than repeated requests."""
 
 AskedWays = Iterator[tuple[str, Attempt]]
-"""In which way the ranker was asked, and what it answered."""
+"""How the ranker was asked, and what it answered."""
 
 _ORDERS: dict[str, Reorder] = {
     "in reverse": lambda places: places[::-1],
     "every second one first": lambda places: [*places[1::2], *places[::2]],
 }
 _THREADS_MEET = 0.2
-"""Seconds that threads ask at least, each for all queries again and again."""
+"""The shortest time, in seconds, for which each thread asks for all queries again and again."""
 _SWITCH_INTERVAL = 1e-5
-"""Seconds after which Python changes to another thread: short, so that races show."""
+"""Seconds after which Python switches threads: short, so that races become visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionResult:
-    """What was found under one condition."""
+    """The result for one condition."""
 
     condition: Condition
     ways: Sequence[str] = ()
     """How the ranker was asked."""
     queries: int = 0
-    """How many queries were compared."""
+    """The number of compared queries."""
     differences: Sequence[AnswerDifference] = ()
-    """A query each, the first of its differences."""
+    """The first difference of each query that has one."""
     skipped: str = ""
-    """Why nothing was compared."""
+    """Why nothing was compared; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeterminismResult:
-    """What was found under all conditions."""
+    """The results for all conditions."""
 
     ranker: str
     conditions: Sequence[ConditionResult]
 
     @property
     def broken(self) -> Sequence[ConditionResult]:
-        """The conditions that made a difference."""
-        return [one for one in self.conditions if one.differences]
+        """The results of the conditions that made a difference."""
+        return [result for result in self.conditions if result.differences]
 
 
 @dataclass(frozen=True, slots=True)
 class DeterminismOptions:
-    """In how many ways a ranker is asked.
+    """The ways in which a ranker is asked.
 
     Raises:
-        ConfigurationError: a number is out of its range, or there is no such condition.
+        ConfigurationError: a number is out of range, or a condition is unknown.
     """
 
     repeats: int = 3
     insensitive_to: Sequence[Condition] = VARIED
     threads: int = 4
     batch_sizes: Sequence[int] = ()
-    """How many queries at once, for a ranker so asked; none: 1, and half of the ranker's own."""
+    """Batch sizes for a ranker of batches; if empty, 1 and half of the ranker's own size."""
 
     def __post_init__(self) -> None:
         numbers: Mapping[str, tuple[object, int]] = {
@@ -120,8 +120,8 @@ def check_determinism(
 ) -> DeterminismResult:
     """Ask a ranker for the same queries in several ways, and compare with the first answers.
 
-    A query that is ranked differently under one condition says nothing about the next, which are
-    looked at on the other queries: what is drawn at random would break all of them.
+    A query that differs under one condition is left out of the later ones: otherwise a random
+    ranker would break them all.
 
     Raises:
         RankerError: the ranker fails when it is asked for the first time.
@@ -130,26 +130,27 @@ def check_determinism(
     __tracebackhide__ = True
     run = ranker.first_run(golden)
     stable = list(run.query_ids)
-    found: list[ConditionResult] = []
+    results: list[ConditionResult] = []
     for condition in _in_turn(ways.insensitive_to, ranker):
         skipped = _not_applicable(condition, ranker, golden)
         if not skipped and not stable:
             skipped = "no query is left that was always ranked the same"
         if skipped:
-            found.append(ConditionResult(condition, skipped=skipped))
+            results.append(ConditionResult(condition, skipped=skipped))
             continue
         asked = _asked(condition, ranker, golden, ways, run)
-        found.append(_compared(condition, run, asked, stable))
-        broken = {difference.query_id for difference in found[-1].differences}
+        results.append(_compared(condition, run, asked, stable))
+        broken = {difference.query_id for difference in results[-1].differences}
         stable = [query_id for query_id in stable if query_id not in broken]
-    return DeterminismResult(ranker.adapter.name, found)
+    return DeterminismResult(ranker.adapter.name, results)
 
 
 def _in_turn(wanted: Sequence[Condition], ranker: RepeatedRanker) -> Iterator[Condition]:
-    """Yield the conditions, those first that vary nothing else."""
+    """Yield the conditions, starting with those that vary nothing else."""
     yield "repeats"
     varied = [condition for condition in VARIED if condition in wanted]
-    if isinstance(ranker.adapter, ConcurrentAdapter):  # in any other order, other queries meet, too
+    # Another order also changes which queries an async ranker answers together.
+    if isinstance(ranker.adapter, ConcurrentAdapter):
         varied.sort(key=lambda condition: condition != "threads")
     yield from varied
 
@@ -178,12 +179,14 @@ def _compared(
 ) -> ConditionResult:
     """Compare the answers to some queries with those of the first run."""
     ways: dict[str, None] = {}
-    found: dict[str, AnswerDifference] = {}
+    first_differences: dict[str, AnswerDifference] = {}
     for how, attempt in asked:
         ways[how] = None
         for query_id, difference in answer_differences(run, attempt, how).items():
-            found.setdefault(query_id, difference)
-    differing = [found[query_id] for query_id in query_ids if query_id in found]
+            first_differences.setdefault(query_id, difference)
+    differing = [
+        first_differences[query_id] for query_id in query_ids if query_id in first_differences
+    ]
     return ConditionResult(condition, tuple(ways), len(query_ids), differing)
 
 
@@ -199,7 +202,7 @@ def _orders(ranker: RepeatedRanker, golden: GoldenSet) -> AskedWays:
 
 
 def _batches(ranker: RepeatedRanker, golden: GoldenSet, sizes: Sequence[int]) -> AskedWays:
-    # Never more at once than it is made for: that may not fit into its memory.
+    # Never exceed the ranker's own size: larger batches may not fit into its memory.
     own = _own_size(ranker, golden)
     for size in sizes or dict.fromkeys((1, (own + 1) // 2)):
         adapter = ranker.adapter.with_size(size)
@@ -215,10 +218,10 @@ def _candidates(ranker: RepeatedRanker, golden: GoldenSet) -> AskedWays:
 
 
 def _threads(ranker: RepeatedRanker, golden: GoldenSet, threads: int, run: Run) -> AskedWays:
-    """Ask from several threads at the same time, each for all queries and from another on.
+    """Ask from several threads at once, each for all queries but starting at a different one.
 
-    A ranker that is done at once is asked for some time, so that the threads do meet. What is
-    async runs in one thread; it is asked for one query at a time instead.
+    A fast ranker is asked repeatedly for a short time, so that the threads overlap. An async ranker
+    runs in a single thread, so it is asked for one query at a time instead.
     """
     if isinstance(ranker.adapter, ConcurrentAdapter):
         yield "one at a time", replace(ranker, concurrency=1).rerun(golden)
@@ -246,7 +249,7 @@ def _threads(ranker: RepeatedRanker, golden: GoldenSet, threads: int, run: Run) 
 
 
 def _not_applicable(condition: Condition, ranker: RepeatedRanker, golden: GoldenSet) -> str:
-    """Return why a condition cannot be varied; nothing if it can."""
+    """Return why a condition cannot be varied, or an empty text if it can."""
     adapter = ranker.adapter
     match condition:
         case "order" if len(golden) == 1:

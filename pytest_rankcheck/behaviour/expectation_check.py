@@ -1,4 +1,4 @@
-"""Checking what is expected of single queries against a run."""
+"""Checking the expectations on single queries against a run."""
 
 from __future__ import annotations
 
@@ -23,60 +23,60 @@ __all__ = ["ExpectationResult", "ExpectationStatus", "check_expectations"]
 
 
 class ExpectationStatus(StrEnum):
-    """What became of an expectation."""
+    """The outcome of an expectation."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
     KNOWN = "known failure"
-    """It does not hold, and that is known."""
+    """It does not hold, as its mark says."""
     FIXED = "known failure that holds"
-    """It holds, though it is marked as a known failure: the mark has to go."""
+    """It holds although it is marked as a known failure: the mark must be removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectationResult:
-    """An expectation with what the run says to it."""
+    """An expectation and its outcome on a run."""
 
     expectation: Expectation
     holds: bool
     ranks: Mapping[str, int | None]
-    """The rank of each document that it names, None for one that is not ranked; those that speak
-    against it first."""
+    """The rank of each document that the expectation names, or None if unranked; documents that
+    violate it come first."""
 
     @property
     def status(self) -> ExpectationStatus:
-        """What became of it."""
+        """The outcome of the expectation."""
         if self.expectation.known_failure is not None:
             return ExpectationStatus.FIXED if self.holds else ExpectationStatus.KNOWN
         return ExpectationStatus.HOLDS if self.holds else ExpectationStatus.VIOLATED
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something has to be done: it is violated, or fixed and still marked."""
+        """Whether action is needed: it is violated, or holds but is still marked as a failure."""
         return self.status in (ExpectationStatus.VIOLATED, ExpectationStatus.FIXED)
 
     @property
     def fails(self) -> bool:
-        """Whether that fails its test, and is not only shown."""
+        """Whether the outcome fails the test, and is not only reported."""
         return self.is_wrong and self.expectation.severity == "error"
 
 
 def check_expectations(
     run: Run, golden: GoldenSet, expectations: Sequence[Expectation]
 ) -> list[ExpectationResult]:
-    """Return what the run says to each expectation, in the golden set's order.
+    """Return the outcome of each expectation, in the golden set's order.
 
-    A query that the run lacks has an empty ranking: files of runs cannot say it otherwise.
+    A query that is missing from the run counts as an empty ranking, because run files cannot
+    contain empty rankings.
 
     Raises:
-        GoldenSetError: an expectation is of a query that is not there, or some contradict each
-            other.
-        ConfigurationError: an expectation looks further down than the ranker was asked.
+        GoldenSetError: an expectation has an unknown query, or expectations contradict each other.
+        ConfigurationError: an expectation goes deeper than the ranker was asked for.
         RunError: the run and the golden set share no query.
     """
     by_query: dict[str, list[Expectation]] = {}
-    for one in expectations:
-        by_query.setdefault(one.query, []).append(one)
+    for expectation in expectations:
+        by_query.setdefault(expectation.query, []).append(expectation)
     _check_queries(by_query, golden)
     _check_depth(expectations, run)
     if len(run) and not any(query_id in run for query_id in golden.query_ids):
@@ -86,9 +86,9 @@ def check_expectations(
             "are the ids of the same kind?"
         )
     return [
-        _checked(one, run.get(query_id))
+        _outcome(expectation, run.get(query_id))
         for query_id in golden.query_ids
-        for one in by_query.get(query_id, ())
+        for expectation in by_query.get(query_id, ())
     ]
 
 
@@ -118,11 +118,11 @@ def _check_depth(expectations: Sequence[Expectation], run: Run) -> None:
             )
 
 
-def _checked(one: Expectation, ranking: Sequence[str]) -> ExpectationResult:
-    named = (*one.documents, *one.others)
-    found = {doc_id: rank for rank, doc_id in enumerate(ranking, 1) if doc_id in named}
-    against = _against(one, found)
-    match one.kind:
+def _outcome(expectation: Expectation, ranking: Sequence[str]) -> ExpectationResult:
+    named = (*expectation.documents, *expectation.others)
+    ranks = {doc_id: rank for rank, doc_id in enumerate(ranking, 1) if doc_id in named}
+    against = _violating(expectation, ranks)
+    match expectation.kind:
         case "some_results":
             holds = bool(ranking)
         case "no_results":
@@ -130,26 +130,34 @@ def _checked(one: Expectation, ranking: Sequence[str]) -> ExpectationResult:
         case _:
             holds = not against
     ordered = dict.fromkeys((*against, *named))
-    return ExpectationResult(one, holds, {doc_id: found.get(doc_id) for doc_id in ordered})
+    return ExpectationResult(expectation, holds, {doc_id: ranks.get(doc_id) for doc_id in ordered})
 
 
-def _against(one: Expectation, ranks: Mapping[str, int]) -> list[str]:
-    """Return the documents that speak against an expectation."""
-    match one.kind:
+def _violating(expectation: Expectation, ranks: Mapping[str, int]) -> list[str]:
+    """Return the documents that violate an expectation."""
+    match expectation.kind:
         case "in_top":
-            return [doc_id for doc_id in one.documents if not _within(ranks.get(doc_id), one.k)]
+            return [
+                doc_id
+                for doc_id in expectation.documents
+                if not _within(ranks.get(doc_id), expectation.k)
+            ]
         case "not_in_top":
-            return [doc_id for doc_id in one.documents if _within(ranks.get(doc_id), one.k)]
+            return [
+                doc_id
+                for doc_id in expectation.documents
+                if _within(ranks.get(doc_id), expectation.k)
+            ]
         case "above" | "before":
-            # What is not ranked stands below all that is, and above nothing.
-            first = min((ranks[doc] for doc in one.others if doc in ranks), default=None)
+            # An unranked document counts as below all ranked documents.
+            first = min((ranks[doc] for doc in expectation.others if doc in ranks), default=None)
             late = [
                 doc_id
-                for doc_id in one.documents
+                for doc_id in expectation.documents
                 if doc_id not in ranks or (first is not None and ranks[doc_id] > first)
             ]
             last = max((ranks[doc] for doc in late if doc in ranks), default=0)
-            early = [doc for doc in one.others if doc in ranks and ranks[doc] < last]
+            early = [doc for doc in expectation.others if doc in ranks and ranks[doc] < last]
             return [*late, *early]
     return []
 

@@ -1,4 +1,4 @@
-"""How far the answers to perturbed queries may be from those to the queries as they are."""
+"""Limits on how much the answers to perturbed queries may differ from the original answers."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 __all__ = ["Direction", "DirectionLimits", "DirectionScope", "InvarianceLimits"]
 
 Direction = Literal["not_better", "not_worse"]
-"""Where a metric may not go when a query is perturbed."""
+"""The direction in which a metric may not change when a query is perturbed."""
 
 DirectionScope = Literal["query", "mean"]
 
 
 @dataclass(frozen=True, slots=True)
 class InvarianceLimits:
-    """What an invariance allows; None is no limit.
+    """The limits of an invariance check; None means no limit.
 
     Raises:
-        ConfigurationError: a limit is not possible.
+        ConfigurationError: a limit is invalid.
     """
 
     min_rbo: float | None = None
-    """The least RBO of any query; 1 means that no ranking may change at all."""
+    """The lowest allowed RBO of any query; 1 means that no ranking may change."""
     min_mean_rbo: float | None = None
     max_drop: float | None = None
-    """The largest fall of the metric of any query."""
+    """The largest allowed fall of the metric of any query."""
     max_mean_drop: float | None = None
     allowed_queries: int = 0
-    """How many queries may be beyond the limits of a single one."""
+    """How many queries may exceed the limits for single queries."""
 
     def __post_init__(self) -> None:
         for what in ("min_rbo", "min_mean_rbo"):
@@ -47,51 +47,52 @@ class InvarianceLimits:
 
     @property
     def on_metric(self) -> bool:
-        """Whether the metric counts."""
+        """Whether the metric is limited."""
         return self.max_drop is not None or self.max_mean_drop is not None
 
     @property
     def on_rbo(self) -> bool:
-        """Whether the likeness of rankings counts."""
+        """Whether the similarity of rankings is limited."""
         return self.min_rbo is not None or self.min_mean_rbo is not None
 
     def is_unlike(self, trial: PerturbedQuery) -> bool:
-        """Whether the two rankings are less alike than they may be."""
+        """Whether the two rankings are less similar than allowed."""
         if self.min_rbo is None:
             return False
-        # Far down, a change is smaller than any slack: what must be the same is compared as such.
+        # A change far down the ranking is smaller than the slack, so compare the rankings directly.
         must_be_same = self.min_rbo >= 1 and trial.before != trial.after
         return must_be_same or trial.rbo < self.min_rbo - SLACK
 
     def is_drop(self, trial: PerturbedQuery) -> bool:
-        """Whether the metric falls by more than it may."""
+        """Whether the metric falls by more than allowed."""
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
-    def beyond(self, found: PerturbationResult) -> Mapping[str, Sequence[PerturbedQuery]]:
-        """Return the queries that are beyond a limit, with the trials that are."""
-        return _those(
-            found, lambda one: bool(one.failure) or self.is_unlike(one) or self.is_drop(one)
+    def beyond(self, result: PerturbationResult) -> Mapping[str, Sequence[PerturbedQuery]]:
+        """Return the queries that exceed a limit, with the trials that do."""
+        return _exceeding(
+            result,
+            lambda trial: bool(trial.failure) or self.is_unlike(trial) or self.is_drop(trial),
         )
 
-    def mean_is_unlike(self, found: PerturbationResult) -> bool:
+    def mean_is_unlike(self, result: PerturbationResult) -> bool:
         """Whether the mean RBO is below its limit."""
-        return self.min_mean_rbo is not None and found.mean_rbo < self.min_mean_rbo - SLACK
+        return self.min_mean_rbo is not None and result.mean_rbo < self.min_mean_rbo - SLACK
 
-    def mean_is_drop(self, found: PerturbationResult) -> bool:
-        """Whether the mean of the metric falls by more than it may."""
-        return self.max_mean_drop is not None and -found.mean_gain > self.max_mean_drop + SLACK
+    def mean_is_drop(self, result: PerturbationResult) -> bool:
+        """Whether the mean of the metric falls by more than allowed."""
+        return self.max_mean_drop is not None and -result.mean_gain > self.max_mean_drop + SLACK
 
-    def fails(self, found: PerturbationResult) -> bool:
-        """Whether something is beyond its limit; an error of the ranker always is."""
+    def fails(self, result: PerturbationResult) -> bool:
+        """Whether any limit is exceeded; an error of the ranker always fails."""
         return (
-            any(one.failure for one in found.trials)
-            or len(self.beyond(found)) > self.allowed_queries
-            or self.mean_is_unlike(found)
-            or self.mean_is_drop(found)
+            any(trial.failure for trial in result.trials)
+            or len(self.beyond(result)) > self.allowed_queries
+            or self.mean_is_unlike(result)
+            or self.mean_is_drop(result)
         )
 
     def severity(self, trial: PerturbedQuery) -> float:
-        """Return how bad a trial is, by what is limited."""
+        """Return how bad a trial is, judged by what is limited."""
         unlike = 1 - trial.rbo if self.on_rbo else 0.0
         drop = -trial.gain if self.on_metric and not math.isnan(trial.gain) else 0.0
         return math.inf if trial.failure else unlike + drop
@@ -99,10 +100,10 @@ class InvarianceLimits:
 
 @dataclass(frozen=True, slots=True)
 class DirectionLimits:
-    """The direction in which the answers to perturbed queries may go.
+    """The allowed direction of the answers to perturbed queries.
 
     Raises:
-        ConfigurationError: there is no such direction, or a number is out of its range.
+        ConfigurationError: the direction is unknown, or a number is out of range.
     """
 
     direction: Direction | Callable[[PerturbedQuery], bool]
@@ -123,43 +124,43 @@ class DirectionLimits:
         _check_count("allowed_queries", self.allowed_queries)
 
     def is_wrong(self, gain: float) -> bool:
-        """Whether a metric goes where it may not; NaN goes nowhere."""
+        """Whether a metric changes in the wrong direction; NaN does not."""
         rise = gain if self.direction == "not_better" else -gain
         return rise > self.slack + SLACK
 
-    def beyond(self, found: PerturbationResult) -> Mapping[str, Sequence[PerturbedQuery]]:
-        """Return the queries that go the wrong way, with the trials that do."""
+    def beyond(self, result: PerturbationResult) -> Mapping[str, Sequence[PerturbedQuery]]:
+        """Return the queries that change in the wrong direction, with the trials that do."""
         if self.of == "mean":
-            return _those(found, lambda one: bool(one.failure))
+            return _exceeding(result, lambda trial: bool(trial.failure))
         ask = self.direction
         if callable(ask):
-            return _those(found, lambda one: bool(one.failure) or not ask(one))
-        return _those(found, lambda one: bool(one.failure) or self.is_wrong(one.gain))
+            return _exceeding(result, lambda trial: bool(trial.failure) or not ask(trial))
+        return _exceeding(result, lambda trial: bool(trial.failure) or self.is_wrong(trial.gain))
 
     def fails(
-        self, found: PerturbationResult, beyond: Mapping[str, Sequence[PerturbedQuery]]
+        self, result: PerturbationResult, beyond: Mapping[str, Sequence[PerturbedQuery]]
     ) -> bool:
-        """Whether too many queries go the wrong way, or the mean does."""
-        if any(one.failure for one in found.trials):
+        """Whether too many queries, or the mean, change in the wrong direction."""
+        if any(trial.failure for trial in result.trials):
             return True
         if self.of == "mean":
-            return self.is_wrong(found.mean_gain)
+            return self.is_wrong(result.mean_gain)
         return len(beyond) > self.allowed_queries
 
     def severity(self, trial: PerturbedQuery) -> float:
-        """Return how far a trial goes the wrong way."""
+        """Return how far a trial changes in the wrong direction."""
         gain = 0.0 if math.isnan(trial.gain) else trial.gain
         return math.inf if trial.failure else -gain if self.direction == "not_worse" else gain
 
 
-def _those(
-    found: PerturbationResult, is_beyond: Callable[[PerturbedQuery], bool]
+def _exceeding(
+    result: PerturbationResult, is_beyond: Callable[[PerturbedQuery], bool]
 ) -> Mapping[str, Sequence[PerturbedQuery]]:
-    chosen = {
-        query_id: [one for one in trials if is_beyond(one)]
-        for query_id, trials in found.by_query.items()
+    exceeding = {
+        query_id: [trial for trial in trials if is_beyond(trial)]
+        for query_id, trials in result.by_query.items()
     }
-    return {query_id: trials for query_id, trials in chosen.items() if trials}
+    return {query_id: trials for query_id, trials in exceeding.items() if trials}
 
 
 def _is_number(value: object) -> bool:

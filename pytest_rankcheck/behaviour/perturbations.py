@@ -1,6 +1,6 @@
-"""Perturbations: what may happen to the text of a query without changing what is meant by it.
+"""Perturbations: changes to the text of a query that keep its meaning.
 
-Each is a function from a text to texts. They know no language but where they say so.
+Each is a function from a text to texts. They do not depend on a language unless they say so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Perturb = Callable[[str], str | Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Perturbation:
-    """A perturbation that is built in."""
+    """A built-in perturbation."""
 
     name: str
     make: Callable[..., Iterator[str]]
@@ -29,22 +29,22 @@ class Perturbation:
 
     @property
     def summary(self) -> str:
-        """What it does, in a line."""
+        """What it does, in one line."""
         return (self.make.__doc__ or "").partition("\n")[0]
 
     def __call__(self, text: str, seed: int = 0) -> list[str]:
-        """Return the texts that a text becomes, each once, without itself and without blank ones.
+        """Return the perturbed texts, without duplicates, blank texts and the text itself.
 
         Args:
-            text: what is perturbed.
-            seed: for those that draw at random; the same seed gives the same texts.
+            text: the text to perturb.
+            seed: the seed of random perturbations; the same seed gives the same texts.
         """
         made = self.make(text, seed) if self.takes_seed else self.make(text)
         return [other for other in dict.fromkeys(made) if other != text and other.strip()]
 
 
 def perturbations() -> Mapping[str, Perturbation]:
-    """Return every perturbation that is built in, by its name."""
+    """Return all built-in perturbations by name."""
     return dict(_BUILT_IN)
 
 
@@ -52,12 +52,12 @@ def perturbation_named(name: str) -> Perturbation:
     """Return the perturbation with a name.
 
     Raises:
-        ConfigurationError: there is none of that name.
+        ConfigurationError: the name is unknown.
     """
     if name not in _BUILT_IN:
         raise ConfigurationError(
-            f"there is no perturbation '{quoted(name)}'{suggestion(name, _BUILT_IN)}; there are "
-            f"{', '.join(_BUILT_IN)}, and any function from a text to another"
+            f"unknown perturbation '{quoted(name)}'{suggestion(name, _BUILT_IN)}; give one of "
+            f"{', '.join(_BUILT_IN)}, or a function from a text to another"
         )
     return _BUILT_IN[name]
 
@@ -83,7 +83,7 @@ def _accents(text: str) -> Iterator[str]:
     """Without accents and other marks: café becomes cafe. Letters such as ø and ß stay."""
     apart = unicodedata.normalize("NFD", text)
     plain = "".join(char for char in apart if unicodedata.category(char) != "Mn")
-    # The rest stays in the form in which it was.
+    # The result keeps the normal form of the text.
     yield unicodedata.normalize("NFD" if text == apart else "NFC", plain)
 
 
@@ -104,30 +104,30 @@ def _is_punctuation(char: str) -> bool:
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _LONG_ENOUGH = 4
-"""Letters of a word that may be mistyped: shorter ones become other words."""
+"""The shortest word to mistype; shorter ones would become other words."""
 
 
 def _typo(text: str, seed: int) -> Iterator[str]:
     """One slip on a QWERTY keyboard: the key beside, two letters swapped, one lost or doubled.
 
-    In one word of four letters or more, never in its first letter. It is drawn from the seed and
-    the text, and so the same wherever the query stands.
+    It is in one word of four letters or more, but not in its first letter. It depends only on the
+    seed and the text, not on the position of the query.
     """
-    words = [found for found in re.finditer(r"[^\W\d_]+", text) if len(found[0]) >= _LONG_ENOUGH]
+    words = [match for match in re.finditer(r"[^\W\d_]+", text) if len(match[0]) >= _LONG_ENOUGH]
     if not words:
         return
-    # Of a generator only random() is promised to stay the same in later versions of Python.
+    # Only random() is guaranteed to stay the same in later versions of Python.
     drawn = random.Random(f"{seed} {text}")
     word = words[int(drawn.random() * len(words))]
     place = word.start() + 1 + int(drawn.random() * (len(word[0]) - 1))
     slips = [slip(text, place, drawn) for slip in _SLIPS]
     first = int(drawn.random() * len(slips))
-    # Not every slip changes every letter: two of the same, or one that the keyboard has not.
+    # Not every slip changes the text: a doubled letter swapped, or a letter not on the keyboard.
     yield next(other for other in (*slips[first:], *slips[:first]) if other != text)
 
 
 def _beside(text: str, place: int, drawn: random.Random) -> str:
-    """Return the text with a letter's neighbour on the keyboard; as it is where there is none."""
+    """Return the text with a letter replaced by its neighbour on the keyboard, if it has one."""
     char = text[place]
     near = _neighbours().get(char.lower(), "")
     if not near:
@@ -136,7 +136,7 @@ def _beside(text: str, place: int, drawn: random.Random) -> str:
     return text[:place] + (other.upper() if char.isupper() else other) + text[place + 1 :]
 
 
-def _swapped(text: str, place: int, drawn: random.Random) -> str:
+def _swapped_letters(text: str, place: int, drawn: random.Random) -> str:
     """Return the text with a letter and the one before it swapped; never the first of a word."""
     before = place - 1 if place > 1 and text[place - 2].isalpha() else place
     after = before + 1
@@ -153,7 +153,7 @@ def _doubled(text: str, place: int, drawn: random.Random) -> str:
     return text[:place] + text[place] + text[place:]
 
 
-_SLIPS = (_beside, _swapped, _lost, _doubled)
+_SLIPS = (_beside, _swapped_letters, _lost, _doubled)
 
 
 def _neighbours() -> dict[str, str]:
@@ -170,14 +170,14 @@ def _neighbours() -> dict[str, str]:
 
 def _plural(text: str) -> Iterator[str]:
     """English: the last word in the plural, or in the singular where it seems to be a plural."""
-    found = re.search(r"[A-Za-z]{3,}$", text)
-    if found:
-        start, word = text[: found.start()], found[0]
+    last_word = re.search(r"[A-Za-z]{3,}$", text)
+    if last_word:
+        start, word = text[: last_word.start()], last_word[0]
         yield start + (_singular_of(word) or _plural_of(word))
 
 
 def _singular_of(word: str) -> str | None:
-    """Return the singular of what looks like a plural; None of what does not."""
+    """Return the singular of a word that looks like a plural, or None."""
     lower = word.lower()
     if not lower.endswith("s") or lower.endswith(("ss", "us", "is")):
         return None
@@ -218,8 +218,8 @@ def _prefix(text: str) -> Iterator[str]:
 
 
 _BUILT_IN = {
-    one.name: one
-    for one in (
+    perturbation.name: perturbation
+    for perturbation in (
         Perturbation("case", _case),
         Perturbation("white_space", _white_space),
         Perturbation("unicode", _unicode),

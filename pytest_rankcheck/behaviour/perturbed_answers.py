@@ -1,4 +1,4 @@
-"""What a ranker answers to queries as they are, and to the same queries perturbed."""
+"""The answers of a ranker to queries and to the same queries after a perturbation."""
 
 from __future__ import annotations
 
@@ -27,60 +27,60 @@ __all__ = ["PerturbationResult", "PerturbedQuery", "perturbed_answers"]
 
 @dataclass(frozen=True, slots=True)
 class PerturbedQuery:
-    """A query as it is and with another text, and what was answered to both."""
+    """A query and a perturbed text of it, with the rankings for both."""
 
     query: Query
     text: str
-    """What the query became."""
+    """The perturbed text."""
     before: Sequence[str]
-    """The documents ranked for the query as it is, best first."""
+    """The documents ranked for the original text, best first."""
     after: Sequence[str]
-    """The documents ranked for the other text."""
+    """The documents ranked for the perturbed text, best first."""
     rbo: float
-    """The rank-biased overlap of the two."""
+    """The rank-biased overlap of the two rankings, from 0 to 1."""
     value_before: float = math.nan
-    """The metric of the query as it is; NaN where nothing is judged."""
+    """The metric for the original text; NaN without judgments."""
     value_after: float = math.nan
-    """The metric with the other text, by the same judgments."""
+    """The metric for the perturbed text, with the same judgments."""
     gain: float = math.nan
-    """How much better it is with the other text, whichever direction the metric has."""
+    """How much better the metric is for the perturbed text; positive is always better."""
     failure: Exception | None = None
-    """What the ranker raised, where it did."""
+    """The error that the ranker raised for the perturbed text, if any."""
 
 
 @dataclass(frozen=True)
 class PerturbationResult:
-    """What was answered to all queries of a golden set, perturbed."""
+    """The answers to all perturbed queries of a golden set."""
 
     ranker: str
     name: str
-    """What messages call the perturbation."""
+    """The name of the perturbation in messages."""
     metric: Metric
     p: float
     """The patience of RBO."""
     trials: Sequence[PerturbedQuery]
-    """One for each text that a query became."""
+    """One for each perturbed text of each query."""
     unchanged: Sequence[str]
-    """The queries whose text stays as it is."""
+    """The queries whose text the perturbation does not change."""
     without_text: Sequence[str]
-    """The queries that have none."""
+    """The queries without a text."""
 
     @cached_property
     def by_query(self) -> Mapping[str, Sequence[PerturbedQuery]]:
         """The trials of each query."""
-        found: dict[str, list[PerturbedQuery]] = {}
+        by_query: dict[str, list[PerturbedQuery]] = {}
         for trial in self.trials:
-            found.setdefault(trial.query.id, []).append(trial)
-        return found
+            by_query.setdefault(trial.query.id, []).append(trial)
+        return by_query
 
     @property
     def mean_rbo(self) -> float:
-        """The mean over the queries; of a query, over what it became."""
-        return _mean(_mean(one.rbo for one in trials) for trials in self.by_query.values())
+        """The mean RBO over the queries, where a query has the mean of its trials."""
+        return _mean(_mean(trial.rbo for trial in trials) for trials in self.by_query.values())
 
     @property
     def judged(self) -> Mapping[str, Sequence[PerturbedQuery]]:
-        """The trials of the queries that have a value of the metric, before and after."""
+        """The trials of the queries that have a value of the metric for all texts."""
         return {
             query_id: trials
             for query_id, trials in self.by_query.items()
@@ -89,15 +89,15 @@ class PerturbationResult:
 
     @property
     def means(self) -> tuple[float, float]:
-        """The metric's mean over the judged queries, as they are and perturbed."""
+        """The metric's mean over the judged queries, with original and with perturbed texts."""
         judged = self.judged.values()
         before = np.array([trials[0].value_before for trials in judged])
-        after = np.array([_mean(one.value_after for one in trials) for trials in judged])
+        after = np.array([_mean(trial.value_after for trial in trials) for trials in judged])
         return self.metric.mean(before), self.metric.mean(after)
 
     @property
     def mean_gain(self) -> float:
-        """How much better the mean is; NaN where nothing is judged."""
+        """How much better the mean is after the perturbation; NaN without judgments."""
         before, after = self.means
         return after - before if self.metric.higher_is_better else before - after
 
@@ -112,12 +112,12 @@ def perturbed_answers(
     seed: int,
     min_queries: int,
 ) -> PerturbationResult:
-    """Ask for the queries that a perturbation changes, as they are and perturbed.
+    """Ask for the queries that a perturbation changes, with original and perturbed texts.
 
     Raises:
-        ConfigurationError: there is no such perturbation, it returns something that is no text, or
-            it changes fewer queries than it should.
-        RankerError: the ranker fails on a query as it is.
+        ConfigurationError: the perturbation is unknown, does not return a text, or changes fewer
+            than ``min_queries`` queries.
+        RankerError: the ranker fails on an original query.
         RunError: every ranking is empty.
     """
     __tracebackhide__ = True
@@ -148,7 +148,7 @@ def perturbed_answers(
 
 
 def _perturbation(perturbation: object, seed: int) -> tuple[str, Callable[[Query], object]]:
-    """Return what messages call a perturbation, and how it is asked."""
+    """Return the name of a perturbation in messages, and the function that applies it."""
     if isinstance(perturbation, str):
         built_in = perturbation_named(perturbation)
         name = f"{perturbation}, seed {seed}" if built_in.takes_seed else perturbation
@@ -164,10 +164,10 @@ def _perturbation(perturbation: object, seed: int) -> tuple[str, Callable[[Query
 
 
 def _texts(perturb: Callable[[Query], object], query: Query, name: str) -> list[str]:
-    """Return the texts that a query becomes, each once, without its own.
+    """Return the perturbed texts of a query, without duplicates and its own text.
 
     Raises:
-        ConfigurationError: the perturbation raises, or returns something that is no text.
+        ConfigurationError: the perturbation raises an error, or returns something else than texts.
     """
     try:
         made = perturb(query)
@@ -195,10 +195,10 @@ def _trials(
     metric: Metric,
     p: float,
 ) -> list[PerturbedQuery]:
-    """Ask for the queries as they are, and then for all their first texts, all second ones, ..."""
+    """Ask for the original queries, then for the first text of each, the second of each, ..."""
     run = ranker.first_run(golden.subset(changed))
     before = _values(run, golden, metric)
-    found: dict[str, list[PerturbedQuery]] = {query_id: [] for query_id in changed}
+    trials: dict[str, list[PerturbedQuery]] = {query_id: [] for query_id in changed}
     for turn in range(max(map(len, changed.values()))):
         texts = {
             query_id: others[turn] for query_id, others in changed.items() if turn < len(others)
@@ -209,7 +209,7 @@ def _trials(
             rankings = run.get(query_id), attempt.run.get(query_id)
             values = before.get(query_id, math.nan), after.get(query_id, math.nan)
             rise = values[1] - values[0]
-            found[query_id].append(
+            trials[query_id].append(
                 PerturbedQuery(
                     golden.query(query_id),
                     text,
@@ -220,16 +220,16 @@ def _trials(
                     attempt.failures.get(query_id),
                 )
             )
-    return [trial for trials in found.values() for trial in trials]
+    return [trial for query_trials in trials.values() for trial in query_trials]
 
 
 def _values(run: Run, golden: GoldenSet, metric: Metric) -> dict[str, float]:
-    """Return the metric's value of each query that is judged; of one without a ranking, too."""
+    """Return the metric's value of each judged query, including queries with an empty ranking."""
     evaluation = RunEvaluation(run, golden, Conventions(), join(run, golden))
     values = zip(golden.query_ids, evaluation.values(metric).tolist(), strict=True)
     return {query_id: value for query_id, value in values if golden.grades(query_id)}
 
 
 def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found) if found else math.nan
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else math.nan

@@ -1,4 +1,4 @@
-"""How much the rankings of the same queries differ from those of before: no judgments needed."""
+"""How much the rankings of the same queries changed; no judgments are needed."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ Ranking = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class StabilityLimits:
-    """How much the top k of each query, and how many queries, may change; None is no limit.
+    """The limits on changes of the top k; None means no limit.
 
     Raises:
-        ConfigurationError: a limit is not possible.
+        ConfigurationError: a limit is invalid.
     """
 
     min_rbo: float | None = 0.9
-    """The least rank-biased overlap of any query."""
+    """The lowest allowed rank-biased overlap of any query."""
     p: float = 0.9
-    """The patience of RBO."""
+    """The probability with which the user of RBO goes on to the next rank."""
     min_overlap: float | None = None
-    """The least share of the top k that any query keeps."""
+    """The lowest allowed overlap of the top k of any query."""
     max_kendall: float | None = None
-    """The largest Kendall distance of two top k, of any query, as a share of the largest there is
-    (Fagin, Kumar and Sivakumar 2003; pairs that only one list has cost 1/2)."""
+    """The largest allowed normalised Kendall distance of the top k of any query (Fagin, Kumar and
+    Sivakumar 2003; a pair that only one list has costs 1/2)."""
     min_tau_ap: float | None = None
-    """The least AP correlation with the ranking before, of any query, over the shared documents."""
+    """The lowest allowed AP correlation of any query with its ranking before, over the shared
+    documents."""
     max_changed_queries: float | None = None
-    """How many queries may have another top k: a whole number, or a share below 1."""
+    """How many queries may have a different top k: a whole number, or a share below 1."""
     k: int = 10
-    """How much of each ranking counts."""
+    """How many documents of each ranking count."""
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -70,22 +71,22 @@ class StabilityLimits:
         ):
             raise ConfigurationError("nothing is limited: give min_rbo or another limit")
 
-    def broken_by(self, one: TopKAgreement) -> Sequence[str]:
-        """Return which limits a query is beyond, in words; none where it is within all."""
-        asked = (
-            (f"RBO(p={self.p:g})", one.rbo, self.min_rbo, 1),
-            (f"overlap@{self.k}", one.overlap, self.min_overlap, 1),
-            (f"Kendall@{self.k}", one.kendall, self.max_kendall, -1),
-            (f"tauAP@{self.k}", one.tau_ap, self.min_tau_ap, 1),
+    def broken_by(self, agreement: TopKAgreement) -> Sequence[str]:
+        """Return the limits that a query exceeds, in words."""
+        limits = (
+            (f"RBO(p={self.p:g})", agreement.rbo, self.min_rbo, 1),
+            (f"overlap@{self.k}", agreement.overlap, self.min_overlap, 1),
+            (f"Kendall@{self.k}", agreement.kendall, self.max_kendall, -1),
+            (f"tauAP@{self.k}", agreement.tau_ap, self.min_tau_ap, 1),
         )
         return [
             f"{name} {value:.3f}"
-            for name, value, limit, sign in asked
+            for name, value, limit, sign in limits
             if limit is not None and sign * (value - limit) < -SLACK
         ]
 
     def allowed_changes(self, queries: int) -> float:
-        """Return how many of some queries may have another top k."""
+        """Return how many of ``queries`` queries may have a different top k."""
         limit = self.max_changed_queries
         if limit is None:
             return math.inf
@@ -94,7 +95,7 @@ class StabilityLimits:
 
 @dataclass(frozen=True)
 class TopKAgreement:
-    """The top k of one query, before and now; its similarities are computed when asked for."""
+    """The top k of one query, before and now; similarities are computed on first use."""
 
     query_id: str
     before: Ranking
@@ -109,74 +110,74 @@ class TopKAgreement:
 
     @cached_property
     def rbo(self) -> float:
-        """The rank-biased overlap, extrapolated; 1 where both are the same."""
+        """The extrapolated rank-biased overlap; 1 if both are equal."""
         return rbo(self.before, self.now, p=self.p) if self.is_changed else 1.0
 
     @cached_property
     def overlap(self) -> float:
-        """The share of the top k that both have."""
+        """The share of the top k that both have in common."""
         return overlap(self.before, self.now, k=self.k) if self.is_changed else 1.0
 
     @cached_property
     def kendall(self) -> float:
-        """The Kendall distance of the two, as a share of the largest; 0 where they are the same."""
+        """The normalised Kendall distance of the two; 0 if they are equal."""
         if not self.is_changed:
             return 0.0
         return top_k_kendall(self.before, self.now, k=self.k, penalty=0.5, normalised=True)
 
     @cached_property
     def tau_ap(self) -> float:
-        """The AP correlation of the ranking now with that before; 1 where they are the same.
+        """The AP correlation of the ranking now with that before; 1 if they are equal.
 
-        Where they share fewer than two documents there is no order: 0.
+        It is 0 if they share fewer than two documents.
         """
-        found = tau_ap(self.now, self.before, k=self.k) if self.is_changed else 1.0
-        return 0.0 if math.isnan(found) else found
+        correlation = tau_ap(self.now, self.before, k=self.k) if self.is_changed else 1.0
+        return 0.0 if math.isnan(correlation) else correlation
 
 
 @dataclass(frozen=True)
 class RankingStability:
-    """How the rankings of all queries stand to those of before, and which limits that breaks."""
+    """How the rankings of all queries compare with those before, and which limits they exceed."""
 
     agreements: Sequence[TopKAgreement]
     limits: StabilityLimits
 
     @cached_property
     def changed(self) -> Sequence[TopKAgreement]:
-        """The queries with another top k, the least alike first."""
-        found = [one for one in self.agreements if one.is_changed]
-        return sorted(found, key=lambda one: (one.rbo, one.query_id))
+        """The queries with a different top k, the least similar first."""
+        changed = [agreement for agreement in self.agreements if agreement.is_changed]
+        return sorted(changed, key=lambda agreement: (agreement.rbo, agreement.query_id))
 
     @cached_property
     def beyond(self) -> Sequence[TopKAgreement]:
-        """The queries that are beyond a limit, the least alike first."""
-        return [one for one in self.changed if self.limits.broken_by(one)]
+        """The queries that exceed a limit, the least similar first."""
+        return [agreement for agreement in self.changed if self.limits.broken_by(agreement)]
 
     @property
     def too_many(self) -> bool:
-        """Whether more queries changed than may."""
+        """Whether more queries changed than allowed."""
         return len(self.changed) > self.limits.allowed_changes(len(self.agreements)) + SLACK
 
     @property
     def is_broken(self) -> bool:
-        """Whether a limit is broken."""
+        """Whether any limit is exceeded."""
         return bool(self.beyond) or self.too_many
 
     @property
     def mean_rbo(self) -> float:
-        """The mean RBO over the queries; NaN without any."""
-        return _mean(one.rbo for one in self.agreements)
+        """The mean RBO over the queries; NaN without any query."""
+        return _mean(agreement.rbo for agreement in self.agreements)
 
     @property
     def least_rbo(self) -> float:
-        """The least RBO of a query; NaN without any."""
-        return min((one.rbo for one in self.agreements), default=math.nan)
+        """The lowest RBO of a query; NaN without any query."""
+        return min((agreement.rbo for agreement in self.agreements), default=math.nan)
 
 
 def stability_of(comparison: Comparison, limits: StabilityLimits) -> RankingStability:
-    """Return how the rankings of a comparison's queries stand to those of before.
+    """Return how the rankings of a comparison's queries compare with those before.
 
-    What of them is known on both sides counts, down to k.
+    Rankings are compared down to k, or to the depth that is known on both sides.
     """
     evaluation, other = comparison.evaluation, comparison.other
     depths = (limits.k, evaluation.known_depth, other.known_depth)
@@ -197,8 +198,8 @@ def stability_of(comparison: Comparison, limits: StabilityLimits) -> RankingStab
 
 
 def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return math.fsum(found) / len(found) if found else math.nan
+    listed = list(values)
+    return math.fsum(listed) / len(listed) if listed else math.nan
 
 
 def _is_number(value: object) -> bool:

@@ -1,7 +1,7 @@
 """The mean of paired differences: its interval, its bounds and the smallest detectable fall.
 
 Intervals and bounds use Student's t. The smallest detectable fall is that of a one-sided test with
-80% power, (z_{1-alpha} + z_{0.8}) s / sqrt(n), with quantiles of t for fewer than 50 queries (Cohen,
+80% power, (z_{1-alpha} + z_{0.8}) s / sqrt(n), with quantiles of t below 50 queries (Cohen,
 Statistical Power Analysis, 1988; for retrieval: Sakai, Laboratory Experiments in IR, 2018, ch. 6).
 """
 
@@ -47,7 +47,7 @@ class Differences:
 
     @cached_property
     def deviation(self) -> float:
-        """The standard deviation (n - 1); 0 if all differences are equal, NaN for fewer than two."""
+        """The standard deviation (n - 1); 0 if all are equal, NaN for fewer than two."""
         if self.count < 2:
             return math.nan
         are_same = float(np.ptp(self.gains)) < _SAME

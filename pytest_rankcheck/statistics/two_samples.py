@@ -1,6 +1,6 @@
 """Two samples of different queries or sessions: the difference of their means.
 
-Welch's t is used: the standard error is sqrt(s0^2 / n0 + s1^2 / n1), with the degrees of freedom of Welch
+Welch's t: the standard error is sqrt(s0^2 / n0 + s1^2 / n1), with the degrees of freedom of Welch
 (The generalization of Student's problem, Biometrika 34, 1947) and Satterthwaite.
 """
 
@@ -48,7 +48,7 @@ class TwoSamples(Differences):
 
     @cached_property
     def deviation(self) -> float:
-        """The standard error times sqrt(n0 + n1): that of paired differences with the same error."""
+        """The standard error times sqrt(n0 + n1), comparable to that of paired differences."""
         return math.sqrt(sum(self._variances) * self.count)
 
     @property

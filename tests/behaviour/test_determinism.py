@@ -363,13 +363,13 @@ def test_the_options_of_rank_are_taken() -> None:
         (
             lambda: assert_deterministic(constant, GOLDEN, detph=3),  # type: ignore[call-arg]
             ConfigurationError,
-            "there is no option 'detph'; did you mean 'depth'",
+            "unknown option 'detph'; did you mean 'depth'",
         ),
         (lambda: assert_deterministic(constant, GOLDEN, depth=0), RankerError, "depth=0"),
         (
             lambda: assert_deterministic(GOLDEN, constant),  # type: ignore[arg-type]
             ConfigurationError,
-            "give the fixtures ranker and golden_set, in this order",
+            "pass the fixtures ranker and golden_set, in this order",
         ),
         (lambda: assert_deterministic(3, GOLDEN), RankerError, "the ranker is int"),
         (lambda: assert_deterministic(lambda text: [], GOLDEN), RunError, "every ranking is empty"),

@@ -385,9 +385,14 @@ def raising(text: str) -> str:
             (alike, SHOP, upper),
             {"min_drop": 1},
             ConfigurationError,
-            "there is no option 'min_drop'",
+            "unknown option 'min_drop'",
         ),
-        ((alike, SHOP, upper), {"p": 1.0}, MetricError, "p=1.0: p is a number between 0 and 1"),
+        (
+            (alike, SHOP, upper),
+            {"p": 1.0},
+            MetricError,
+            "p=1.0: p must be a number between 0 and 1",
+        ),
         ((alike, SHOP, upper), {"metric": "nDGC"}, MetricError, "nDGC"),
         (
             (alike, SHOP.subset(["q4"]), upper),
@@ -397,7 +402,7 @@ def raising(text: str) -> str:
         ),
         ((lambda text: [], SHOP.subset(["q1"]), upper), {}, RunError, "every ranking is empty"),
         ((lambda text: 1 / 0, SHOP, upper), {}, RankerError, "failed on 4 of 4 queries"),
-        ((SHOP, alike, upper), {}, ConfigurationError, "give the fixtures ranker and golden_set"),
+        ((SHOP, alike, upper), {}, ConfigurationError, "pass the fixtures ranker and golden_set"),
         ((7, SHOP, upper), {}, RankerError, "the ranker is int"),
     ],
 )

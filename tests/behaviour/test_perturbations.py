@@ -142,9 +142,11 @@ def test_what_they_keep(text: str) -> None:
 
 
 def test_a_name_that_is_none_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="no perturbation 'typos'; did you mean 'typo'"):
+    with pytest.raises(
+        ConfigurationError, match="unknown perturbation 'typos'; did you mean 'typo'"
+    ):
         perturbation_named("typos")
-    with pytest.raises(ConfigurationError, match="there are case, white_space, unicode, accents"):
+    with pytest.raises(ConfigurationError, match="give one of case, white_space, unicode, accents"):
         perturbation_named("zzz\x1b")
 
 
