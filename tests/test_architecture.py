@@ -260,6 +260,39 @@ def test_the_check_of_heavy_imports_can_fail() -> None:
     assert done.stdout.strip() == "True"
 
 
+ONE_ASSERTION = f"""
+import sys
+from pytest_rankcheck import GoldenSet, Run, assert_ndcg_at_least, evaluate
+
+evaluation = evaluate(Run.from_dict({{"q": ["a"]}}), GoldenSet.from_dict({{"q": {{"a": 1}}}}))
+assert_ndcg_at_least(evaluation, 0.5, k=10)
+print(*[name for name in sys.modules if name.startswith("{NAME}")])
+"""
+
+
+THE_PLUGIN = f"""
+import sys
+import {NAME}.plugin.hooks
+
+print(*[name for name in sys.modules if name.startswith("{NAME}")])
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "most"),
+    [(THE_PLUGIN, 20), (ONE_ASSERTION, 95)],
+    ids=["the plugin", "one assertion"],
+)
+def test_only_the_modules_that_are_needed_are_imported(statement: str, most: int) -> None:
+    """The numbers may fall; before one rises, look for an import that can wait."""
+    done = subprocess.run(
+        [sys.executable, "-c", statement], capture_output=True, text=True, check=True
+    )
+    names = done.stdout.split()
+    assert len(names) <= most, "\n".join(names)
+    assert len(names) > most // 2, "the test counts what is imported"
+
+
 def test_every_public_name_is_there() -> None:
     assert sorted(pytest_rankcheck.__all__) == sorted(set(pytest_rankcheck.__all__))
     for name in pytest_rankcheck.__all__:

@@ -13,7 +13,6 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.finding_detail import bound_detail, measurement_finding
 from pytest_rankcheck.reports.findings import GateFinding
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
@@ -93,6 +92,8 @@ def _hold(
     text = bound_text(evaluation, parsed, bound, parts) if failed else None
     detail = None
     if wants_detail():
+        from pytest_rankcheck.reports.finding_detail import bound_detail, measurement_finding
+
         measurement = measurement_finding(evaluation, None, [parsed])
         enter_measurement(measurement)
         detail = replace(bound_detail(parsed, bound, parts), text=text, measurement=measurement.key)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.assertions.bound_assertions import By, assert_at_least
-from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
-from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.baselines.record import Record
+    from pytest_rankcheck.gates.gate import Gate
 
 __all__ = [
     "assert_err_at_least",
@@ -67,7 +69,7 @@ def assert_ndcg_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("nDCG", k, gain=gain)
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
 
 
 def assert_mrr_at_least(
@@ -105,7 +107,7 @@ def assert_mrr_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("RR", k, rel=rel_level)
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
 
 
 def assert_map_at_least(
@@ -143,7 +145,7 @@ def assert_map_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("AP", k, rel=rel_level)
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
 
 
 def assert_precision_at_least(
@@ -181,7 +183,7 @@ def assert_precision_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("P", k, rel=rel_level)
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
 
 
 def assert_recall_at_least(
@@ -219,7 +221,7 @@ def assert_recall_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("R", k, rel=rel_level)
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
 
 
 def assert_hit_rate_at_least(
@@ -257,7 +259,7 @@ def assert_hit_rate_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("Success", k, rel=rel_level)
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
 
 
 def assert_err_at_least(
@@ -287,4 +289,21 @@ def assert_err_not_regressed(
     """Fail if ERR@k regressed against the baseline. See `assert_not_regressed`."""
     __tracebackhide__ = True
     metric = Metric.of("ERR", k)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+
+
+def _hold(
+    evaluation: Evaluation,
+    baseline: Baseline | Evaluation | Record,
+    metric: Metric,
+    *,
+    abs: float | None,
+    rel: float | None,
+    gate: Gate | None,
+    by: By,
+) -> None:
+    """Call `assert_not_regressed`; import it here, so that a bound needs no baselines."""
+    __tracebackhide__ = True
+    from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
+
     assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
-from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.gates.gate_rule import (
     GateRule,
@@ -27,6 +27,9 @@ from pytest_rankcheck.gates.verdict import (
 )
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.paired_tests import PairedTest
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.comparison.comparison import Comparison
 
 __all__ = ["MIN_QUERIES", "Gate", "attributes_of"]
 
@@ -187,6 +190,8 @@ class Gate:
         tied = evaluation.tied(metric.cutoff)
         if not tied or metric.definition.ir_measures:
             return None
+        from pytest_rankcheck.comparison.comparison import compare
+
         verdicts = [
             self._decided(compare(evaluation.with_ties(order), comparison.other), metric, by)
             for order in ("best", "worst")

@@ -17,13 +17,14 @@ from pytest_rankcheck.errors import (
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.lint.lint_finding import LintFinding
-from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.query import Query, slices_of
 from pytest_rankcheck.golden.query_weights import clusters_of, effective_size, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pytest_rankcheck.golden.lint.lint_finding import LintFinding
+    from pytest_rankcheck.golden.lint.lint_options import LintOptions
 
 __all__ = ["JudgedQueries"]
 
@@ -271,6 +272,8 @@ class JudgedQueries:
             min_queries: the smallest slice that is gated.
             rules: the names of the rules to apply; without them, all.
         """
+        from pytest_rankcheck.golden.lint.lint_options import LintOptions
+
         return self.lint_with(
             LintOptions(scale=scale, tolerance=tolerance, min_queries=min_queries), rules
         )
