@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
-from pytest_rankcheck.plugin.option_parsers import report_path
+from pytest_rankcheck.plugin.option_parsers import Given, report_path
 from pytest_rankcheck.plugin.option_rows import OptionRow, option_rows
 from pytest_rankcheck.plugin.option_table import Config, ReportPaths
-from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
+from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_format
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
@@ -60,6 +60,11 @@ def _report_paths(config: pytest.Config) -> ReportPaths:
         if path is not None:
             REPORT_FORMATS[name].check(str(row.flag))
             paths[name] = path
+    for name, file in option_rows(Config)["added_reports"].value(config).items():
+        report_format(name).check("--rankcheck-report")
+        added = report_path(Given("--rankcheck-report", file, config.invocation_params.dir))
+        if added is not None:
+            paths[name] = added
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     return ReportPaths(paths, Path(summary) if summary else None)
 

@@ -14,7 +14,7 @@ __all__ = ["pytest_rankcheck_register"]
 
 @pytest.hookspec
 def pytest_rankcheck_register(registry: ExtensionRegistry) -> None:
-    """Add formats, metrics, ranker adapters and gates.
+    """Add formats, metrics, ranker adapters, gates and reports.
 
     It is called once in each test session, and once in each worker of pytest-xdist, before
     configuration is read. Implement it in a plugin or in the ``conftest.py`` of the root folder.

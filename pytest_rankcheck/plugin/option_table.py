@@ -322,6 +322,18 @@ class Config:
         guide="baselines.md#in-ci-what-the-target-branch-has-approved",
     )
 
+    # --- reports; each format has an option of its own too
+
+    added_reports: Mapping[str, str] = option(
+        {},
+        "write a report in a format that an extension adds (may be given several times)",
+        flag="--rankcheck-report",
+        metavar="NAME=PATH",
+        repeated=True,
+        parse=pairs("chat=report.txt"),
+        guide="extending.md",
+    )
+
     # --- given by others
 
     update: bool = False

@@ -13,7 +13,7 @@ import pytest
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
+from pytest_rankcheck.reports.report_formats import report_format
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
@@ -45,11 +45,11 @@ def write_reports(config: pytest.Config, findings: Sequence[ReportedFinding]) ->
         with suppress(OSError), paths.step_summary.open("a", encoding="utf-8") as file:
             file.write(markdown_of(report, _STEP_SUMMARY_LIMIT))
     for name, path in paths.by_format.items():
-        title = REPORT_FORMATS[name].titled(report)
+        title = report_format(name).titled(report)
         shown = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, REPORT_FORMATS[name].text(report, path))
+            write_whole(path, report_format(name).text(report, path))
         except OSError as failure:
             why = failure.strerror or failure
             yield f"{title} cannot be written to {quoted(shown, 300)}: {why}"

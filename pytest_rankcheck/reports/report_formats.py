@@ -10,14 +10,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pytest_rankcheck.reports.report_data import Report
 
-__all__ = ["REPORT_FORMATS", "ReportFormat"]
+__all__ = ["ADDED_REPORTS", "REPORT_FORMATS", "ReportFormat", "report_format"]
 
 
 class ReportFormat(NamedTuple):
@@ -28,8 +28,8 @@ class ReportFormat(NamedTuple):
     title: str
     """What is written, for messages; ``{documents}`` is how many documents are to be judged."""
     help: str
-    function: str
-    """Where the function is that returns the text of a `Report`: ``package.module:function``."""
+    function: str | Callable[[Report], str]
+    """Returns the text of a `Report`: the function, or its place, ``package.module:function``."""
     by_ending: Mapping[str, str] = {}
     """Other functions, by the end of the file's name."""
     needs: tuple[str, ...] = ()
@@ -58,7 +58,10 @@ class ReportFormat(NamedTuple):
     def text(self, report: Report, path: Path) -> str:
         """Return a report as the text of a file."""
         endings = (function for end, function in self.by_ending.items() if path.name.endswith(end))
-        module, _, function = next(endings, self.function).partition(":")
+        place = next(endings, self.function)
+        if not isinstance(place, str):
+            return place(report)
+        module, _, function = place.partition(":")
         text = getattr(import_module(module), function)(report)
         assert isinstance(text, str)
         return text
@@ -99,3 +102,19 @@ REPORT_FORMATS = {
     )
 }
 """The formats by name, in the order in which reports are written."""
+
+ADDED_REPORTS: dict[str, ReportFormat] = {}
+"""The formats of extensions, which ``--rankcheck-report NAME=PATH`` writes."""
+
+
+def report_format(name: str) -> ReportFormat:
+    """Return the format with this name.
+
+    Raises:
+        ConfigurationError: it is unknown; the nearest one is suggested.
+    """
+    formats = {**REPORT_FORMATS, **ADDED_REPORTS}
+    if name not in formats:
+        nearest = suggestion(name, formats) or f"; the formats are {', '.join(formats)}"
+        raise ConfigurationError(f"unknown report format '{quoted(name)}'{nearest}")
+    return formats[name]

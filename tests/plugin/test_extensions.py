@@ -58,6 +58,10 @@ def starts_with(word):
     return lambda path: path.is_file() and path.read_bytes().startswith(word)
 
 
+def chat(report):
+    return "\\n".join(f"{gate['metric']}: {gate['verdict']}" for gate in report["gates"])
+
+
 def strict(least=0.0):
     return Gate.tolerance(abs=least)
 
@@ -71,6 +75,7 @@ def pytest_rankcheck_register(registry):
         "engine", lambda ranker: isinstance(ranker, Engine), lambda engine: engine.find
     )
     registry.add_gate("strict", strict)
+    registry.add_report("chat", chat)
 '''
 
 TEST = """
@@ -115,9 +120,13 @@ def extended(project: Project) -> Project:
 
 def test_an_extension_adds_formats_a_metric_an_adapter_and_a_gate(extended: Project) -> None:
     extended.run_apart("--snapshot-update").assert_outcomes(passed=4)
-    result = extended.run_apart()
+    result = extended.run_apart("--rankcheck-report=chat=out/chat.txt")
     result.assert_outcomes(passed=4)
     assert "FirstGrade" in text_of(result)
+    assert "chat report written to out/chat.txt" in text_of(result)
+    assert "FirstGrade: at least 2.0000" in (extended.path / "out/chat.txt").read_text("utf-8")
+    result = extended.run_apart("--rankcheck-report=chta=out/chat.txt")
+    assert "unknown report format 'chta'; did you mean 'chat'?" in text_of(result)
 
 
 def test_without_the_extension_its_names_are_unknown(extended: Project) -> None:
@@ -135,6 +144,7 @@ def test_without_the_extension_its_names_are_unknown(extended: Project) -> None:
             '.add_golden_format("jsonl", read_golden)',
             "golden format 'jsonl' of extension",
         ),
+        ("report", '.add_report("html", chat)', "report format 'html' of extension.chat has the"),
         ("gate", '.add_gate("tolerance", strict)', "gate 'tolerance' of extension.strict has the"),
         ("metric", '.add_metric("nDCG", first_grade)', "name 'nDCG' is taken by nDCG of pytest-"),
     ],
