@@ -7,9 +7,8 @@ that names the option.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_rankcheck.errors import ConfigurationError, quoted
 
@@ -32,8 +31,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """A value as pytest read it from the command line or the configuration file."""
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
@@ -13,10 +13,8 @@ from pytest_rankcheck.plugin.option_parsers import Given, exact
 
 __all__ = ["OptionRow", "option", "option_rows"]
 
-_KEY = "rankcheck"
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(repr=False, eq=False)  # each generated method costs every test session time
 class OptionRow:
     """An option: on the command line, in the configuration file, or both."""
 
@@ -81,21 +79,16 @@ class OptionRow:
 
 
 def option(default: Any, help: str, **how: Any) -> Any:
-    """Return a dataclass field that holds an option, with its row of the table.
+    """Return a row of the table; the configuration holds the option's value in its place.
 
     Args:
         default: the value where the option is given nowhere.
         help: what it does, for ``pytest --help`` and the manual.
         how: the other fields of `OptionRow`.
     """
-    metadata = {_KEY: OptionRow(default, help, **how)}
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata=metadata)
-    return field(default=default, metadata=metadata)
+    return OptionRow(default, help, **how)
 
 
-def option_rows(configuration: Any) -> dict[str, OptionRow]:
-    """Return the rows of a dataclass whose fields are made by `option`, by the fields' names."""
-    return {
-        part.name: part.metadata[_KEY] for part in fields(configuration) if _KEY in part.metadata
-    }
+def option_rows(configuration: type) -> dict[str, OptionRow]:
+    """Return the rows of a class whose attributes are made by `option`, by their names."""
+    return {name: row for name, row in vars(configuration).items() if isinstance(row, OptionRow)}

@@ -7,9 +7,8 @@ add an option, add a field here, and use it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
@@ -26,7 +25,7 @@ from pytest_rankcheck.plugin.option_parsers import (
     text,
     whole_number,
 )
-from pytest_rankcheck.plugin.option_rows import option
+from pytest_rankcheck.plugin.option_rows import option, option_rows
 
 __all__ = ["RUN_ENDINGS", "Config", "ReportPaths"]
 
@@ -48,9 +47,12 @@ class ReportPaths(NamedTuple):
         return bool(self.by_format) or self.step_summary is not None
 
 
-@dataclass(frozen=True, eq=False)
 class Config:
-    """The configuration, checked as far as that is possible without loading anything."""
+    """The configuration, checked as far as that is possible without loading anything.
+
+    It does not change once it is made. It is not a dataclass, because generating the methods of
+    one with this many fields would cost every test session time.
+    """
 
     # --- what is measured
 
@@ -340,9 +342,16 @@ class Config:
     """Whether syrupy's --snapshot-update is given."""
     new_only: bool = False
     """Whether only new baselines are written."""
-    reports: ReportPaths = field(default_factory=lambda: ReportPaths({}))
+    reports: ReportPaths = ReportPaths({})
     inputs: tuple[str, ...] = ()
     """The options of the command line that choose what is measured, to be given again."""
+
+    def __init__(self, **values: Any) -> None:
+        defaults = {name: row.default for name, row in option_rows(Config).items()}
+        vars(self).update(defaults, **values)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"the configuration does not change: {name}")
 
     @property
     def header(self) -> str | None:

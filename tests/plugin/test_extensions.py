@@ -146,7 +146,7 @@ def test_without_the_extension_its_names_are_unknown(extended: Project) -> None:
         ),
         ("report", '.add_report("html", chat)', "report format 'html' of extension.chat has the"),
         ("gate", '.add_gate("tolerance", strict)', "gate 'tolerance' of extension.strict has the"),
-        ("metric", '.add_metric("nDCG", first_grade)', "name 'nDCG' is taken by nDCG of pytest-"),
+        ("metric", '.add_metric("nDCG", first_grade)', "name 'nDCG' is already taken by nDCG"),
     ],
 )
 def test_a_name_that_is_taken_is_a_usage_error(
