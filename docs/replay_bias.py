@@ -1,4 +1,4 @@
-"""Draw the plot of the manual: naive and corrected replays of logs whose truth is known.
+"""Draw the manual's plot of naive and corrected replays, on simulated logs with a known true value.
 
 python docs/replay_bias.py
 """
@@ -16,7 +16,7 @@ from pytest_rankcheck import evaluate
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT.parent / "tests" / "sessions"))
 
-from simulated import simulate  # noqa: E402 - of the tests, which hold it to the same numbers
+from simulated import simulate  # noqa: E402 - the tests check the same numbers
 
 SEARCHES = (400, 1600, 6400, 25600)
 SEED = 11
@@ -24,14 +24,14 @@ SEED = 11
 
 def rows() -> pd.DataFrame:
     """Return the estimate and the interval of both replays, for logs of several sizes."""
-    found = []
+    estimates = []
     for searches in SEARCHES:
         simulation = simulate(searches, SEED)
         for name, propensity in (("naive", None), ("corrected: power(1)", "power(1)")):
             golden = simulation.log.to_golden_set(propensity=propensity)
             evaluation = evaluate(simulation.run(golden), golden)
             low, high = evaluation.interval("RR")
-            found.append(
+            estimates.append(
                 {
                     "searches": f"{searches:,}",
                     "replay": name,
@@ -41,7 +41,7 @@ def rows() -> pd.DataFrame:
                     "truth": simulation.truth,
                 }
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(estimates)
 
 
 def chart(frame: pd.DataFrame) -> alt.LayerChart:
