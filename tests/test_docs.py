@@ -1,8 +1,8 @@
-"""Every code block of the README and the manual is run.
+"""Every code block of the README and the manual is run, and every generated table is compared.
 
-A block with ``title="path"`` writes that file, blocks of Python without one run one after the
-other, and a ``console`` block runs its ``$`` lines and compares what they print, where ``...``
-stands for anything. The blocks of a page are one story, told in a folder of its own.
+A block with ``title="path"`` writes that file. Blocks of Python without a title run one after the
+other. A ``console`` block runs its ``$`` lines and compares what they print; ``...`` stands for any
+text. The blocks of a page share one temporary folder and one namespace.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the file it is, its text and where it stands."""
+    """A fenced block: its language, the file to write, its text and its place in the page."""
 
     language: str
     title: str | None
@@ -55,14 +55,14 @@ class Block:
 
 
 def blocks_of(page: Path) -> list[Block]:
-    found = []
+    blocks = []
     for token in MarkdownIt().parse(page.read_text("utf-8")):
         if token.type in ("fence", "code_block"):
             language, _, rest = token.info.partition(" ")
             title = re.search(r'title="([^"]+)"', rest)
             line = token.map[0] + 1 if token.map else 0
-            found.append(Block(language, title and title[1], token.content, f"{page.name}:{line}"))
-    return found
+            blocks.append(Block(language, title and title[1], token.content, f"{page.name}:{line}"))
+    return blocks
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_the_code_blocks_of_a_page_run(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
         elif block.language == "python":
-            with collecting():  # what it asserts is no finding of this session
+            with collecting():  # its findings do not belong to this test session
                 exec(compile(block.text, block.where, "exec"), namespace)
         elif block.language == "console":
             run_console(block, tmp_path)
@@ -163,7 +163,7 @@ def run_after_install(block: Block) -> None:
 
 
 def scored(metric: Metric, ranked: list[str], grades: dict[str, float]) -> str:
-    """Return what a ranking scores, as the manual writes it: at a cutoff of 5, if it has one."""
+    """Return the value of a metric for one ranking, as the manual writes it."""
     golden = GoldenSet.from_dict({"q": grades, "other": {"x": 2, "y": 1}})
     run = Run.from_dict({"q": ranked, "other": ["x"]})
     return f"{evaluate(run, golden).per_query(metric)['q']:g}"
@@ -212,7 +212,7 @@ def table_of_session_metrics() -> str:
 
 
 def table_of_log_columns() -> str:
-    """Return the manual's table of the names by which the columns of a log are known."""
+    """Return the manual's table of the column names that are recognised in a log."""
     rows = ["| meaning | names |", "|---|---|"]
     for role in ROLES:
         names = dict.fromkeys((role.name, *role.names, *role.otherwise))
@@ -241,15 +241,16 @@ def table_of_run_metrics() -> str:
 
 
 def table_of_parameters() -> str:
-    """Return the manual's table of what stands between the brackets."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    """Return the manual's table of the parameters of metrics."""
+    metrics_by_parameter: dict[tuple[str, str, str], list[str]] = {}
     for entry in definitions().values():
         for parameter in entry.parameters.values():
             default = "" if parameter.default is None else spelled(parameter.default)
             meaning = f"{parameter.allowed}; {parameter.description}"
-            found.setdefault((parameter.name, default, meaning), []).append(entry.name)
+            key = (parameter.name, default, meaning)
+            metrics_by_parameter.setdefault(key, []).append(entry.name)
     rows = ["| parameter | default | takes; means | metrics |", "|---|---|---|---|"]
-    for (name, default, meaning), metrics in sorted(found.items()):
+    for (name, default, meaning), metrics in sorted(metrics_by_parameter.items()):
         of = "all of queries" if len(metrics) == len(judged_definitions()) else ", ".join(metrics)
         rows.append(f"| `{name}` | {default} | {meaning} | {of} |")
     return "\n".join(rows) + "\n"
@@ -277,12 +278,12 @@ def table_of_rules() -> str:
 def table_of_perturbations() -> str:
     """Return the manual's table of the perturbations that are built in."""
     rows = ["| name | what a query becomes | *Red café shoes* becomes |", "|---|---|---|"]
-    for one in perturbations().values():
-        made = one("Red café shoes")
+    for perturbation in perturbations().values():
+        made = perturbation("Red café shoes")
         # Apart from each other, a letter and its accent look as they do together.
         shown = (repr(text) if is_normalized("NFC", text) else ascii(text) for text in made)
         examples = ", ".join(f"`{text}`" for text in shown)
-        rows.append(f"| `{one.name}` | {one.summary} | {examples} |")
+        rows.append(f"| `{perturbation.name}` | {perturbation.summary} | {examples} |")
     return "\n".join(rows) + "\n"
 
 
@@ -317,12 +318,12 @@ def laws_in_words(laws: list[tuple[LawResult, ...]]) -> str:
     words = {True: "yes", "binary": "binary", False: "no"}
     parts = []
     for holds, word in words.items():
-        found = [one[0].law for one in laws if one[0].holds == holds]
-        parts += [f"**{word}** {', '.join(found)}"] if found else []
+        names = [results[0].law for results in laws if results[0].holds == holds]
+        parts += [f"**{word}** {', '.join(names)}"] if names else []
     at_cutoff = [
-        f"{found[1].law} {words[found[1].holds]}"
-        for found in laws
-        if len(found) > 1 and found[1].holds not in (None, found[0].holds)
+        f"{results[1].law} {words[results[1].holds]}"
+        for results in laws
+        if len(results) > 1 and results[1].holds not in (None, results[0].holds)
     ]
     parts += [f"**@4** {', '.join(at_cutoff)}"] if at_cutoff else []
     return "<br>".join(parts)
@@ -351,8 +352,8 @@ def table_of_similarity_laws() -> str:
     """Return the manual's table of which similarity keeps which law."""
     rows = [f"| function | {' | '.join(f'`{name}`' for name in PAIR_LAWS)} |", "|---" * 8 + "|"]
     for entry in similarities().values():
-        found = {result.law: result.holds for result in check_similarity(entry)}
-        cells = ["yes" if found[name] else "no" for name in PAIR_LAWS]
+        holds = {result.law: result.holds for result in check_similarity(entry)}
+        cells = ["yes" if holds[name] else "no" for name in PAIR_LAWS]
         rows.append(f"| `{entry.compute.__name__}` | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
@@ -395,7 +396,7 @@ def test_the_tables_of_the_manual_are_those_of_the_registries(kind: str) -> None
     text = page.read_text("utf-8")
     pattern = rf"(<!-- table of {kind}:[^\n]*-->\n).*?(<!-- end of table -->)"
     made, count = re.subn(
-        pattern, lambda found: f"{found[1]}{make()}{found[2]}", text, flags=re.DOTALL
+        pattern, lambda match: f"{match[1]}{make()}{match[2]}", text, flags=re.DOTALL
     )
     assert count == 1
     if os.environ.get("RANKCHECK_WRITE_DOCS"):
