@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import compileall
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
 pytest_plugins = ["pytester"]
+
+PACKAGE = Path(__file__).parent.parent / "pytest_rankcheck"
 
 # The same examples on every machine, however slow it is. A campaign looks for new ones.
 everyday = settings(deadline=None, derandomize=True, database=None, max_examples=100)
@@ -17,9 +23,12 @@ settings.load_profile("everyday")
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Let `pytest` alone use every core; a run of chosen tests stays in one process."""
-    is_worker = hasattr(config, "workerinput")  # a worker has no workers of its own
+    if hasattr(config, "workerinput"):  # a worker has no workers of its own
+        return
+    if sys.dont_write_bytecode:  # or each process that a test starts compiles the package anew
+        compileall.compile_dir(PACKAGE, quiet=1)
     whole_suite = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    if is_worker or not whole_suite or not config.pluginmanager.hasplugin("xdist"):
+    if not whole_suite or not config.pluginmanager.hasplugin("xdist"):
         return
     if config.option.numprocesses is None:
         config.option.numprocesses = "auto"
