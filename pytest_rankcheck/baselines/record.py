@@ -163,11 +163,11 @@ class Record(RecordContents):
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return where the sessions of each slice stand in `query_ids`; nothing of queries."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for place, line in enumerate(self.queries.values()):
             for value in line.slices.get(attribute, ()):
-                found.setdefault(value, []).append(place)
-        return found
+                places.setdefault(value, []).append(place)
+        return places
 
     def best_for(self, pairs: ComparedValues) -> float:
         """Return the best mean that was approved, on the queries of ``pairs``.
@@ -211,13 +211,13 @@ def _members(
     evaluation: Evaluation, attributes: Iterable[str]
 ) -> Mapping[int, Mapping[str, tuple[str, ...]]]:
     """Return the slices of each session, by its place."""
-    found: dict[int, dict[str, tuple[str, ...]]] = {}
+    members: dict[int, dict[str, tuple[str, ...]]] = {}
     for attribute in attributes:
         for value, places in evaluation.slice_places(attribute).items():
             for place in places:
-                known = found.setdefault(place, {})
-                known[attribute] = (*known.get(attribute, ()), value)
-    return found
+                slices = members.setdefault(place, {})
+                slices[attribute] = (*slices.get(attribute, ()), value)
+    return members
 
 
 def _plain(values: FloatArray) -> list[float | None]:

@@ -108,8 +108,8 @@ class RecordContents:
             raise BaselineError(
                 f"the baseline has no {quoted(name)}; it has {', '.join(self.metrics)}"
             )
-        found = (line.values[name] for line in self.queries.values())
-        return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
+        values = (line.values[name] for line in self.queries.values())
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
     def mean(self, metric: Metric) -> float:
         """Return the mean over the queries that counted.
@@ -122,10 +122,10 @@ class RecordContents:
     @cached_property
     def weights(self) -> FloatArray | None:
         """How much each query counts, ``[Q]``; None where all count the same."""
-        found = [line.weight for line in self.queries.values()]
-        if None in found:
+        weights = [line.weight for line in self.queries.values()]
+        if None in weights:
             return None
-        return np.array(found, dtype=np.float64)
+        return np.array(weights, dtype=np.float64)
 
 
 def digest_of(entry: Mapping[str, object]) -> str:

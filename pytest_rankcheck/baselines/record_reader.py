@@ -127,9 +127,12 @@ def _refuse_edited(entry: Mapping[str, Any], record: RecordContents, path: str) 
     problem = None
     for name, detail in entry["metrics"].items():
         mean = record.mean(Metric.parse(name))
-        said = math.nan if detail["mean"] is None else float(detail["mean"])
-        if not (math.isnan(mean) and math.isnan(said)) and not abs(mean - said) <= SLACK:
-            problem = f"its mean of {name} is {said:g}, but its queries give {mean:.6f}"
+        written_mean = math.nan if detail["mean"] is None else float(detail["mean"])
+        if (
+            not (math.isnan(mean) and math.isnan(written_mean))
+            and not abs(mean - written_mean) <= SLACK
+        ):
+            problem = f"its mean of {name} is {written_mean:g}, but its queries give {mean:.6f}"
             break
     else:
         if entry["version"] > 1 and entry["digest"] != digest_of(entry):
@@ -155,8 +158,8 @@ def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> Recor
     if weight is not None and (isinstance(weight, bool) or not 0 < weight < math.inf):
         raise ValueError(f"the weight of query '{line['id']}' is {weight!r}, not above 0")
     slices = {
-        str(attribute): tuple(map(str, found))
-        for attribute, found in line.get("slices", {}).items()
+        str(attribute): tuple(map(str, values))
+        for attribute, values in line.get("slices", {}).items()
     }
     return RecordedQuery(
         str(line["fingerprint"]), values, tuple(map(str, line["top"])), weight, slices

@@ -96,7 +96,7 @@ def record_in(path: Path, golden_name: str | None = None) -> Record | None:
     """Return the record in a baseline, or in a report on a golden set; None for a run.
 
     Raises:
-        BaselineError: the baseline is invalid, or the report lacks that golden set.
+        BaselineError: the baseline is invalid, or the report has no measurement.
     """
     if not path.exists():
         raise BaselineError(f"there is no file {quoted(path)}")
@@ -119,37 +119,37 @@ def recorded(path: Path) -> str | None:
 
 def _record_of_report(report: Mapping[str, Any], path: str, golden_name: str | None) -> Record:
     """Return what a report says of a golden set now, as a record."""
-    found = report["measurements"]
-    named = [one for one in found if golden_name in (None, one["golden_set"]["name"])] or found
-    if not named:
+    measurements = report["measurements"]
+    if not measurements:
         raise BaselineError(f"{path}: the report has no measurement")
-    one = named[0]
+    names = [measurement["golden_set"]["name"] for measurement in measurements]
+    measurement = measurements[names.index(golden_name) if golden_name in names else 0]
     queries = {
         line["id"]: RecordedQuery(
             line["fingerprint"],
             {name: pair[1] for name, pair in line["values"].items()},
             tuple(line["now"]),
         )
-        for line in one["queries"]
+        for line in measurement["queries"]
     }
-    metrics = {name: Metric.parse(name) for name in one["metrics"]}
+    metrics = {name: Metric.parse(name) for name in measurement["metrics"]}
     best = {
         gate["metric"]: gate["best"]
         for gate in report["gates"]
-        if gate["measurement"] == one["key"] and gate.get("best") is not None
+        if gate["measurement"] == measurement["key"] and gate.get("best") is not None
     }
     columns = {
         name: np.array([_value(line.values.get(name)) for line in queries.values()])
         for name in metrics
     }
-    golden = one["golden_set"]
+    golden = measurement["golden_set"]
     return Record(
         golden_name=golden["name"],
         golden_queries=golden["queries"],
         golden_judgments=golden["judgments"],
         golden_fingerprint=golden["fingerprint"],
-        depth=one["run"]["depth"],
-        conventions=Conventions.from_dict(one["conventions"]),
+        depth=measurement["run"]["depth"],
+        conventions=Conventions.from_dict(measurement["conventions"]),
         kept={
             name: RecordedMetric(True, best.get(name, metrics[name].mean(columns[name])))
             for name in metrics

@@ -97,10 +97,10 @@ class Reference:
     def _inside(self, path: Path) -> str | None:
         """Return a path relative to the repository; None if it is outside."""
         try:
-            seen = os.path.relpath(os.path.realpath(path), os.path.realpath(self.root))
+            relative = os.path.relpath(os.path.realpath(path), os.path.realpath(self.root))
         except ValueError:  # on another drive
             return None
-        return None if seen.startswith("..") else Path(seen).as_posix()
+        return None if relative.startswith("..") else Path(relative).as_posix()
 
 
 def _commit(root: Path, name: str) -> str | None:

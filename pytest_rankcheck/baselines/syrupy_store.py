@@ -180,7 +180,7 @@ class SnapshotStore:
 def _relative(path: Path, folder: Path) -> str:
     """Return ``path`` as seen from ``folder``, where that is shorter than the whole."""
     try:
-        seen = os.path.relpath(path, folder)
+        relative = os.path.relpath(path, folder)
     except ValueError:  # on another drive
         return str(path)
-    return min(seen, str(path), key=len)
+    return min(relative, str(path), key=len)

@@ -54,12 +54,12 @@ class Conventions:
         Raises:
             ConfigurationError: an unknown convention or value.
         """
-        known = [field.name for field in fields(cls)]
+        names = [field.name for field in fields(cls)]
         for name in chosen:
-            if name not in known:
+            if name not in names:
                 raise ConfigurationError(
-                    f"unknown convention '{quoted(name)}'{suggestion(name, known)}; "
-                    f"the conventions are {', '.join(known)}"
+                    f"unknown convention '{quoted(name)}'{suggestion(name, names)}; "
+                    f"the conventions are {', '.join(names)}"
                 )
         try:
             return cls(**chosen)  # type: ignore[arg-type]

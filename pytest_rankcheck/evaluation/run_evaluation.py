@@ -99,7 +99,7 @@ class RunEvaluation(Evaluation):
     @cached_property
     def missing(self) -> Sequence[str]:
         """The judged queries that the run lacks; they count as empty rankings."""
-        ranked = self._joined.found
+        ranked = self._joined.hits
         return tuple(query_id for query_id in self.query_ids if query_id not in ranked)
 
     @property
@@ -119,13 +119,13 @@ class RunEvaluation(Evaluation):
         """
         if self.run.is_in_memory:
             return self.run.get(query_id)
-        ranked = self._joined.found.get(query_id)
+        ranked = self._joined.hits.get(query_id)
         return tuple(ranked.top) if ranked else ()
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`, and of every judged one."""
         ranks = {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
-        ranked = self._joined.found.get(query_id)
+        ranked = self._joined.hits.get(query_id)
         if ranked and not self.run.is_in_memory:
             ranks.update(zip(ranked.doc_ids, ranked.ranks, strict=True))
         return ranks
@@ -150,7 +150,7 @@ class RunEvaluation(Evaluation):
                 f"the first {depth} documents of each ranking are known; use a cutoff of at most "
                 f"{depth}, or read the run into memory: Run.from_frame(run.to_frame())"
             )
-        ranked = self._joined.found
+        ranked = self._joined.hits
         return WholeRun.of(
             [self.ranking(query_id)[: metric.cutoff] for query_id in self.query_ids],
             [
@@ -192,7 +192,7 @@ class RunEvaluation(Evaluation):
 
     def _refuse_empty(self) -> None:
         """Refuse a run that ranks no document for any judged query."""
-        ranked = self._joined.found
+        ranked = self._joined.hits
         if any(query.retrieved for query in ranked.values()):
             return
         why = "every ranking is empty: the ranker is broken, not bad"

@@ -25,7 +25,7 @@ _NOTHING = QueryHits(0, (), ())
 class Joined:
     """The judged documents that a run has for each query."""
 
-    found: Mapping[str, QueryHits]
+    hits: Mapping[str, QueryHits]
     """By judged query, for the queries that the run has."""
     extra: tuple[str, ...]
     """The queries of the run without judgments."""
@@ -41,15 +41,15 @@ def join(run: Run, golden: GoldenSet) -> Joined:
     def wanted(query_id: str) -> Collection[str] | None:
         return golden.grades(query_id) if query_id in golden else None
 
-    found: dict[str, QueryHits] = {}
+    hits: dict[str, QueryHits] = {}
     extra: list[str] = []
     with collector_paused():
         for query_id, result in run.found(wanted):
             if result is None:
                 extra.append(query_id)
             else:
-                found[query_id] = result
-    return Joined(found, tuple(extra))
+                hits[query_id] = result
+    return Joined(hits, tuple(extra))
 
 
 def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterator[JudgedHits]:
@@ -59,34 +59,34 @@ def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterat
     """
     query_ids = golden.query_ids
     for start in range(0, len(query_ids), block):
-        yield _block(joined.found, golden, query_ids[start : start + block])
+        yield _block(joined.hits, golden, query_ids[start : start + block])
 
 
 def _block(
-    found: Mapping[str, QueryHits], golden: GoldenSet, query_ids: Sequence[str]
+    hits: Mapping[str, QueryHits], golden: GoldenSet, query_ids: Sequence[str]
 ) -> JudgedHits:
     return padded_hits(
-        [found.get(query_id, _NOTHING) for query_id in query_ids],
+        [hits.get(query_id, _NOTHING) for query_id in query_ids],
         [golden.grades(query_id) for query_id in query_ids],
         golden.max_grade,
     )
 
 
 def padded_hits(
-    found: Sequence[QueryHits], judged: Sequence[Mapping[str, float]], max_grade: float
+    hits: Sequence[QueryHits], judged: Sequence[Mapping[str, float]], max_grade: float
 ) -> JudgedHits:
     """Return the judged hits of some rankings.
 
     Args:
-        found: where the judged documents of each were found.
+        hits: where the judged documents of each were found.
         judged: the grades of all judged documents of each.
         max_grade: the highest grade of the whole golden set.
     """
-    pairs = zip(found, judged, strict=True)
+    pairs = zip(hits, judged, strict=True)
     return JudgedHits(
-        ranks=padded([query.ranks for query in found]),
+        ranks=padded([query.ranks for query in hits]),
         grades=padded([[grades[doc] for doc in query.doc_ids] for query, grades in pairs]),
-        retrieved=np.array([query.retrieved for query in found], dtype=np.float64),
+        retrieved=np.array([query.retrieved for query in hits], dtype=np.float64),
         ideal=padded([sorted(grades.values(), reverse=True) for grades in judged]),
         max_grade=max_grade,
     )

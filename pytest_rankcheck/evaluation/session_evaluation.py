@@ -100,9 +100,9 @@ class _SessionsAsQueries(JudgedQueries):
         for session_id, rank in zip(log.session_ids, log.trails.final_rank.tolist(), strict=True):
             query = Query(session_id, log.final_query(session_id), log.attributes(session_id))
             contents.queries[session_id] = query
-            shown = log.final_results(session_id)
-            is_known = rank <= len(shown)
-            contents.grades[session_id] = {shown[int(rank) - 1]: 1.0} if is_known else {}
+            results = log.final_results(session_id)
+            is_known = rank <= len(results)
+            contents.grades[session_id] = {results[int(rank) - 1]: 1.0} if is_known else {}
         super().__init__(contents, log.name)
 
     @cached_property

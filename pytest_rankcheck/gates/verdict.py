@@ -67,10 +67,10 @@ class TieEffect:
 
     queries: int
     """In how many queries a judged document in the top k shares its score."""
-    least: float
-    """The lowest mean over the orders of tied documents."""
-    greatest: float
-    """The highest."""
+    lowest: float
+    """The lowest mean over all orders of the tied documents."""
+    highest: float
+    """The highest mean over all orders of the tied documents."""
     decides: bool
     """Whether the verdict depends on the order."""
 

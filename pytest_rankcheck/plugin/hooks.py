@@ -230,8 +230,8 @@ def _definitions(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]
 
 def _uses_ours(item: pytest.Item, name: str) -> bool:
     """Whether a test gets the fixture ``name`` from this plugin, not from its own project."""
-    found = _definitions(item).get(name)
-    return found is not None and len(found) > 0 and _is_our_fixture(found[-1])
+    definitions = _definitions(item).get(name)
+    return definitions is not None and len(definitions) > 0 and _is_our_fixture(definitions[-1])
 
 
 def _is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:

@@ -131,13 +131,13 @@ def saved_run(folder: Path, golden_name: str) -> Path:
         ConfigurationError: the folder has none, or several.
     """
     name = safe_name(golden_name)
-    known = [f"{name}{ending}" for ending in RUN_ENDINGS.values()]
-    found = [folder / file for file in known if (folder / file).exists()]
-    if len(found) == 1:
-        return found[0]
+    file_names = [f"{name}{ending}" for ending in RUN_ENDINGS.values()]
+    files = [folder / file for file in file_names if (folder / file).exists()]
+    if len(files) == 1:
+        return files[0]
     has = ", ".join(sorted(quoted(file.name) for file in folder.iterdir())[:10]) or "nothing"
-    problem = "no run" if not found else "several runs"
+    problem = "no run" if not files else "several runs"
     raise ConfigurationError(
         f"--rankcheck-run {folder}: {problem} of golden set '{quoted(golden_name)}' "
-        f"(looked for {', '.join(known)}); the folder has {has}"
+        f"(looked for {', '.join(file_names)}); the folder has {has}"
     )

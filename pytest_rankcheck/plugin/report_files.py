@@ -46,12 +46,12 @@ def write_reports(config: pytest.Config, findings: Sequence[ReportedFinding]) ->
             file.write(markdown_of(report, _STEP_SUMMARY_LIMIT))
     for name, path in paths.by_format.items():
         title = report_format(name).titled(report)
-        shown = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
+        shown_path = min(os.path.relpath(path, config.invocation_params.dir), str(path), key=len)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, report_format(name).text(report, path))
         except OSError as failure:
             why = failure.strerror or failure
-            yield f"{title} cannot be written to {quoted(shown, 300)}: {why}"
+            yield f"{title} cannot be written to {quoted(shown_path, 300)}: {why}"
         else:
-            yield f"{title} written to {quoted(shown, 300)}"
+            yield f"{title} written to {quoted(shown_path, 300)}"

@@ -96,9 +96,9 @@ def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -
             continue
         crash = report.longrepr.reprcrash
         path = Path(config.rootpath, crash.path)
-        shown = path.relative_to(top) if path.is_relative_to(top) else path
+        shown_path = path.relative_to(top) if path.is_relative_to(top) else path
         yield annotation(
-            shown.as_posix(), crash.lineno, crash.message.removeprefix("AssertionError: ")
+            shown_path.as_posix(), crash.lineno, crash.message.removeprefix("AssertionError: ")
         )
 
 

@@ -81,7 +81,7 @@ def verdict_detail(
             for gap in verdict.gaps
         ),
         query_drops=tuple(drop.query_id for drop in verdict.query_drops),
-        ties=TieDetail(ties.queries, ties.least, ties.greatest, ties.decides) if ties else None,
+        ties=TieDetail(ties.queries, ties.lowest, ties.highest, ties.decides) if ties else None,
         unjudged=_unjudged(verdict, comparison),
         suspicions=tuple(suspicions),
         approvals=tuple(approvals),

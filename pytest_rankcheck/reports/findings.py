@@ -245,8 +245,8 @@ class TieDetail:
     """How much the order of tied scores can change a mean."""
 
     queries: int
-    least: float
-    greatest: float
+    lowest: float
+    highest: float
     decides: bool
 
 

@@ -136,15 +136,15 @@ def _merged(
 
     A measurement without a baseline is merged into the one with a baseline of the same rankings.
     """
-    with_baseline = {one.rankings: one.key for one in measurements if one.has_baseline}
+    complete = {part.rankings: part.key for part in measurements if part.has_baseline}
     moved = {
-        one.key: one.key if one.has_baseline else with_baseline.get(one.rankings, one.key)
-        for one in measurements
+        part.key: part.key if part.has_baseline else complete.get(part.rankings, part.key)
+        for part in measurements
     }
     groups: dict[str, list[MeasurementFinding]] = {}
     # Those with a baseline come first: they know the values before.
-    for one in sorted(measurements, key=lambda one: not one.has_baseline):
-        groups.setdefault(moved[one.key], []).append(one)
+    for part in sorted(measurements, key=lambda part: not part.has_baseline):
+        groups.setdefault(moved[part.key], []).append(part)
     return [_joined(group) for group in groups.values()], moved
 
 

@@ -74,7 +74,7 @@ def test_a_verdict_that_depends_on_the_order_says_so() -> None:
     assert regressed(after, before, 0.3) == (False, False)
     verdict = Gate.tolerance().decide(compare(after, before), "RR")
     assert verdict.ties is not None
-    assert (verdict.ties.queries, verdict.ties.greatest) == (1, pytest.approx(2.5 / 3, abs=1e-6))
+    assert (verdict.ties.queries, verdict.ties.highest) == (1, pytest.approx(2.5 / 3, abs=1e-6))
 
 
 def test_ties_that_change_nothing_are_not_mentioned() -> None:

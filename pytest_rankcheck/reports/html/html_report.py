@@ -39,17 +39,17 @@ def html_of(report: Report) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string((folder / "report.html.j2").read_text("utf-8"))
-    shown = _harmless(report_json(report))
+    data = _harmless(report_json(report))
     return template.render(
-        report=shown,
+        report=data,
         resolutions=_harmless(
             [
                 (
-                    resolution_title(one),
-                    [resolution_cells(*metric) for metric in one.metrics.items()],
-                    one.recommendation,
+                    resolution_title(resolution),
+                    [resolution_cells(*metric) for metric in resolution.metrics.items()],
+                    resolution.recommendation,
                 )
-                for one in report.resolutions
+                for resolution in report.resolutions
             ]
         ),
         notes=_harmless(
@@ -60,13 +60,13 @@ def html_of(report: Report) -> str:
         ),
         columns=COLUMNS,
         changes=any(note.topic is Topic.BRANCH for note in report.notes),
-        approvals=_approvals(shown["gates"]),
+        approvals=_approvals(data["gates"]),
         failed=report.failed_gates,
         checks=len(report.failed_checks),
         style=Markup((folder / "report.css").read_text("utf-8")),
         script=Markup((folder / "report.js").read_text("utf-8")),
         library=Markup(_library()),
-        data=Markup(_json(shown)),
+        data=Markup(_json(data)),
         charts=Markup(_json(charts())),
     )
 
@@ -74,9 +74,9 @@ def html_of(report: Report) -> str:
 def _approvals(gates: Sequence[_Data]) -> list[tuple[_Data, _Data]]:
     """Return the approvals of all baselines, each once, with a gate of its test; oldest first."""
     approvals = {
-        (gate["test"], one["date"], one["reason"]): (gate, one)
+        (gate["test"], approval["date"], approval["reason"]): (gate, approval)
         for gate in gates
-        for one in gate["approvals"]
+        for approval in gate["approvals"]
     }
     return sorted(approvals.values(), key=lambda pair: str(pair[1]["date"]))
 

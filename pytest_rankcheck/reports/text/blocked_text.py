@@ -198,14 +198,14 @@ def _staleness(check: Check) -> Iterator[str]:
     yield from (f"  {text}" for text in slice_changes(check, comparison.evaluation.golden))
     if not comparison.is_paired:
         return  # every log has its own sessions
-    for what, query_ids in (
+    for kind, query_ids in (
         ("changed", comparison.changed),
         ("added", comparison.added),
         ("removed", comparison.removed),
     ):
         if query_ids:
             count = plural(len(query_ids), "query", "queries")
-            yield f"  {count} {what} since the baseline: {listed(query_ids)}"
+            yield f"  {count} {kind} since the baseline: {listed(query_ids)}"
 
 
 def _command(test_id: str, *arguments: str) -> str:

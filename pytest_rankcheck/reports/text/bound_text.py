@@ -109,13 +109,13 @@ def _lines(
     values = evaluation.values(metric)
     direction = 1 if bound.is_floor else -1
     places = np.asarray(leading.places, dtype=np.intp)
-    known = places[~np.isnan(values[places])]
-    for place in known[np.argsort(direction * values[known], kind="stable")][:_WORST_QUERIES]:
+    valued = places[~np.isnan(values[places])]
+    for place in valued[np.argsort(direction * values[valued], kind="stable")][:_WORST_QUERIES]:
         query_id = evaluation.query_ids[int(place)]
         yield f"    {query_name(evaluation, query_id)}   {number(float(values[place]), 3)}"
         yield from packed(_documents(evaluation, query_id), indent="      ")
-    these = "sessions like these" if metric.unit == "session" else "these queries"
-    yield f"  to fix: improve {these}, or change the bound to a value that the ranker must hold"
+    targets = "sessions like these" if metric.unit == "session" else "these queries"
+    yield f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"
 
 
 def _documents(evaluation: Evaluation, query_id: str) -> Iterator[str]:

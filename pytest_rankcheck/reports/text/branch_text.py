@@ -37,14 +37,14 @@ def _change_text(change: Change) -> str:
         return f"removed ({_means(before)})"
     if before is None:
         return f"added: {_means(after)}"
-    known = len(before.approvals)
-    kept = after.approvals[:known] == before.approvals
+    old_count = len(before.approvals)
+    are_kept = after.approvals[:old_count] == before.approvals
     reasons = [
         f'approved "{quoted(approval.reason)}"'
-        for approval in after.approvals[known if kept else 0 :]
+        for approval in after.approvals[old_count if are_kept else 0 :]
     ]
     parts = [_moved(before, after), *reasons]
-    if not kept:
+    if not are_kept:
         parts.append("the earlier approvals differ from those of that commit")
     return "; ".join(parts)
 

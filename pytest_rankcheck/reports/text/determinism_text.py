@@ -42,8 +42,12 @@ def determinism_note(golden: GoldenSet, result: DeterminismResult) -> str:
     """Return in one line whether the ranker is deterministic under each condition."""
     if result.broken:
         return _headline(golden, result)
-    same = ", ".join(_NAMES[one.condition] for one in result.conditions if not one.skipped)
-    skipped = ", ".join(_NAMES[one.condition] for one in result.conditions if one.skipped)
+    same = ", ".join(
+        _NAMES[outcome.condition] for outcome in result.conditions if not outcome.skipped
+    )
+    skipped = ", ".join(
+        _NAMES[outcome.condition] for outcome in result.conditions if outcome.skipped
+    )
     rest = f"; not checked: {skipped}" if skipped else ""
     return f"{_subject(golden, result)} is deterministic ({same}){rest}"
 
@@ -60,40 +64,40 @@ def _subject(golden: GoldenSet, result: DeterminismResult) -> str:
 
 def _lines(golden: GoldenSet, result: DeterminismResult) -> Iterator[str]:
     yield _headline(golden, result)
-    for one in result.conditions:
-        yield f"  {_NAMES[one.condition]:<21}{_state(one, len(golden))}"
-    for one in result.broken:
-        yield f"  {_NAMES[one.condition]}: {_ADVICE[one.condition]}"
-        for difference in _worst(one)[:_QUERIES]:
+    for outcome in result.conditions:
+        yield f"  {_NAMES[outcome.condition]:<21}{_state(outcome, len(golden))}"
+    for outcome in result.broken:
+        yield f"  {_NAMES[outcome.condition]}: {_ADVICE[outcome.condition]}"
+        for difference in _worst(outcome)[:_QUERIES]:
             yield from _difference_lines(golden, difference)
-        hidden = [difference.query_id for difference in _worst(one)[_QUERIES:]]
+        hidden = [difference.query_id for difference in _worst(outcome)[_QUERIES:]]
         if hidden:
             yield f"    and {listed(hidden)}"
 
 
 def _headline(golden: GoldenSet, result: DeterminismResult) -> str:
-    broken = ", ".join(_NAMES[one.condition] for one in result.broken)
+    broken = ", ".join(_NAMES[outcome.condition] for outcome in result.broken)
     return f"{_subject(golden, result)} is not deterministic: {broken}"
 
 
-def _state(one: ConditionResult, total: int) -> str:
+def _state(outcome: ConditionResult, total: int) -> str:
     """Return how many queries were ranked the same, of those without an earlier difference."""
-    if one.skipped:
-        return f"not checked: {one.skipped}"
-    nouns = ("other query", "other queries") if one.queries < total else ("query", "queries")
-    those = plural(one.queries, *nouns)
-    ways = listed(one.ways)
-    if not one.differences:
+    if outcome.skipped:
+        return f"not checked: {outcome.skipped}"
+    nouns = ("other query", "other queries") if outcome.queries < total else ("query", "queries")
+    those = plural(outcome.queries, *nouns)
+    ways = listed(outcome.ways)
+    if not outcome.differences:
         return f"{those} ranked the same ({ways})"
-    failed = sum(difference.failure is not None for difference in one.differences)
+    failed = sum(difference.failure is not None for difference in outcome.differences)
     errors = f", {failed:,} of them with an error" if failed else ""
-    return f"{len(one.differences):,} of {those} ranked differently{errors} ({ways})"
+    return f"{len(outcome.differences):,} of {those} ranked differently{errors} ({ways})"
 
 
-def _worst(one: ConditionResult) -> list[AnswerDifference]:
+def _worst(outcome: ConditionResult) -> list[AnswerDifference]:
     """Return the differences: errors first, then the least similar rankings."""
     return sorted(
-        one.differences,
+        outcome.differences,
         key=lambda difference: (difference.failure is None, _likeness(difference)),
     )
 
@@ -118,4 +122,6 @@ def _parting(difference: AnswerDifference) -> int:
     """Return the first rank at which two rankings differ."""
     pairs = zip(difference.before, difference.after, strict=False)
     shorter = min(len(difference.before), len(difference.after))
-    return next((rank for rank, (one, other) in enumerate(pairs, 1) if one != other), shorter + 1)
+    return next(
+        (rank for rank, (earlier, later) in enumerate(pairs, 1) if earlier != later), shorter + 1
+    )

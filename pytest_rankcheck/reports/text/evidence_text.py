@@ -80,7 +80,7 @@ def tie_lines(verdict: Verdict) -> Iterator[str]:
         return
     scope = f"their top {verdict.metric.cutoff}" if verdict.metric.cutoff else "their rankings"
     queries = plural(ties.queries, "query has", "queries have")
-    means = f"{ties.least:.4f} to {ties.greatest:.4f}{_DECIDES if ties.decides else ''}"
+    means = f"{ties.lowest:.4f} to {ties.highest:.4f}{_DECIDES if ties.decides else ''}"
     yield (
         f"  {queries} tied scores in {scope}: depending on how ties are ordered, "
         f"{verdict.metric} ranges from {means}"
@@ -89,7 +89,9 @@ def tie_lines(verdict: Verdict) -> Iterator[str]:
 
 def _decided(verdict: Verdict) -> Iterator[str]:
     """Yield the gate and the p value it used, if it is a statistical test."""
-    decisions = [one for one in (verdict.overall, *verdict.slices) if not math.isnan(one.p)]
+    decisions = [
+        decision for decision in (verdict.overall, *verdict.slices) if not math.isnan(decision.p)
+    ]
     if not decisions:
         return
     least = min(decisions, key=lambda decision: decision.p)

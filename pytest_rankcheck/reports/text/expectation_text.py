@@ -32,9 +32,11 @@ def expectations_text(golden: GoldenSet, run: Run, results: Sequence[Expectation
 def _headline(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str:
     """Return how many expectations there are, and their results."""
     size = plural(len(golden), "query", "queries")
-    counts = {status: sum(one.status is status for one in results) for status in ExpectationStatus}
-    violated = [one for one in results if one.status is ExpectationStatus.VIOLATED]
-    warned = sum(not one.fails for one in violated)
+    counts = {
+        status: sum(result.status is status for result in results) for status in ExpectationStatus
+    }
+    violated = [result for result in results if result.status is ExpectationStatus.VIOLATED]
+    warned = sum(not result.fails for result in violated)
     holding = counts[ExpectationStatus.HOLDS]
     verb = "holds" if 1 in (holding, len(results)) else "hold"
     parts = [f"{holding:,} of {plural(len(results), 'expectation')} {verb}"]
@@ -63,20 +65,20 @@ def expectation_notes(
         failure: the text with which the test fails, if it does.
     """
     yield Note(Topic.EXPECTATIONS, _headline(golden, results), failure=failure)
-    for one in results:
-        if one.status is ExpectationStatus.KNOWN:
-            yield Note(Topic.KNOWN_FAILURES, _note(golden, one))
-        elif one.is_wrong and not one.fails:
-            yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, one))
+    for result in results:
+        if result.status is ExpectationStatus.KNOWN:
+            yield Note(Topic.KNOWN_FAILURES, _note(golden, result))
+        elif result.is_wrong and not result.fails:
+            yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, result))
 
 
 def _lines(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) -> Iterator[str]:
     yield _headline(golden, results)
-    failing = [one for one in results if one.fails]
-    violated = [one for one in failing if one.status is ExpectationStatus.VIOLATED]
+    failing = [result for result in results if result.fails]
+    violated = [result for result in failing if result.status is ExpectationStatus.VIOLATED]
     queries = [
         (query_id, list(group))
-        for query_id, group in groupby(violated, lambda one: one.expectation.query)
+        for query_id, group in groupby(violated, lambda result: result.expectation.query)
     ]
     for query_id, group in queries[:_MOST_QUERIES]:
         yield from _query_lines(golden, run, query_id, group)
@@ -84,14 +86,14 @@ def _lines(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) ->
     if hidden:
         others = plural(len(queries) - _MOST_QUERIES, "query", "queries")
         yield f"  and {hidden:,} more, of {others}"
-    fixed = [one for one in failing if one.status is ExpectationStatus.FIXED]
+    fixed = [result for result in failing if result.status is ExpectationStatus.FIXED]
     if fixed:
         yield "  known failures that now hold; remove their known_failure"
-        yield from (f"    {_note(golden, one)}" for one in fixed)
-    known = [one for one in results if one.status is ExpectationStatus.KNOWN]
+        yield from (f"    {_note(golden, result)}" for result in fixed)
+    known = [result for result in results if result.status is ExpectationStatus.KNOWN]
     if known:
         yield "  known failures, which do not fail the test"
-        yield from (f"    {_note(golden, one)}" for one in known)
+        yield from (f"    {_note(golden, result)}" for result in known)
     if violated:
         yield (
             "  to fix: improve these queries, correct the expectations, or say with "
@@ -104,39 +106,39 @@ def _query_lines(
 ) -> Iterator[str]:
     place = golden.place(query_id)
     yield f"  {query_in(golden, query_id)}" + (f"  ({quoted(place, 200)})" if place else "")
-    for one in group:
-        yield f"    expected  {one.expectation}"
-        if one.expectation.reason:
-            yield f"    because   {quoted(one.expectation.reason, 300)}"
-        yield from _ranks_lines(golden, one)
+    for result in group:
+        yield f"    expected  {result.expectation}"
+        if result.expectation.reason:
+            yield f"    because   {quoted(result.expectation.reason, 300)}"
+        yield from _ranks_lines(golden, result)
     if query_id in run:
         yield from ranking_lines(golden, run.ranking(query_id), "ranked  ", "    ")
     else:
         yield "    ranked    nothing: the run does not have this query"
 
 
-def _ranks_lines(golden: GoldenSet, one: ExpectationResult) -> Iterator[str]:
-    places = _ranks(golden, one)
+def _ranks_lines(golden: GoldenSet, result: ExpectationResult) -> Iterator[str]:
+    places = _ranks(golden, result)
     for number, line in enumerate(packed(places, indent="", gap=", ")):
         yield f"    {'but' if number == 0 else '':<10}{line}"
 
 
-def _ranks(golden: GoldenSet, one: ExpectationResult) -> list[str]:
+def _ranks(golden: GoldenSet, result: ExpectationResult) -> list[str]:
     """Return the ranks of the documents in an expectation, the offending ones first."""
     named = [
         f"{document_in(golden, doc_id)} {'is not ranked' if rank is None else f'is at {rank}'}"
-        for doc_id, rank in one.ranks.items()
+        for doc_id, rank in result.ranks.items()
     ]
     hidden = len(named) - _NAMED
     return [*named[:_NAMED], f"and {hidden:,} more"] if hidden > 0 else named
 
 
-def _note(golden: GoldenSet, one: ExpectationResult) -> str:
+def _note(golden: GoldenSet, result: ExpectationResult) -> str:
     """Return an expectation in one line, with its result and its known failure."""
-    expectation = one.expectation
-    ranks = f"; {', '.join(_ranks(golden, one))}" if one.ranks else ""
+    expectation = result.expectation
+    ranks = f"; {', '.join(_ranks(golden, result))}" if result.ranks else ""
     known = expectation.known_failure
-    fixed = ", but it now holds: remove the mark" if one.holds and not one.fails else ""
+    fixed = ", but it now holds: remove the mark" if result.holds and not result.fails else ""
     mark = f' (known failure: "{quoted(known, 200)}"{fixed})' if known else ""
     place = golden.place(expectation.query)
     where = f" [{quoted(place, 200)}]" if place else ""

@@ -24,7 +24,8 @@ Beyond = Mapping[str, Sequence[PerturbedQuery]]
 def invariance_note(golden: GoldenSet, result: PerturbationResult) -> str:
     """Return in one line how much a perturbation changes."""
     changed = sum(
-        any(one.before != one.after for one in trials) for trials in result.by_query.values()
+        any(perturbed.before != perturbed.after for perturbed in trials)
+        for trials in result.by_query.values()
     )
     parts = [f"{changed:,} of {_queries(result)} ranked differently, mean RBO {_rbo(result)}"]
     if result.judged:
@@ -146,7 +147,7 @@ def _limit_lines(result: PerturbationResult, limits: InvarianceLimits) -> Iterat
 
 
 def _failed_lines(result: PerturbationResult) -> Iterator[str]:
-    failed = _such(result, lambda one: one.failure is not None)
+    failed = _such(result, lambda perturbed: perturbed.failure is not None)
     if failed:
         queries = plural(len(failed), "perturbed query", "perturbed queries")
         yield f"  the ranker fails on {queries}: {listed(failed)}"
@@ -179,29 +180,32 @@ def _worst_lines(
 ) -> Iterator[str]:
     """Yield the worst queries, each with its worst perturbed text."""
     each = (max(trials, key=severity) for trials in chosen.values())
-    changed = [one for one in each if one.failure or one.before != one.after]
+    changed = [
+        perturbed for perturbed in each if perturbed.failure or perturbed.before != perturbed.after
+    ]
     worst = sorted(changed, key=severity, reverse=True)
     yield "  worst queries"
-    for one in worst[:_WORST]:
-        yield from _trial_lines(golden, result, one)
-    hidden = [one.query.id for one in worst[_WORST:]]
+    for perturbed in worst[:_WORST]:
+        yield from _trial_lines(golden, result, perturbed)
+    hidden = [perturbed.query.id for perturbed in worst[_WORST:]]
     if hidden:
         yield f"    and {listed(hidden)}"
 
 
 def _trial_lines(
-    golden: GoldenSet, result: PerturbationResult, one: PerturbedQuery
+    golden: GoldenSet, result: PerturbationResult, perturbed: PerturbedQuery
 ) -> Iterator[str]:
-    named = f'{query_in(golden, one.query.id)} -> "{quoted(one.text, 80)}"'
-    if one.failure is None:
-        values = [f"RBO {number(one.rbo, 3)}"]
-        if not math.isnan(one.gain):
-            before, after = number(one.value_before, 3), number(one.value_after, 3)
+    named = f'{query_in(golden, perturbed.query.id)} -> "{quoted(perturbed.text, 80)}"'
+    if perturbed.failure is None:
+        values = [f"RBO {number(perturbed.rbo, 3)}"]
+        if not math.isnan(perturbed.gain):
+            before, after = number(perturbed.value_before, 3), number(perturbed.value_after, 3)
             values.append(f"{result.metric} {before} -> {after}")
         named += f"   {', '.join(values)}"
     yield f"    {named}"
-    yield from ranking_lines(golden, one.before, "as it is ", "      ", _TOP)
-    if one.failure is None:
-        yield from ranking_lines(golden, one.after, "perturbed", "      ", _TOP)
+    yield from ranking_lines(golden, perturbed.before, "as it is ", "      ", _TOP)
+    failure = perturbed.failure
+    if failure is None:
+        yield from ranking_lines(golden, perturbed.after, "perturbed", "      ", _TOP)
     else:
-        yield f"      perturbed  {type(one.failure).__name__}: {quoted(one.failure, 300)}"
+        yield f"      perturbed  {type(failure).__name__}: {quoted(failure, 300)}"

@@ -53,7 +53,9 @@ def _leading(verdict: Verdict) -> Decision:
     """Return the decision the text is about: on all queries, or on the slice that fell furthest."""
     if verdict.overall.outcome is Outcome.REGRESSED or verdict.query_drops:
         return verdict.overall
-    if verdict.wide_gaps and not any(one.outcome is Outcome.REGRESSED for one in verdict.slices):
+    if verdict.wide_gaps and not any(
+        decision.outcome is Outcome.REGRESSED for decision in verdict.slices
+    ):
         gap = verdict.wide_gaps[0]
         return gap.lowest if verdict.metric.higher_is_better else gap.highest
     for outcome in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
@@ -165,8 +167,8 @@ def _explaining(moves: Sequence[Move]) -> list[Move]:
     """
     relevant = [move for move in moves if (move.grade or 0) > 0][:_DOCUMENTS]
     places = {move.before for move in relevant}
-    others = (move for move in moves if (move.grade or 0) <= 0 and move.after is not None)
-    came = [move for move in others if move.entered or move.after in places]
+    irrelevant = (move for move in moves if (move.grade or 0) <= 0 and move.after is not None)
+    came = [move for move in irrelevant if move.entered or move.after in places]
     return relevant + came[:_NEWCOMERS]
 
 

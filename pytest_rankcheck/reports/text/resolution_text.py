@@ -110,7 +110,9 @@ def resolution_cells(name: str, detail: MetricResolutionDetail) -> tuple[str, ..
 
 def _with_resolution(metrics: Iterable[MetricLike]) -> list[Metric]:
     chosen = dict.fromkeys(map(Metric.parse, metrics))
-    return [one for one in chosen if one.unit == "query" and not one.definition.ir_measures]
+    return [
+        metric for metric in chosen if metric.unit == "query" and not metric.definition.ir_measures
+    ]
 
 
 def _finding(

@@ -78,23 +78,25 @@ def _changes_text(stability: RankingStability) -> str:
 def _staleness(check: RankingCheck) -> Iterator[str]:
     if check.comparison is None:
         return
-    for what in ("changed", "added", "removed"):
-        query_ids = getattr(check.comparison, what)
+    for kind in ("changed", "added", "removed"):
+        query_ids = getattr(check.comparison, kind)
         if query_ids:
             count = counted(len(query_ids), "query")
-            yield f"  {count} {what} since the baseline: {listed(query_ids)}"
+            yield f"  {count} {kind} since the baseline: {listed(query_ids)}"
 
 
 def _broken(stability: RankingStability, evaluation: Evaluation) -> Iterator[str]:
     limits = stability.limits
     yield f"  {_changes_text(stability)}"
-    asked = [
+    limits_asked = [
         (f"RBO(p={limits.p:g}) at least", limits.min_rbo),
         (f"overlap@{limits.k} at least", limits.min_overlap),
         (f"Kendall@{limits.k} at most", limits.max_kendall),
         (f"tauAP@{limits.k} at least", limits.min_tau_ap),
     ]
-    limits_text = ", ".join(f"{name} {limit:g}" for name, limit in asked if limit is not None)
+    limits_text = ", ".join(
+        f"{name} {limit:g}" for name, limit in limits_asked if limit is not None
+    )
     if limits_text:
         verb = "does" if len(stability.beyond) == 1 else "do"
         queries = counted(len(stability.beyond), "query")
@@ -104,11 +106,11 @@ def _broken(stability: RankingStability, evaluation: Evaluation) -> Iterator[str
         yield f"  at most {allowed:g} may change{': too many did' if stability.too_many else ''}"
     worst = stability.beyond or stability.changed
     yield "  worst queries"
-    for one in worst[:_WORST]:
-        values = ", ".join(limits.broken_by(one)) or f"RBO {one.rbo:.3f}"
-        yield f"    {query_name(evaluation, one.query_id)}   {values}"
-        yield f"      before  {_shown(one.before)}"
-        yield f"      now     {_shown(one.now)}"
+    for agreement in worst[:_WORST]:
+        values = ", ".join(limits.broken_by(agreement)) or f"RBO {agreement.rbo:.3f}"
+        yield f"    {query_name(evaluation, agreement.query_id)}   {values}"
+        yield f"      before  {_shown(agreement.before)}"
+        yield f"      now     {_shown(agreement.now)}"
     if len(worst) > _WORST:
         yield f"    and {counted(len(worst) - _WORST, 'query')} more"
 

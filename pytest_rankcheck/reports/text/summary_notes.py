@@ -222,7 +222,7 @@ def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note
         str(runs),
     )
     for metric in metrics:
-        means = [one.mean(metric) for one in (evaluation, *evaluation.repeats)]
+        means = [repeat.mean(metric) for repeat in (evaluation, *evaluation.repeats)]
         yield Note(
             Topic.REPEATS,
             f"golden set '{name}': {metric} has a standard deviation of "
@@ -233,11 +233,11 @@ def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note
 
 
 def _means(baseline: Baseline) -> Iterator[str]:
-    seen = set()
+    named = set()
     for check in baseline.checks:
-        if check.metric in seen:
+        if check.metric in named:
             continue
-        seen.add(check.metric)
+        named.add(check.metric)
         if check.verdict is None:
             yield f"{check.metric} new"
         else:

@@ -53,14 +53,14 @@ def duration(seconds: float) -> str:
 
 def golden_name(evaluation: Evaluation) -> str:
     """Return ``golden set 'web'``, or ``session log 'week'``."""
-    what = "session log" if evaluation.unit == "session" else "golden set"
-    return f"{what} '{quoted(evaluation.golden.name)}'"
+    kind = "session log" if evaluation.unit == "session" else "golden set"
+    return f"{kind} '{quoted(evaluation.golden.name)}'"
 
 
 def counted(count: int, unit: Unit, before: str = "") -> str:
     """Return ``225 queries``, or ``1 session``; with a word before, ``225 unchanged queries``."""
-    one, many = ("session", "sessions") if unit == "session" else ("query", "queries")
-    return plural(count, f"{before}{one}", f"{before}{many}")
+    singular, plural_form = ("session", "sessions") if unit == "session" else ("query", "queries")
+    return plural(count, f"{before}{singular}", f"{before}{plural_form}")
 
 
 def query_name(evaluation: Evaluation, query_id: str) -> str:
