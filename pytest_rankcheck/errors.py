@@ -1,6 +1,6 @@
-"""The exceptions that users meet, and how a message quotes foreign text.
+"""The exceptions of the public interface, and the quoting of untrusted text in messages.
 
-An error is a ``ValueError`` where what was given is invalid: a file, an option, an argument.
+An error is a ``ValueError`` if the input is invalid: a file, an option, an argument.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class SessionLogError(RankcheckError, ValueError):
 class RankerError(RankcheckError):
     """The ranker under test raised, or answered with something that is not a ranking.
 
-    Not a ``ValueError``: what failed is the ranker, not what was given.
+    It is not a ``ValueError``, because the ranker failed and not its input.
     """
 
 
@@ -80,7 +80,7 @@ _LONGEST_QUOTE = 120
 
 
 def quoted(text: object, limit: int = _LONGEST_QUOTE) -> str:
-    """Return foreign text as one harmless line: control characters escaped, cut at ``limit``.
+    """Return untrusted text as one harmless line: control characters escaped, cut at ``limit``.
 
     Ids and queries come from other people's files. Shown as they are, they could clear the
     terminal, reorder a line or break a message into two.

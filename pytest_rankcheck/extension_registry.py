@@ -1,4 +1,4 @@
-"""The registry that extensions are handed: what other packages add without a fork.
+"""The registry of extensions, to which other packages add formats, metrics, rankers and gates.
 
 A plugin or a ``conftest.py`` of the root folder implements ``pytest_rankcheck_register(registry)``;
 ``python -m pytest_rankcheck --import MODULE`` calls the same function of a module.
@@ -24,15 +24,15 @@ Recogniser = Callable[[Path], bool]
 """Whether a file has a format; the path may be a folder."""
 
 _ORIGINS: dict[tuple[str, str], str] = {}
-"""Where each extension came from, by its kind and name: one may be added again by the same code."""
+"""The origin of each extension, by kind and name; the same code may add it again."""
 
 
 class ExtensionRegistry:
     """Adds formats, metrics, rankers, gates and reports.
 
-    Every method raises a `ConfigurationError` where another extension, or pytest-rankcheck itself,
-    has the name already. To add the same function again is fine, as test sessions in one process
-    do.
+    Every method raises a `ConfigurationError` if the name is already taken by another extension or
+    by pytest-rankcheck itself. Adding the same function again is allowed, because several test
+    sessions can run in one process.
     """
 
     def add_golden_format(
@@ -48,8 +48,8 @@ class ExtensionRegistry:
         Args:
             name: for ``format=name``.
             read: reads a file or a folder.
-            recognises: tells whether a file has the format; it is asked before our own formats.
-                Without it, the format has to be named.
+            recognises: returns whether a file has the format; it takes precedence over our own
+                formats. Without it, the format must be named.
             description: what the file looks like, for messages.
         """
         from pytest_rankcheck.golden.golden_set import GOLDEN_FORMATS
@@ -148,9 +148,11 @@ class ExtensionRegistry:
 
         Args:
             name: what messages call the adapter.
-            fits: tells whether an object is of that library; it is asked before our own adapters.
-            adapt: returns what is asked in its place: a callable from a query's text to document
-                ids, or a ranker of `pytest_rankcheck.rankers`, such as ``rankers.batch(...)``.
+            fits: returns whether an object belongs to that library; it takes precedence over our
+                own adapters.
+            adapt: returns the ranker to use for such an object: a callable from a query's text to
+                document ids, or a ranker of `pytest_rankcheck.rankers`, such as
+                ``rankers.batch(...)``.
         """
         from pytest_rankcheck.rankers.adapter_choice import ADDED_ADAPTERS
 

@@ -1,4 +1,4 @@
-"""The progress of a long ranking: a bar on a terminal, a line now and then in the log of a CI."""
+"""The progress of a long ranking: a bar on a terminal, an occasional line in a CI log."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pytest_rankcheck.errors import plural
 __all__ = ["Output", "ProgressBar", "ProgressLines"]
 
 SECONDS_BEFORE = 2.0
-"""A ranking that takes less shows nothing."""
+"""Rankings that take less time show no progress."""
 SECONDS_BETWEEN = 30.0
-"""Between two lines of a log."""
+"""The time between two lines of a log."""
 
 
 class Output(Protocol):
-    """Where progress is written: at once, without a buffer."""
+    """A stream that progress is written to."""
 
     def write(self, text: str, /) -> object:
         """Write a text."""
 
     def flush(self) -> object:
-        """Write what is buffered, if anything is."""
+        """Write any buffered text."""
 
 
 class ProgressBar:

@@ -68,7 +68,7 @@ def _compare(chosen: argparse.Namespace) -> int:
         print(f"the conventions differ: {difference}", file=sys.stderr)
     with collecting(detail=True) as ledger:
         for metric in metrics:
-            _hold(new, old, metric, gate, chosen.by)
+            _check(new, old, metric, gate, chosen.by)
     findings = [with_test(item, f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
     print_summary(findings)
     _write(chosen, findings)
@@ -83,7 +83,7 @@ def _compare(chosen: argparse.Namespace) -> int:
 
 
 def _differences(old: Evaluation, new: Evaluation) -> Iterator[str]:
-    """Yield the conventions, and the depth where both are known, in which two differ."""
+    """Yield the conventions in which two evaluations differ, and the depth if both are known."""
     then, now = old.conventions.to_dict(), new.conventions.to_dict()
     depths = old.depth, new.depth
     if None not in depths:
@@ -93,8 +93,8 @@ def _differences(old: Evaluation, new: Evaluation) -> Iterator[str]:
             yield f"{name} is '{value}' in the old, '{now[name]}' in the new"
 
 
-def _hold(new: Evaluation, old: Evaluation, metric: Metric, gate: Gate, by: Sequence[str]) -> None:
-    """Hold one metric; print why it fails, if it does."""
+def _check(new: Evaluation, old: Evaluation, metric: Metric, gate: Gate, by: Sequence[str]) -> None:
+    """Check one metric, and print the failure if it regressed."""
     try:
         assert_not_regressed(new, old, metric, gate=gate, by=by)
     except AssertionError as failure:

@@ -1,7 +1,7 @@
-"""Makes the two tables of this example: ``python -m hotels.make_data``.
+"""Make the two tables of this example: ``python -m hotels.make_data``.
 
-What a guest likes depends on the trip: on business the distance counts, with a family the price,
-for romance the rating. The grades are 0 to 3, and a few of them are wrong, as grades are.
+What a guest likes depends on the trip: the distance matters on business, the price with a family,
+the rating for romance. The grades are 0 to 3, and a few of them are wrong, as in real data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ranker: LightGBM, trained on ``training/hotels.csv`` when it is asked for."""
+"""The ranker: LightGBM, trained on ``training/hotels.csv`` on demand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEATURES = ["price", "rating", "distance", "pool"]
 
 
 class TripRanker:
-    """A ranker for each kind of trip: what is liked differs."""
+    """A ranker with one model for each kind of trip, because tastes differ."""
 
     def __init__(self, features: list[str]) -> None:
         self.features = features
@@ -41,13 +41,13 @@ class TripRanker:
         """Return a score for each row of a DataFrame with ``trip`` and the features."""
         scores: dict[int, float] = {}
         for trip, rows in table.groupby("trip"):  # type: ignore[attr-defined]
-            found = self._models[trip].predict(rows[self.features])
-            scores.update(zip(rows.index, found.tolist(), strict=True))
+            predictions = self._models[trip].predict(rows[self.features])
+            scores.update(zip(rows.index, predictions.tolist(), strict=True))
         return [scores[row] for row in table.index]  # type: ignore[attr-defined]
 
 
 def current() -> Adapter:
-    """Return the ranker that is in production."""
+    """Return the ranker in production."""
     return rankers.model(TripRanker(FEATURES).fit(GoldenSet.load(TRAINING)))
 
 

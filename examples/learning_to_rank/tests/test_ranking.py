@@ -1,4 +1,4 @@
-"""Floors, and gates for all trips and for each kind."""
+"""A floor, and gates for all trips and for each kind of trip."""
 
 from pytest_rankcheck import assert_ndcg_at_least, assert_not_regressed
 

@@ -1,4 +1,4 @@
-"""The engine: documents by the rarity of the words that they share with the query."""
+"""The engine: scores documents by the rarity of the words that they share with the query."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ class Engine:
 
     def search(self, query: str, size: int) -> list[tuple[str, float]]:
         """Return the ids and scores of the best documents."""
-        asked = words(query)
-        scores = {doc_id: self.score(asked, *fields) for doc_id, fields in self.documents.items()}
-        found = [(doc_id, score) for doc_id, score in scores.items() if score > 0]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:size]
+        query_words = words(query)
+        scores = {
+            doc_id: self.score(query_words, *fields) for doc_id, fields in self.documents.items()
+        }
+        hits = [(doc_id, score) for doc_id, score in scores.items() if score > 0]
+        return sorted(hits, key=lambda pair: (-pair[1], pair[0]))[:size]
 
-    def score(self, asked: list[str], title: list[str], text: list[str]) -> float:
+    def score(self, query_words: list[str], title: list[str], text: list[str]) -> float:
         """Return how well a document answers."""
         return sum(
             self.rarity.get(word, 0.0) * (self.title_weight * (word in title) + (word in text))
-            for word in asked
+            for word in query_words
         ) / math.sqrt(2 + len(title) + len(text))
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in small letters, without the s of a plural."""
+    """Return the words of a text in lower case, without the s of a plural."""
     return [word.removesuffix("s") for word in WORDS.findall(text.lower())]

@@ -17,15 +17,15 @@ def serving(engine: Engine, token: str) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        wbufsize = -1  # an answer is one packet, not two that wait for each other
+        wbufsize = -1  # send each answer as one packet, to avoid a delay between two
 
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if self.headers["Authorization"] != f"Bearer {token}":
                 self.send({"error": "who are you?"}, 401)
                 return
-            found = engine.search(asked["query"], asked["size"])
-            hits = [{"_id": doc_id, "_score": score} for doc_id, score in found]
+            answer = engine.search(request["query"], request["size"])
+            hits = [{"_id": doc_id, "_score": score} for doc_id, score in answer]
             self.send({"hits": {"total": len(hits), "hits": hits}}, 200)
 
         def send(self, content: object, status: int) -> None:
@@ -36,7 +36,7 @@ def serving(engine: Engine, token: str) -> Iterator[str]:
             self.wfile.write(raw)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Be silent."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)

@@ -1,4 +1,4 @@
-"""The ranker under test is the endpoint, asked over HTTP."""
+"""The ranker under test is the endpoint, called over HTTP."""
 
 import os
 
@@ -10,7 +10,7 @@ from pytest_rankcheck import rankers
 
 
 def pytest_addoption(parser):
-    """Let the weight of titles be tried: ``pytest --title-weight 0``."""
+    """Add an option to try weights of titles: ``pytest --title-weight 0``."""
     parser.addoption("--title-weight", type=float, default=2.0)
 
 

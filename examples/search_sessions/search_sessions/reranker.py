@@ -1,4 +1,4 @@
-"""The model under test: it reranks what was shown, as the symbol search would."""
+"""The model under test: it reranks the results shown, as the symbol search would."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ EVERYTHING = 100_000
 
 
 def rerank(query: str, candidates: list[str]) -> list[str]:
-    """Return the candidates, best first; what the ranker does not find comes last."""
+    """Return the candidates, best first; those that the ranker does not find come last."""
     place = {name: rank for rank, (name, _) in enumerate(search(query, EVERYTHING))}
     return sorted(candidates, key=lambda name: place.get(name, EVERYTHING))

@@ -4,13 +4,14 @@ The user model, in full:
 
 - A user wants one symbol, a document of grade 3 in the golden set of the symbol search, and types
   the text of its query: the first half of it, then all of it, then the symbol's own name.
-- After each, ten results of the ranker are shown. The user looks at rank r with the probability
-  1/r, whatever else is shown (the position-based model of Richardson, Dominowska and Ragno, WWW
-  2007; so the propensity of a replay is ``power(1)``), and selects the symbol if he looks at it.
-- Who did not find it gives up with the probability 0.2, and otherwise types on; after the last
-  text he gives up.
-- Typing takes 2 s and a quarter of a second a character, looking at a rank half a second.
-- A session is in the group A or B of an experiment by chance; here both see the same ranker.
+- After each text, ten results of the ranker are shown. The user looks at rank r with the
+  probability 1/r, whatever else is shown (the position-based model of Richardson, Dominowska and
+  Ragno, WWW 2007; so the propensity of a replay is ``power(1)``), and selects the symbol if they
+  look at it.
+- A user who does not find it gives up with the probability 0.2, and otherwise goes on typing. After
+  the last text, the user gives up.
+- Typing takes 2 s plus a quarter of a second per character; looking at a rank takes half a second.
+- Each session is randomly in the group A or B of an experiment; here both see the same ranker.
 
     python -m search_sessions.simulate logs/week.jsonl --sessions 300 --seed 1
 """
@@ -74,7 +75,7 @@ def _events(
 
 
 def _texts(query: str, wanted: str) -> list[str]:
-    """Return what is typed, one text after the other."""
+    """Return the texts that the user types, in order."""
     half = query[: (len(query) + 1) // 2].rstrip()
     return list(dict.fromkeys([half, query, wanted.rpartition(".")[2]]))
 

@@ -1,4 +1,4 @@
-"""The golden set of the replay: what people selected, weighted by how likely they looked at it."""
+"""The golden set of the replay: selections, weighted by how likely people look at their rank."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Would the model under test have put what people selected higher?"""
+"""Would the model under test have ranked the selected documents higher?"""
 
 from pytest_rankcheck import assert_at_least, assert_mrr_not_regressed
 

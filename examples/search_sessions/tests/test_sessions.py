@@ -1,4 +1,4 @@
-"""Do people find what they want, and as well as in the log that was approved?"""
+"""Do people find what they want, and as well as in the approved log?"""
 
 from pytest_rankcheck import (
     Gate,

@@ -22,14 +22,14 @@ _NAMES = """
 """
 
 MODULES = tuple(_NAMES.split())
-"""A fixed list, so that everybody searches the same corpus: all of it in Python 3.11 to 3.14."""
+"""A fixed list, so that the corpus is the same for everybody; all are in Python 3.11 to 3.14."""
 
 Kind = Literal["module", "class", "function"]
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """Something that can be found: its dotted name, what it is, and the first line of its docs."""
+    """A symbol that can be found: its dotted name, kind, and first paragraph of documentation."""
 
     name: str
     kind: Kind
@@ -43,26 +43,27 @@ class Symbol:
 
 @cache
 def symbols() -> tuple[Symbol, ...]:
-    """Return every symbol of the corpus, each object once, in the order of `MODULES`."""
-    found: dict[int, Symbol] = {}
+    """Return all symbols of the corpus, each object once, in the order of `MODULES`."""
+    by_object: dict[int, Symbol] = {}
     modules = {name: importlib.import_module(name) for name in MODULES}
     for name, module in modules.items():
-        found.setdefault(id(module), Symbol(name, "module", _summary(module)))
+        by_object.setdefault(id(module), Symbol(name, "module", _summary(module)))
         for member_name, member, kind in _public_members(module):
-            found.setdefault(id(member), Symbol(f"{name}.{member_name}", kind, _summary(member)))
-    return tuple(found.values())
+            symbol = Symbol(f"{name}.{member_name}", kind, _summary(member))
+            by_object.setdefault(id(member), symbol)
+    return tuple(by_object.values())
 
 
 def _public_members(module: ModuleType) -> Iterator[tuple[str, object, Kind]]:
-    """Yield the classes and functions that a module offers, by name."""
-    offered = getattr(module, "__all__", None)
+    """Yield the public classes and functions of a module, by name."""
+    exported = getattr(module, "__all__", None)
     for name, member in inspect.getmembers(module):
-        # A C accelerator such as _bisect says its own name.
+        # Objects of a C accelerator such as _bisect have its name as their module.
         is_own = getattr(member, "__module__", None) in (module.__name__, f"_{module.__name__}")
-        # Hooks such as threading.excepthook are replaced by whoever runs this, pytest among them.
+        # Hooks such as threading.excepthook can be replaced, for example by pytest.
         if name.startswith("_") or name.endswith("hook"):
             continue
-        if not (is_own if offered is None else name in offered):
+        if not (is_own if exported is None else name in exported):
             continue
         if inspect.isclass(member):
             yield name, member, "class"

@@ -1,4 +1,4 @@
-"""The ranker: BM25 over names and docstrings, and what a person means by half a name.
+"""The ranker: BM25 over names and docstrings, and matching of incomplete names.
 
 A query is matched in two ways, whose scores add up. As *text*: BM25 over the words of the name
 (which count several times) and of the docstring's first paragraph. As *a name*: the whole name, its
@@ -24,10 +24,10 @@ NAME_WEIGHT = 4
 """How many times a word of the name counts."""
 
 EXACT, PREFIX, HUMPS, INITIALS, FUZZY = 30.0, 12.0, 11.0, 14.0, 16.0
-"""What each way of meaning a name is worth, beside a BM25 that seldom passes 15."""
+"""The score of each kind of match with a name; a BM25 score is seldom above 15."""
 
 LEAST_SIMILAR = 0.75
-"""How alike a misspelt name and the name must be, of 1."""
+"""How similar a misspelt name must be to the name, from 0 to 1."""
 
 _LITTLE_WORDS = (
     "a an and are as at be by for from how i in into is it of on or that the this to with"
@@ -39,7 +39,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 @dataclass(frozen=True)
 class Document:
-    """A symbol, made ready to be searched."""
+    """A symbol, prepared for search."""
 
     symbol: Symbol
     words: Counter[str]
@@ -74,10 +74,10 @@ class Index:
         return score
 
     def search(self, query: str, k: int) -> list[tuple[str, float]]:
-        """Return the best ``k`` symbols with their scores; equal ones in the order of names."""
+        """Return the best ``k`` symbols with their scores; ties are sorted by name."""
         words = [stem(word) for word in split(query) if word not in STOPWORDS]
         typed = re.sub(r"[\s_.]", "", query).lower()
-        # Three words and more are a question, not a name.
+        # Three or more words are a question, not a name.
         is_name = len(query.split()) <= 2 and bool(typed)
         scored = []
         for document in self.documents:
@@ -90,7 +90,7 @@ class Index:
 
 
 def name_score(query: str, typed: str, document: Document) -> float:
-    """Return how well a query means the document's name: the best of all ways."""
+    """Return how well a query matches the document's name: the best of all kinds of match."""
     name, full = document.name, document.symbol.name.lower().replace(".", "").replace("_", "")
     if typed in (name, full):
         return EXACT
@@ -107,7 +107,7 @@ def name_score(query: str, typed: str, document: Document) -> float:
 
 
 def abbreviates(typed: str, humps: tuple[str, ...]) -> bool:
-    """Whether ``typed`` is beginnings of humps in order, the first among them: ``orddi``."""
+    """Whether ``typed`` consists of prefixes of humps, in order, with the first: ``orddi``."""
     if not typed:
         return True
     if not humps:
@@ -123,7 +123,7 @@ def abbreviates(typed: str, humps: tuple[str, ...]) -> bool:
 
 
 def likeness(typed: str, name: str) -> float:
-    """Return how alike two spellings are, from 0 at `LEAST_SIMILAR` to 1 for the same."""
+    """Return how similar two spellings are, from 0 below `LEAST_SIMILAR` to 1 if they are equal."""
     if abs(len(typed) - len(name)) > max(2, len(name) // 4):
         return 0.0
     matcher = SequenceMatcher(None, name, typed, autojunk=False)

@@ -1,6 +1,6 @@
 """A worse ranker, of the kind that gets merged on a Friday: "a substring match is enough".
 
-It finds what is spelt as it is, and loses abbreviations, misspellings and questions.
+It finds names that are spelt exactly, and misses abbreviations, misspellings and questions.
 """
 
 from __future__ import annotations

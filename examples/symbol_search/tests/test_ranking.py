@@ -1,4 +1,4 @@
-"""Is the ranking good enough, and is it as good as what was approved?
+"""Is the ranking good enough, and is it as good as the approved one?
 
 The tolerances are those of the README: the docstrings of Python 3.11, 3.12 and 3.13 differ a
 little, and so do the results.
