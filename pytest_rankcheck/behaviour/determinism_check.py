@@ -104,14 +104,14 @@ class DeterminismOptions:
         for what, (value, least) in numbers.items():
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ConfigurationError(
-                    f"{what}={quoted(value)}: it is a whole number of at least {least}"
+                    f"{what}={quoted(value)} is invalid; give a whole number from {least} on"
                 )
         asked = self.insensitive_to
         for condition in [asked] if isinstance(asked, str) else asked:
             if condition not in VARIED:
                 raise ConfigurationError(
-                    f"insensitive_to={quoted(condition)} is not possible"
-                    f"{suggestion(str(condition), VARIED)}; it takes {', '.join(VARIED)}"
+                    f"insensitive_to={quoted(condition)} is invalid"
+                    f"{suggestion(str(condition), VARIED)}; give one or more of {', '.join(VARIED)}"
                 )
 
 

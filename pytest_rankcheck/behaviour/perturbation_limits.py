@@ -40,7 +40,9 @@ class InvarianceLimits:
         for what in ("min_rbo", "min_mean_rbo"):
             value = getattr(self, what)
             if value is not None and not (_is_number(value) and 0 <= value <= 1):
-                raise ConfigurationError(f"{what}={quoted(value)}: RBO is a number from 0 to 1")
+                raise ConfigurationError(
+                    f"{what}={quoted(value)} is invalid; give a number from 0 to 1"
+                )
         for what in ("max_drop", "max_mean_drop"):
             _check_not_negative(what, getattr(self, what))
         _check_count("allowed_queries", self.allowed_queries)
@@ -116,8 +118,8 @@ class DirectionLimits:
             _check_word("direction", self.direction, Direction)
         elif self.of == "mean":
             raise ConfigurationError(
-                'of="mean" goes with direction="not_better" or "not_worse"; a function is asked of '
-                "each query"
+                'of="mean" needs direction="not_better" or "not_worse"; a function is '
+                "called for each query"
             )
         _check_word("of", self.of, DirectionScope)
         _check_not_negative("slack", self.slack)
@@ -169,18 +171,20 @@ def _is_number(value: object) -> bool:
 
 def _check_not_negative(what: str, value: float | None) -> None:
     if value is not None and not (_is_number(value) and math.isfinite(value) and value >= 0):
-        raise ConfigurationError(f"{what}={quoted(value)}: it is a number of at least 0")
+        raise ConfigurationError(f"{what}={quoted(value)} is invalid; give a number of at least 0")
 
 
 def _check_count(what: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ConfigurationError(f"{what}={quoted(value)}: it is a whole number of at least 0")
+        raise ConfigurationError(
+            f"{what}={quoted(value)} is invalid; give a whole number from 0 on"
+        )
 
 
 def _check_word(what: str, value: str, kind: object) -> None:
     words = get_args(kind)
     if value not in words:
         raise ConfigurationError(
-            f"{what}={quoted(value)} is not possible{suggestion(str(value), words)}; it takes "
+            f"{what}={quoted(value)} is invalid{suggestion(str(value), words)}; give "
             f"{' or '.join(words)}"
         )

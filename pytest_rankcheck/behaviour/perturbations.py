@@ -57,7 +57,7 @@ def perturbation_named(name: str) -> Perturbation:
     if name not in _BUILT_IN:
         raise ConfigurationError(
             f"unknown perturbation '{quoted(name)}'{suggestion(name, _BUILT_IN)}; give one of "
-            f"{', '.join(_BUILT_IN)}, or a function from a text to another"
+            f"{', '.join(_BUILT_IN)}, or a function that takes a text and returns another"
         )
     return _BUILT_IN[name]
 

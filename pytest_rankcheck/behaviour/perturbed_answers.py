@@ -123,7 +123,7 @@ def perturbed_answers(
     __tracebackhide__ = True
     if isinstance(min_queries, bool) or not isinstance(min_queries, int) or min_queries < 0:
         raise ConfigurationError(
-            f"min_queries={quoted(min_queries)}: it is a whole number of at least 0"
+            f"min_queries={quoted(min_queries)} is invalid; give a whole number from 0 on"
         )
     name, perturb = _perturbation(perturbation, seed)
     texts = {query.id: _texts(perturb, query, name) for query in golden if query.text is not None}
@@ -132,8 +132,8 @@ def perturbed_answers(
         raise ConfigurationError(
             f"perturbation '{quoted(name)}' changes {len(changed):,} of "
             f"{plural(len(golden), 'query', 'queries')} of golden set '{quoted(golden.name)}', "
-            f"fewer than {min_queries:,}: there is too little to check; take another one, or fewer "
-            "with min_queries"
+            f"fewer than {min_queries:,}, which is too few to check; use another perturbation, or "
+            "lower min_queries"
         )
     trials = _trials(ranker, golden, changed, metric, p) if changed else []
     return PerturbationResult(
@@ -155,8 +155,8 @@ def _perturbation(perturbation: object, seed: int) -> tuple[str, Callable[[Query
         return name, lambda query: built_in(str(query.text), seed)
     if not callable(perturbation):
         raise ConfigurationError(
-            f"perturbation={quoted(repr(perturbation), 60)} is neither the name of one nor a "
-            "function from a text to another"
+            f"perturbation={quoted(repr(perturbation), 60)} is invalid; give the name of a "
+            "perturbation, or a function that takes a text and returns another"
         )
     if takes_queries(perturbation):
         return name_of(perturbation), perturbation
@@ -181,9 +181,9 @@ def _texts(perturb: Callable[[Query], object], query: Query, name: str) -> list[
     for other in others:
         if not isinstance(other, str):
             raise ConfigurationError(
-                f"perturbation '{quoted(name)}' made {quoted(repr(other), 60)} of query "
-                f"'{quoted(query.id)}' \"{quoted(query.text)}\"; it returns a text, or a list of "
-                "texts"
+                f"perturbation '{quoted(name)}' returned {quoted(repr(other), 60)} for query "
+                f"'{quoted(query.id)}' \"{quoted(query.text)}\"; it must return a text, or a list "
+                "of texts"
             )
     return [other for other in dict.fromkeys(others) if other != query.text]
 

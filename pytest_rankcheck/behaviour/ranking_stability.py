@@ -17,8 +17,6 @@ from pytest_rankcheck.metrics.similarity.top_k_similarity import overlap, top_k_
 
 __all__ = ["RankingStability", "StabilityLimits", "TopKAgreement", "stability_of"]
 
-Ranking = Sequence[str]
-
 
 @dataclass(frozen=True, slots=True)
 class StabilityLimits:
@@ -56,12 +54,16 @@ class StabilityLimits:
             value = getattr(self, name)
             if value is not None and not (_is_number(value) and low <= value <= high):
                 raise ConfigurationError(
-                    f"{name}={quoted(value)} is not possible; it is a number from {low} to {high:g}"
+                    f"{name}={quoted(value)} is invalid; give a number from {low} to {high:g}"
                 )
         if not _is_number(self.p) or not 0 < self.p < 1:
-            raise ConfigurationError(f"p={quoted(self.p)}: p is a number between 0 and 1")
+            raise ConfigurationError(
+                f"p={quoted(self.p)} is invalid; give a number between 0 and 1"
+            )
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
-            raise ConfigurationError(f"k={quoted(self.k)}: k is a whole number of at least 1")
+            raise ConfigurationError(
+                f"k={quoted(self.k)} is invalid; give a whole number from 1 on"
+            )
         if all(
             getattr(self, name) is None
             for name in (
@@ -69,7 +71,7 @@ class StabilityLimits:
                 "max_changed_queries",
             )
         ):
-            raise ConfigurationError("nothing is limited: give min_rbo or another limit")
+            raise ConfigurationError("no limit is set; give min_rbo or another limit")
 
     def broken_by(self, agreement: TopKAgreement) -> Sequence[str]:
         """Return the limits that a query exceeds, in words."""
@@ -98,8 +100,8 @@ class TopKAgreement:
     """The top k of one query, before and now; similarities are computed on first use."""
 
     query_id: str
-    before: Ranking
-    now: Ranking
+    before: Sequence[str]
+    now: Sequence[str]
     p: float
     k: int
 

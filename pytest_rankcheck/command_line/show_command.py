@@ -20,7 +20,7 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.text.resolution_text import resolution_findings
-from pytest_rankcheck.reports.text.wording import number
+from pytest_rankcheck.reports.text.wording import number_text
 
 __all__ = ["add_show_command"]
 
@@ -53,8 +53,10 @@ def _show(chosen: argparse.Namespace) -> int:
         f"{record.golden_judgments:,} judgments, fingerprint {record.golden_fingerprint}"
     )
     for name, kept in record.kept.items():
-        mean = number(record.mean(Metric.parse(name)))
-        print(f"  {name}  {mean}  best {number(kept.best)}{'' if kept.gated else '  not gated'}")
+        mean = number_text(record.mean(Metric.parse(name)))
+        print(
+            f"  {name}  {mean}  best {number_text(kept.best)}{'' if kept.gated else '  not gated'}"
+        )
     for approval in record.approvals:
         print(f'  approved {approval.date[:10]}: "{quoted(approval.reason)}"')
     return PASSED
@@ -70,7 +72,7 @@ def _means(
         )
         for attribute in by:
             for value, query_ids in evaluation.slices(attribute).items():
-                mean = number(evaluation.mean_at(metric, evaluation.places(query_ids)))
+                mean = number_text(evaluation.mean_at(metric, evaluation.places(query_ids)))
                 yield Note(
                     Topic.SLICE_MEANS,
                     f"{quoted(value)}  {mean} ({len(query_ids):,})",

@@ -88,8 +88,8 @@ def label_sensitivity(
     """Return how often a verdict survives. See ``Comparison.label_sensitivity``."""
     if not 0 <= flip <= 1 or draws < 1:
         raise ConfigurationError(
-            f"flip={quoted(flip)}, draws={quoted(draws)} is out of range; flip is a share from 0 "
-            "to 1, draws a whole number of at least 1"
+            f"flip={quoted(flip)}, draws={quoted(draws)} is invalid; give flip from 0 to 1, and "
+            "draws as a whole number from 1 on"
         )
     metric = pairs.metric
     for side in (evaluation, other):

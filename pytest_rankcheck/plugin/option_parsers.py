@@ -14,7 +14,6 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 
 __all__ = [
     "Given",
-    "choice",
     "exact",
     "grades",
     "lines",
@@ -28,6 +27,7 @@ __all__ = [
     "session_reading",
     "text",
     "whole_number",
+    "word_from",
 ]
 
 
@@ -118,7 +118,7 @@ def seconds(given: Given) -> float | None:
     return value
 
 
-def choice(words: Collection[str], default: str) -> Callable[[Given], str]:
+def word_from(words: Collection[str], default: str) -> Callable[[Given], str]:
     """Return a parser of one of ``words``."""
 
     def parse(given: Given) -> str:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, NoReturn
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
-    choice,
     grades,
     lines,
     number_from,
@@ -24,6 +23,7 @@ from pytest_rankcheck.plugin.option_parsers import (
     session_reading,
     text,
     whole_number,
+    word_from,
 )
 from pytest_rankcheck.plugin.option_rows import option, option_rows
 
@@ -273,14 +273,14 @@ class Config:
         "what to do about an improvement that looks like a leak of judgments into the model: "
         "ignore, warn (default) or fail",
         ini="rankcheck_suspicious",
-        parse=choice(("ignore", "warn", "fail"), "warn"),
+        parse=word_from(("ignore", "warn", "fail"), "warn"),
         guide="gates.md#improvements-that-are-too-good",
     )
     inconclusive: str = option(
         "warn",
         "what to do about an inconclusive verdict: pass, warn (default) or fail",
         ini="rankcheck_inconclusive",
-        parse=choice(("pass", "warn", "fail"), "warn"),
+        parse=word_from(("pass", "warn", "fail"), "warn"),
         guide="gates.md#gates",
     )
     plan: bool = option(

@@ -81,8 +81,7 @@ class RankingTask:
         ):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise RankerError(
-                    f"{name}={quoted(value)} is invalid; {name} is a whole number of at least "
-                    f"{least}"
+                    f"{name}={quoted(value)} is invalid; give a whole number from {least} on"
                 )
         if self.timeout is not None and not self.timeout > 0:
             raise RankerError(

@@ -22,7 +22,7 @@ from pytest_rankcheck.reports.text.resolution_text import (
     resolution_cells,
     resolution_title,
 )
-from pytest_rankcheck.reports.text.wording import change, number
+from pytest_rankcheck.reports.text.wording import change, number_text
 
 __all__ = ["LONGEST_COMMENT", "escaped", "markdown_of"]
 
@@ -91,8 +91,8 @@ def _verdicts(gates: Sequence[ReportedGate]) -> str:
             _sign(gate),
             escaped(gate.finding.golden_set, 40),
             escaped(gate.finding.metric),
-            number(gate.finding.baseline),
-            number(gate.finding.now),
+            number_text(gate.finding.baseline),
+            number_text(gate.finding.now),
             _change(gate.detail.overall),
             _interval(gate.detail.overall),
             escaped(gate.finding.verdict),
@@ -167,8 +167,8 @@ def _slices(slices: Sequence[DecisionDetail], higher_is_better: bool) -> Iterato
         (
             escaped(part.label, 60),
             f"{part.queries:,}",
-            number(part.before),
-            number(part.now),
+            number_text(part.before),
+            number_text(part.now),
             _change(part),
             escaped(part.outcome),
         )
@@ -197,8 +197,8 @@ def _queries(metric: str, higher_is_better: bool, measurement: MeasurementFindin
         (
             escaped(query.id, 40),
             escaped(query.text, 80),
-            number(query.values[metric][0], 3),
-            number(query.values[metric][1], 3),
+            number_text(query.values[metric][0], 3),
+            number_text(query.values[metric][1], 3),
             _documents(query.before or (), query),
             _documents(query.now, query),
         )

@@ -339,27 +339,31 @@ def test_the_options_of_rank_are_taken() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: assert_deterministic(constant, GOLDEN, 1), ConfigurationError, "repeats=1: it is"),
+        (
+            lambda: assert_deterministic(constant, GOLDEN, 1),
+            ConfigurationError,
+            "repeats=1 is invalid",
+        ),
         (lambda: assert_deterministic(constant, GOLDEN, True), ConfigurationError, "repeats=True"),
         (
             lambda: assert_deterministic(constant, GOLDEN, threads=1),
             ConfigurationError,
-            "threads=1: it is a whole number of at least 2",
+            "threads=1 is invalid; give a whole number from 2 on",
         ),
         (
             lambda: assert_deterministic(constant, GOLDEN, batch_sizes=[2, 0]),
             ConfigurationError,
-            r"batch_sizes\[1\]=0: it is a whole number of at least 1",
+            r"batch_sizes\[1\]=0 is invalid; give a whole number from 1 on",
         ),
         (
             lambda: assert_deterministic(constant, GOLDEN, insensitive_to=["thread"]),  # type: ignore[list-item]
             ConfigurationError,
-            "insensitive_to=thread is not possible; did you mean 'threads'",
+            "insensitive_to=thread is invalid; did you mean 'threads'",
         ),
         (
             lambda: assert_deterministic(constant, GOLDEN, insensitive_to="threds"),  # type: ignore[arg-type]
             ConfigurationError,
-            "insensitive_to=threds is not possible; did you mean 'threads'",
+            "insensitive_to=threds is invalid; did you mean 'threads'",
         ),
         (
             lambda: assert_deterministic(constant, GOLDEN, detph=3),  # type: ignore[call-arg]
@@ -381,7 +385,7 @@ def test_the_options_of_rank_are_taken() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_refused(
+def test_invalid_arguments_are_refused(
     call: Callable[[], None], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

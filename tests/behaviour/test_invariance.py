@@ -336,7 +336,12 @@ def raising(text: str) -> str:
     ("arguments", "options", "error", "message"),
     [
         ((alike, SHOP, "typos"), {}, ConfigurationError, "did you mean 'typo'"),
-        ((alike, SHOP, 3), {}, ConfigurationError, "perturbation=3 is neither the name of one"),
+        (
+            (alike, SHOP, 3),
+            {},
+            ConfigurationError,
+            "perturbation=3 is invalid; give the name of a perturbation",
+        ),
         (
             (alike, SHOP, raising),
             {},
@@ -347,17 +352,27 @@ def raising(text: str) -> str:
             (alike, SHOP, lambda text: None),
             {},
             ConfigurationError,
-            "made None of query 'q1' \"red\"",
+            "returned None for query 'q1' \"red\"",
         ),
-        ((alike, SHOP, lambda text: b"x"), {}, ConfigurationError, "made b'x' of query 'q1'"),
-        ((alike, SHOP, lambda text: {"x": 1}), {}, ConfigurationError, "made {'x': 1} of query"),
-        ((alike, SHOP, upper), {"min_queries": "1"}, ConfigurationError, "min_queries=1: it is a"),
-        ((alike, SHOP, lambda text: [3]), {}, ConfigurationError, "made 3 of query 'q1'"),
+        ((alike, SHOP, lambda text: b"x"), {}, ConfigurationError, "returned b'x' for query 'q1'"),
+        (
+            (alike, SHOP, lambda text: {"x": 1}),
+            {},
+            ConfigurationError,
+            "returned {'x': 1} for query",
+        ),
+        (
+            (alike, SHOP, upper),
+            {"min_queries": "1"},
+            ConfigurationError,
+            "min_queries=1 is invalid",
+        ),
+        ((alike, SHOP, lambda text: [3]), {}, ConfigurationError, "returned 3 for query 'q1'"),
         (
             (alike, SHOP, lambda text: text),
             {},
             ConfigurationError,
-            "changes 0 of 6 queries of golden set 'shop', fewer than 1: there is too little",
+            "changes 0 of 6 queries of golden set 'shop', fewer than 1, which is too few",
         ),
         (
             (alike, SHOP, upper),
@@ -369,7 +384,7 @@ def raising(text: str) -> str:
             (alike, SHOP, upper),
             {"min_rbo": 1.1},
             ConfigurationError,
-            "min_rbo=1.1: RBO is a number",
+            "min_rbo=1.1 is invalid; give a number from 0 to 1",
         ),
         ((alike, SHOP, upper), {"min_rbo": True}, ConfigurationError, "min_rbo=True"),
         ((alike, SHOP, upper), {"min_mean_rbo": math.nan}, ConfigurationError, "min_mean_rbo=nan"),
@@ -377,7 +392,7 @@ def raising(text: str) -> str:
             (alike, SHOP, upper),
             {"max_drop": -0.1},
             ConfigurationError,
-            "max_drop=-0.1: it is a num",
+            "max_drop=-0.1 is invalid; give a number",
         ),
         ((alike, SHOP, upper), {"max_mean_drop": "1"}, ConfigurationError, "max_mean_drop=1"),
         ((alike, SHOP, upper), {"allowed_queries": 0.5}, ConfigurationError, "allowed_queries=0.5"),
@@ -406,7 +421,7 @@ def raising(text: str) -> str:
         ((7, SHOP, upper), {}, RankerError, "the ranker is int"),
     ],
 )
-def test_what_cannot_be_checked_is_refused(
+def test_invalid_arguments_are_refused(
     arguments: tuple[object, ...], options: dict, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -416,21 +431,19 @@ def test_what_cannot_be_checked_is_refused(
 @pytest.mark.parametrize(
     ("direction", "options", "message"),
     [
-        ("not_beter", {}, "direction=not_beter is not possible; did you mean 'not_better'"),
-        ("not_better", {"of": "queries"}, "of=queries is not possible; did you mean 'query'"),
+        ("not_beter", {}, "direction=not_beter is invalid; did you mean 'not_better'"),
+        ("not_better", {"of": "queries"}, "of=queries is invalid; did you mean 'query'"),
         ("not_better", {"slack": -1}, "slack=-1"),
         ("not_better", {"allowed_queries": -1}, "allowed_queries=-1"),
-        (lambda trial: True, {"of": "mean"}, "a function is asked of each query"),
+        (lambda trial: True, {"of": "mean"}, "a function is called for each query"),
     ],
 )
-def test_a_direction_that_is_none_is_refused(
-    direction: object, options: dict, message: str
-) -> None:
+def test_an_invalid_direction_is_refused(direction: object, options: dict, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         assert_direction(alike, SHOP, upper, direction, **options)  # type: ignore[arg-type]
 
 
-def test_nothing_perturbed_may_pass_where_that_is_said(entered: list[Note]) -> None:
+def test_min_queries_0_lets_a_perturbation_change_nothing(entered: list[Note]) -> None:
     assert_invariant(alike, SHOP, "accents", min_queries=0, max_drop=0.1, min_mean_rbo=0.9)
     assert_direction(alike, SHOP, "accents", "not_better", min_queries=0)
     assert entered[0].text.endswith(

@@ -78,13 +78,13 @@ def test_limits(limits: StabilityLimits, beyond: list[str], too_many: bool) -> N
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"min_rbo": 1.5}, "min_rbo=1.5 is not possible; it is a number from 0 to 1"),
-        ({"min_tau_ap": -2}, "min_tau_ap=-2 is not possible"),
-        ({"max_changed_queries": -1}, "max_changed_queries=-1 is not possible"),
-        ({"max_kendall": math.nan}, "max_kendall=nan is not possible"),
-        ({"p": 1}, "p=1: p is a number between 0 and 1"),
-        ({"k": 0}, "k=0: k is a whole number"),
-        ({"min_rbo": None}, "nothing is limited"),
+        ({"min_rbo": 1.5}, "min_rbo=1.5 is invalid; give a number from 0 to 1"),
+        ({"min_tau_ap": -2}, "min_tau_ap=-2 is invalid"),
+        ({"max_changed_queries": -1}, "max_changed_queries=-1 is invalid"),
+        ({"max_kendall": math.nan}, "max_kendall=nan is invalid"),
+        ({"p": 1}, "p=1 is invalid; give a number between 0 and 1"),
+        ({"k": 0}, "k=0 is invalid; give a whole number"),
+        ({"min_rbo": None}, "no limit is set"),
     ],
 )
 def test_limits_that_are_none(limits: dict[str, object], message: str) -> None:

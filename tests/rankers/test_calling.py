@@ -184,9 +184,9 @@ def test_waits_are_limited() -> None:
     [
         (
             {"concurrency": 0},
-            "concurrency=0 is invalid; concurrency is a whole number of at least 1",
+            "concurrency=0 is invalid; give a whole number from 1 on",
         ),
-        ({"retries": -1}, "retries=-1 is invalid; retries is a whole number of at least 0"),
+        ({"retries": -1}, "retries=-1 is invalid; give a whole number from 0 on"),
         ({"timeout": 0}, "timeout=0 is invalid; a timeout is more than 0 seconds"),
         ({"timeout": float("nan")}, "timeout=nan"),
     ],

@@ -90,7 +90,5 @@ def checked_size(size: int | None, name: str = "size") -> int | None:
     """
     is_size = isinstance(size, int) and not isinstance(size, bool) and size >= 1
     if size is not None and not is_size:
-        raise RankerError(
-            f"{name}={quoted(size)} is invalid; {name} is a whole number of at least 1"
-        )
+        raise RankerError(f"{name}={quoted(size)} is invalid; give a whole number from 1 on")
     return size

@@ -19,7 +19,7 @@ from pytest_rankcheck.reports.text.regression_text import (
 from pytest_rankcheck.reports.text.wording import (
     counted,
     golden_name,
-    number,
+    number_text,
 )
 
 __all__ = ["blocked_text", "refused_text", "regression_text"]
@@ -64,7 +64,7 @@ def refused_text(settlement: Settlement, test_id: str, path: str) -> str:
 
 
 def _no_record(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
-    now = number(evaluation.mean(check.metric))
+    now = number_text(evaluation.mean(check.metric))
     yield f"{check.metric} has no baseline on {golden_name(evaluation)}; it is {now} now"
     yield f"  expected: {path}"
     yield f"  to create it: {_command(test_id, '--snapshot-update')}, then commit the file"
@@ -73,7 +73,7 @@ def _no_record(check: Check, evaluation: Evaluation, test_id: str, path: str) ->
 def _metric_added(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     record = check.record
     names = ", ".join(record.metrics) if record else ""
-    now = number(evaluation.mean(check.metric))
+    now = number_text(evaluation.mean(check.metric))
     yield f"{check.metric} is not in the baseline, which has {names}; it is {now} now"
     yield f"  baseline: {path}"
     yield f"  to add it: {_command(test_id, '--snapshot-update')}, then commit the file"
@@ -124,12 +124,12 @@ def _refused(check: Check, evaluation: Evaluation, test_id: str, path: str) -> I
 def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     lines = _measured(check)
     yield f"approval refused: {next(lines)}"
-    worse = f"{check.metric} would be {check.below_best:.4f} worse than {number(check.best)}"
+    worse = f"{check.metric} would be {check.below_best:.4f} worse than {number_text(check.best)}"
     yield f"  with it, {worse}, the best ever approved: more than rankcheck_leak_budget allows"
     for approval in (check.record.approvals if check.record else ())[-_APPROVALS:]:
         fall = approval.fall.get(str(check.metric))
         if fall:
-            means = f"{number(fall['from'])} -> {number(fall['to'])}"
+            means = f"{number_text(fall['from'])} -> {number_text(fall['to'])}"
             yield f'    {approval.date[:10]}  {means}  "{quoted(approval.reason)}"'
     yield from lines
     yield f"  baseline: {path} (unchanged)"

@@ -14,7 +14,7 @@ from pytest_rankcheck.reports.text.wording import (
     counted,
     document_name,
     golden_name,
-    number,
+    number_text,
     packed,
     query_name,
 )
@@ -40,14 +40,14 @@ class Bound:
         confidence = (
             f" with {self.confidence:.0%} confidence" if self.confidence is not None else ""
         )
-        return f"{'at least' if self.is_floor else 'at most'} {number(self.limit)}{confidence}"
+        return f"{'at least' if self.is_floor else 'at most'} {number_text(self.limit)}{confidence}"
 
     @property
     def broken_words(self) -> str:
         """``below 0.4500``; with a confidence, ``lower 95% bound below 0.4500``."""
         side, beyond = ("lower", "below") if self.is_floor else ("upper", "above")
         tested = f"{side} {self.confidence:.0%} bound " if self.confidence is not None else ""
-        return f"{tested}{beyond} {number(self.limit)}"
+        return f"{tested}{beyond} {number_text(self.limit)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,10 @@ def _lines(
         if leading.label
         else golden_name(evaluation)
     )
-    value = number(leading.mean)
+    value = number_text(leading.mean)
     if bound.confidence is not None:
         side = "lower" if bound.is_floor else "upper"
-        value = f"{value} ({side} {bound.confidence:.0%} bound {number(leading.tested)})"
+        value = f"{value} ({side} {bound.confidence:.0%} bound {number_text(leading.tested)})"
     yield f"{metric} is {value} on {where} ({queries}); it must be {bound.words}"
     for bounded in parts:
         if bounded.label:
@@ -104,7 +104,7 @@ def _lines(
                 else ", beyond the bound"
             )
             count = counted(len(bounded.places), metric.unit)
-            yield f"  {quoted(bounded.label)}  {number(bounded.mean)} ({count}{remark})"
+            yield f"  {quoted(bounded.label)}  {number_text(bounded.mean)} ({count}{remark})"
     yield "  worst sessions" if metric.unit == "session" else "  worst queries"
     values = evaluation.values(metric)
     direction = 1 if bound.is_floor else -1
@@ -112,7 +112,7 @@ def _lines(
     valued = places[~np.isnan(values[places])]
     for place in valued[np.argsort(direction * values[valued], kind="stable")][:_WORST_QUERIES]:
         query_id = evaluation.query_ids[int(place)]
-        yield f"    {query_name(evaluation, query_id)}   {number(float(values[place]), 3)}"
+        yield f"    {query_name(evaluation, query_id)}   {number_text(float(values[place]), 3)}"
         yield from packed(_documents(evaluation, query_id), indent="      ")
     targets = "sessions like these" if metric.unit == "session" else "these queries"
     yield f"  to fix: improve {targets}, or change the bound to a value that the ranker must hold"

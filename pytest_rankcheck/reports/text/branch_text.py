@@ -11,7 +11,7 @@ from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import Note, Topic
-from pytest_rankcheck.reports.text.wording import number
+from pytest_rankcheck.reports.text.wording import number_text
 
 __all__ = ["branch_notes"]
 
@@ -56,7 +56,9 @@ def _read(text: str | None, path: Path) -> Record | None:
 def _means(record: Record | None) -> str:
     if record is None:
         return ""
-    return "; ".join(f"{name} {number(record.mean(Metric.parse(name)))}" for name in record.gated)
+    return "; ".join(
+        f"{name} {number_text(record.mean(Metric.parse(name)))}" for name in record.gated
+    )
 
 
 def _moved(before: Record, after: Record) -> str:
@@ -64,7 +66,7 @@ def _moved(before: Record, after: Record) -> str:
     parts = []
     for name in dict.fromkeys((*before.gated, *after.gated)):
         means = [
-            number(record.mean(Metric.parse(name))) if name in record.metrics else "-"
+            number_text(record.mean(Metric.parse(name))) if name in record.metrics else "-"
             for record in (before, after)
         ]
         gated = "" if name in after.gated else " (no longer gated)"

@@ -13,7 +13,7 @@ from pytest_rankcheck.behaviour.determinism_check import (
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
-from pytest_rankcheck.reports.text.wording import number, query_in, ranking_lines
+from pytest_rankcheck.reports.text.wording import number_text, query_in, ranking_lines
 
 __all__ = ["determinism_note", "determinism_text"]
 
@@ -108,7 +108,7 @@ def _likeness(difference: AnswerDifference) -> float:
 
 def _difference_lines(golden: GoldenSet, difference: AnswerDifference) -> Iterator[str]:
     failure = difference.failure
-    like = f", RBO {number(_likeness(difference), 3)}, from rank {_parting(difference):,} on"
+    like = f", RBO {number_text(_likeness(difference), 3)}, from rank {_parting(difference):,} on"
     how = difference.how if failure else difference.how + like
     yield f"    {query_in(golden, difference.query_id)}   {how}"
     yield from ranking_lines(golden, difference.before, "first", "      ", _TOP)

@@ -10,7 +10,7 @@ from pytest_rankcheck.behaviour.perturbed_answers import PerturbationResult, Per
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.callable_adapters import name_of
-from pytest_rankcheck.reports.text.wording import change, number, query_in, ranking_lines
+from pytest_rankcheck.reports.text.wording import change, number_text, query_in, ranking_lines
 
 __all__ = ["direction_note", "direction_text", "invariance_note", "invariance_text"]
 
@@ -81,7 +81,7 @@ def _rule(result: PerturbationResult, directed: DirectionLimits) -> str:
     what = (
         f"the mean {result.metric}" if directed.of == "mean" else f"{result.metric} of every query"
     )
-    slack = f" by more than {number(directed.slack)}" if directed.slack else ""
+    slack = f" by more than {number_text(directed.slack)}" if directed.slack else ""
     return f"{what} must not become {directed.direction.removeprefix('not_')}{slack}"
 
 
@@ -99,14 +99,16 @@ def _queries(result: PerturbationResult) -> str:
 
 
 def _rbo(result: PerturbationResult) -> str:
-    return number(result.mean_rbo)
+    return number_text(result.mean_rbo)
 
 
 def _means(result: PerturbationResult) -> str:
     before, after = result.means
     judged = plural(len(result.judged), "judged query", "judged queries")
     difference = change(after - before)
-    return f"{result.metric} {number(before)} -> {number(after)}, {difference} over {judged}"
+    return (
+        f"{result.metric} {number_text(before)} -> {number_text(after)}, {difference} over {judged}"
+    )
 
 
 def _left(result: PerturbationResult) -> str:
@@ -129,20 +131,20 @@ def _limit_lines(result: PerturbationResult, limits: InvarianceLimits) -> Iterat
     if limits.min_rbo is not None:
         unlike = _such(result, limits.is_unlike)
         is_same = limits.min_rbo >= 1
-        what = "be the same" if is_same else f"reach RBO {number(limits.min_rbo)}"
+        what = "be the same" if is_same else f"reach RBO {number_text(limits.min_rbo)}"
         count = _count(unlike, result, allowed, _ARE_NOT if is_same else _DO_NOT)
         yield f"  every ranking must {what}: {count}"
     if limits.min_mean_rbo is not None:
         state = "it does not" if limits.mean_is_unlike(result) else "it does"
-        yield f"  the mean RBO must reach {number(limits.min_mean_rbo)}: {state}"
+        yield f"  the mean RBO must reach {number_text(limits.min_mean_rbo)}: {state}"
     if result.judged:
         yield f"  {_means(result)}"
     if limits.max_drop is not None:
         drops = _count(_such(result, limits.is_drop), result, allowed, _DO, judged=True)
-        yield f"  no query may fall by more than {number(limits.max_drop)}: {drops}"
+        yield f"  no query may fall by more than {number_text(limits.max_drop)}: {drops}"
     if limits.max_mean_drop is not None:
         state = "it does" if limits.mean_is_drop(result) else "it does not"
-        yield f"  the mean may not fall by more than {number(limits.max_mean_drop)}: {state}"
+        yield f"  the mean may not fall by more than {number_text(limits.max_mean_drop)}: {state}"
     yield from _failed_lines(result)
 
 
@@ -197,9 +199,12 @@ def _trial_lines(
 ) -> Iterator[str]:
     named = f'{query_in(golden, perturbed.query.id)} -> "{quoted(perturbed.text, 80)}"'
     if perturbed.failure is None:
-        values = [f"RBO {number(perturbed.rbo, 3)}"]
+        values = [f"RBO {number_text(perturbed.rbo, 3)}"]
         if not math.isnan(perturbed.gain):
-            before, after = number(perturbed.value_before, 3), number(perturbed.value_after, 3)
+            before, after = (
+                number_text(perturbed.value_before, 3),
+                number_text(perturbed.value_after, 3),
+            )
             values.append(f"{result.metric} {before} -> {after}")
         named += f"   {', '.join(values)}"
     yield f"    {named}"

@@ -17,7 +17,7 @@ from pytest_rankcheck.reports.text.wording import (
     counted,
     golden_name,
     move_text,
-    number,
+    number_text,
     packed,
     query_name,
 )
@@ -101,7 +101,8 @@ def _gap_text(gap: Gap) -> str:
 
 def means_text(pairs: ComparedValues) -> str:
     """Return ``0.4312 -> 0.4120, -0.0192``."""
-    return f"{number(pairs.mean_before)} -> {number(pairs.mean_after)}, {change(pairs.difference)}"
+    before, after = number_text(pairs.mean_before), number_text(pairs.mean_after)
+    return f"{before} -> {after}, {change(pairs.difference)}"
 
 
 def counts_text(pairs: ComparedValues) -> str:
@@ -149,7 +150,10 @@ def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[st
     yield "  worst sessions" if pairs.metric.unit == "session" else "  worst queries"
     for place in places:
         query_id = pairs.query_ids[place]
-        before, after = number(float(pairs.before[place]), 3), number(float(pairs.after[place]), 3)
+        before, after = (
+            number_text(float(pairs.before[place]), 3),
+            number_text(float(pairs.after[place]), 3),
+        )
         yield f"    {query_name(comparison.evaluation, query_id)}   {before} -> {after}"
         moves = _explaining(comparison.moved(query_id, _TOP))
         yield from packed(

@@ -9,7 +9,7 @@ from pytest_rankcheck.baselines.update_policy import Block
 from pytest_rankcheck.behaviour.ranking_stability import RankingStability
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.reports.text.wording import counted, golden_name, number, query_name
+from pytest_rankcheck.reports.text.wording import counted, golden_name, number_text, query_name
 
 __all__ = ["stability_note", "stability_text"]
 
@@ -68,10 +68,10 @@ def _lines(
 def _changes_text(stability: RankingStability) -> str:
     if not stability.changed:
         return "all rankings are the same as in the baseline"
-    changed, mean = len(stability.changed), number(stability.mean_rbo)
+    changed, mean = len(stability.changed), number_text(stability.mean_rbo)
     return (
         f"{changed:,} of {len(stability.agreements):,} rankings changed; RBO of the top "
-        f"{stability.limits.k}: mean {mean}, lowest {number(stability.least_rbo)}"
+        f"{stability.limits.k}: mean {mean}, lowest {number_text(stability.least_rbo)}"
     )
 
 

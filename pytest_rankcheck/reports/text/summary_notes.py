@@ -15,7 +15,7 @@ from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
 from pytest_rankcheck.reports.text.blocked_text import regression_text
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, tie_lines
-from pytest_rankcheck.reports.text.wording import duration, number
+from pytest_rankcheck.reports.text.wording import duration, number_text
 
 __all__ = [
     "baseline_notes",
@@ -226,8 +226,8 @@ def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note
         yield Note(
             Topic.REPEATS,
             f"golden set '{name}': {metric} has a standard deviation of "
-            f"{number(evaluation.noise(metric), 6)}, from {number(min(means))} to "
-            f"{number(max(means))}",
+            f"{number_text(evaluation.noise(metric), 6)}, from {number_text(min(means))} to "
+            f"{number_text(max(means))}",
             str(runs),
         )
 
@@ -242,7 +242,8 @@ def _means(baseline: Baseline) -> Iterator[str]:
             yield f"{check.metric} new"
         else:
             pairs = check.verdict.overall.pairs
-            yield f"{check.metric} {number(pairs.mean_before)} -> {number(pairs.mean_after)}"
+            before, after = number_text(pairs.mean_before), number_text(pairs.mean_after)
+            yield f"{check.metric} {before} -> {after}"
     if baseline.ranking_checks:
         changed = max(check.changed for check in baseline.ranking_checks)
         yield f"{plural(changed, 'ranking')} changed" if baseline.record else "rankings new"

@@ -20,7 +20,7 @@ from pytest_rankcheck.reports.findings import (
     ResolutionFinding,
     by_heading,
 )
-from pytest_rankcheck.reports.text.wording import change, number
+from pytest_rankcheck.reports.text.wording import change, number_text
 
 __all__ = ["Line", "summary_lines"]
 
@@ -65,8 +65,8 @@ class _Row:
         return (
             quoted(self.golden, 30),
             self.metric,
-            number(self.baseline),
-            number(self.now),
+            number_text(self.baseline),
+            number_text(self.now),
             difference,
             from_best,
             "; ".join(words) or "not gated",

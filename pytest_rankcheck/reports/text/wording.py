@@ -22,7 +22,7 @@ __all__ = [
     "duration",
     "golden_name",
     "move_text",
-    "number",
+    "number_text",
     "packed",
     "query_in",
     "query_name",
@@ -32,7 +32,7 @@ __all__ = [
 _WIDTH = 96
 
 
-def number(value: float | None, digits: int = 4) -> str:
+def number_text(value: float | None, digits: int = 4) -> str:
     """Return a metric's value; ``-`` where there is none."""
     return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 

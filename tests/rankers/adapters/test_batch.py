@@ -111,9 +111,7 @@ def test_a_batch_that_raises_fails_only_its_own_queries() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
 def test_an_invalid_size_is_refused(size: object) -> None:
-    with pytest.raises(
-        RankerError, match=f"size={size} is invalid; size is a whole number of at least 1"
-    ):
+    with pytest.raises(RankerError, match=f"size={size} is invalid; give a whole number from 1 on"):
         batch(raising, size=size)  # type: ignore[arg-type]
 
 
