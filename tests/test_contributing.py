@@ -88,7 +88,8 @@ def passed_in(printed: str) -> set[str]:
 def apply(patch: Path, copy: Path, *options: str) -> subprocess.CompletedProcess[str]:
     # In a repository that contains the copy, git would apply the patch to that one.
     environment = os.environ | {"GIT_CEILING_DIRECTORIES": str(copy.parent)}
-    command = ["git", "apply", *options, str(patch)]
+    # One line of context is enough, so that a change nearby does not break a patch.
+    command = ["git", "apply", "-C1", *options, str(patch)]
     return subprocess.run(
         command, cwd=copy, env=environment, capture_output=True, text=True, check=False
     )
