@@ -134,8 +134,9 @@ def _for_reports(
     """Yield what reports show besides the gates of a test: configured metrics, what to judge."""
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.finding_detail import measurement_finding
-    from pytest_rankcheck.reports.findings import GateFinding, JudgingFinding
+    from pytest_rankcheck.reports.findings import GateFinding
     from pytest_rankcheck.reports.judging_list import to_judge
+    from pytest_rankcheck.reports.measurement_findings import JudgingFinding
 
     chosen = item.config.stash[CONFIG]
     metrics = [metric for metric in map(Metric.parse, chosen.metrics) if evaluation.fits(metric)]

@@ -9,13 +9,10 @@ from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from pytest_rankcheck.reports.findings import (
-    GateFinding,
+from pytest_rankcheck.reports.findings import GateFinding, MetricFinding, Note, ReportedFinding
+from pytest_rankcheck.reports.measurement_findings import (
     JudgingFinding,
     MeasurementFinding,
-    MetricFinding,
-    Note,
-    ReportedFinding,
     ResolutionFinding,
 )
 

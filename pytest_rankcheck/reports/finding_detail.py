@@ -21,13 +21,15 @@ from pytest_rankcheck.reports.findings import (
     DecisionDetail,
     GapDetail,
     GateDetail,
+    TieDetail,
+    UnjudgedDetail,
+)
+from pytest_rankcheck.reports.measurement_findings import (
     GoldenSetDetail,
     MeasurementFinding,
     MetricDetail,
     QueryDetail,
     RunDetail,
-    TieDetail,
-    UnjudgedDetail,
 )
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded
 from pytest_rankcheck.statistics.array_types import FloatArray

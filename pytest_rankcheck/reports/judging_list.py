@@ -11,7 +11,7 @@ from pytest_rankcheck.comparison.rejudged_values import can_rejudge, values_unde
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.formats.to_judge_csv import COLUMNS, guarded
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import DocumentToJudge
+from pytest_rankcheck.reports.measurement_findings import DocumentToJudge
 from pytest_rankcheck.reports.report_data import Report
 
 __all__ = ["csv_of", "quepid_of", "to_judge"]

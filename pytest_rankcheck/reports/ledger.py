@@ -11,7 +11,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.reports.findings import MeasurementFinding, ReportedFinding
+    from pytest_rankcheck.reports.findings import ReportedFinding
+    from pytest_rankcheck.reports.measurement_findings import MeasurementFinding
 
 __all__ = ["Ledger", "collecting", "enter", "enter_measurement", "wants_detail"]
 

@@ -9,14 +9,11 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
 from pytest_rankcheck.reports.finding_detail import rounded
-from pytest_rankcheck.reports.findings import (
+from pytest_rankcheck.reports.findings import GateDetail, GateFinding, Note, ReportedFinding
+from pytest_rankcheck.reports.measurement_findings import (
     DocumentToJudge,
-    GateDetail,
-    GateFinding,
     JudgingFinding,
     MeasurementFinding,
-    Note,
-    ReportedFinding,
     ResolutionFinding,
 )
 

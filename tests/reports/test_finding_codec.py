@@ -11,10 +11,8 @@ from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluat
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
 from pytest_rankcheck.reports.findings import (
-    DocumentToJudge,
     GapDetail,
     GateFinding,
-    JudgingFinding,
     MetricFinding,
     Note,
     ReportedFinding,
@@ -22,6 +20,7 @@ from pytest_rankcheck.reports.findings import (
     Topic,
 )
 from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.measurement_findings import DocumentToJudge, JudgingFinding
 from pytest_rankcheck.reports.text.resolution_text import resolution_findings
 
 GOLDEN = GoldenSet.from_dict(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, Metric, Run, evaluate
-from pytest_rankcheck.reports.findings import JudgingFinding
 from pytest_rankcheck.reports.judging_list import csv_of, quepid_of, to_judge
+from pytest_rankcheck.reports.measurement_findings import JudgingFinding
 from pytest_rankcheck.reports.report_data import Report, report_of
 
 GOLDEN = GoldenSet.from_dict(

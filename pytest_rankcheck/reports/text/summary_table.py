@@ -17,9 +17,9 @@ from pytest_rankcheck.reports.findings import (
     MetricFinding,
     Note,
     ReportedFinding,
-    ResolutionFinding,
     by_heading,
 )
+from pytest_rankcheck.reports.measurement_findings import ResolutionFinding
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 __all__ = ["Line", "summary_lines"]
