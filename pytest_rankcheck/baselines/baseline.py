@@ -19,10 +19,8 @@ from pytest_rankcheck.baselines.ranking_check import (
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import TOP
 from pytest_rankcheck.baselines.reference_commit import Reference
-from pytest_rankcheck.baselines.update_mode import Mode
+from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
 from pytest_rankcheck.baselines.update_policy import (
-    CAREFUL,
-    Action,
     Block,
     Settlement,
     block_of,
@@ -247,7 +245,7 @@ class Baseline:
         settlement = self._settlement()
         if settlement.action is Action.REFUSE:
             self._file.refuse(settlement.why)
-        elif not settlement.writes:
+        elif not settlement.action.writes:
             self._file.keep()
         elif not self._file.write(self._new_record(self._evaluation, settlement)):
             settlement = Settlement(Action.LEAVE)

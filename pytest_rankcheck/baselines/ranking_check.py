@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pytest_rankcheck.baselines.metric_check import State, incompatibilities
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.update_mode import Mode
-from pytest_rankcheck.baselines.update_policy import Action, Block, Settlement
+from pytest_rankcheck.baselines.update_actions import Action, Mode
+from pytest_rankcheck.baselines.update_policy import Block, Settlement
 from pytest_rankcheck.behaviour.ranking_stability import (
     RankingStability,
     StabilityLimits,

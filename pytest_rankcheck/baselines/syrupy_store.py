@@ -27,7 +27,7 @@ from syrupy.location import PyTestLocation
 
 from pytest_rankcheck.baselines.baseline_file import Proposal
 from pytest_rankcheck.baselines.baseline_path import baseline_path
-from pytest_rankcheck.baselines.update_mode import Mode
+from pytest_rankcheck.baselines.update_actions import Mode
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
 from pytest_rankcheck.files.whole_files import write_whole
 

@@ -12,14 +12,12 @@ from enum import StrEnum
 
 from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.update_mode import Mode
+from pytest_rankcheck.baselines.update_actions import Action, Mode
 from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.gates.verdict import Decision, Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = [
-    "CAREFUL",
-    "Action",
     "Block",
     "Settlement",
     "block_of",
@@ -129,27 +127,6 @@ def _block_of_update(check: Check, mode: Mode) -> Block | None:
     return Block.INCONCLUSIVE if _fails_inconclusive(check, mode) else None
 
 
-class Action(StrEnum):
-    """What happens to a baseline file when its test has passed."""
-
-    LEAVE = "unchanged"
-    CREATE = "created"
-    RAISE = "raised"
-    REWRITE = "rewritten"
-    """The means are the same; rankings, queries or recorded metrics differ."""
-    APPROVE = "approved"
-    KEEP = "kept"
-    """Lower, within the tolerance: the old record stays."""
-    REFUSE = "refused"
-
-
-CAREFUL = (
-    *(Action.REFUSE, Action.KEEP, Action.APPROVE, Action.LEAVE),
-    *(Action.RAISE, Action.REWRITE, Action.CREATE),
-)
-"""The actions, the most careful first; if checks disagree about a file, the first one wins."""
-
-
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """What happens to a baseline file, and why."""
@@ -158,11 +135,6 @@ class Settlement:
     why: str = ""
     fell: tuple[tuple[Metric, Decision], ...] = ()
     change: str | None = None
-
-    @property
-    def writes(self) -> bool:
-        """Whether the file is written."""
-        return self.action in {Action.CREATE, Action.RAISE, Action.REWRITE, Action.APPROVE}
 
 
 def settlement_of(checks: Sequence[Check], mode: Mode) -> Settlement:

@@ -236,7 +236,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
     from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
-    from pytest_rankcheck.baselines.update_mode import Mode
+    from pytest_rankcheck.baselines.update_actions import Mode
 
     item, chosen = request.node, request.config.stash[CONFIG]
     mode = Mode(

@@ -35,14 +35,14 @@ def settle(baseline: Baseline, ledger: Ledger) -> None:
         AssertionError: the update is refused.
     """
     __tracebackhide__ = True
-    from pytest_rankcheck.baselines.update_policy import Action
+    from pytest_rankcheck.baselines.update_actions import Action
     from pytest_rankcheck.reports.text.blocked_text import refused_text
-    from pytest_rankcheck.reports.text.summary_notes import baseline_notes
+    from pytest_rankcheck.reports.text.summary_notes import baseline_findings
 
     settlement = baseline.write_or_keep()
     if settlement is None:
         return
-    ledger.extend(baseline_notes(baseline, settlement))
+    ledger.extend(baseline_findings(baseline, settlement.action))
     if settlement.action is Action.REFUSE:
         raise AssertionError(refused_text(settlement, baseline.command, baseline.shown_path))
 

@@ -106,7 +106,7 @@ def _branch_notes(config: pytest.Config) -> Iterator[ReportedFinding]:
     """Yield the baselines that this branch changes, if they are compared with a commit."""
     if config.stash[CONFIG].baseline_ref is None:
         return
-    from pytest_rankcheck.reports.text.branch_text import branch_notes
+    from pytest_rankcheck.reports.text.baseline_text import branch_notes
 
     try:
         reference = fixtures.configured_reference(config)

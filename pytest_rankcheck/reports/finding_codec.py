@@ -9,7 +9,13 @@ from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from pytest_rankcheck.reports.findings import GateFinding, MetricFinding, Note, ReportedFinding
+from pytest_rankcheck.reports.findings import (
+    BaselineFinding,
+    GateFinding,
+    MetricFinding,
+    Note,
+    ReportedFinding,
+)
 from pytest_rankcheck.reports.measurement_findings import (
     JudgingFinding,
     MeasurementFinding,
@@ -21,6 +27,7 @@ __all__ = ["FINDINGS", "decoded", "encoded", "to_builtin"]
 FINDINGS: dict[str, type[ReportedFinding]] = {
     kind.__name__: kind
     for kind in (
+        BaselineFinding,
         GateFinding,
         JudgingFinding,
         MeasurementFinding,

@@ -11,12 +11,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.update_actions import Action
 
 __all__ = [
+    "BaselineFinding",
     "DecisionDetail",
     "GapDetail",
     "GateDetail",
     "GateFinding",
+    "MeanChange",
     "MetricFinding",
     "Note",
     "ReportedFinding",
@@ -130,6 +133,42 @@ def by_heading(notes: Iterable[Note]) -> dict[str, list[Note]]:
     for note in sorted(notes, key=lambda note: topics.index(note.topic)):
         groups.setdefault(note.heading, []).append(note)
     return groups
+
+
+# --- baselines -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineFinding(ReportedFinding):
+    """What became of the baseline of a test that passed, or what could become of it."""
+
+    test: str
+    file: str
+    """The baseline file as messages show it."""
+    golden_set: str
+    action: Action
+    can_be_raised: bool = False
+    """Whether an update would raise it."""
+    means: tuple[MeanChange, ...] = ()
+    """Of the gated metrics."""
+    changed_rankings: int | None = None
+    """How many rankings differ from the baseline; None if the test does not check rankings."""
+    has_record: bool = True
+    """Whether there was a baseline before."""
+    reason: str | None = None
+    """The reason given with ``--rankcheck-approve``, even if nothing fell."""
+    no_longer_gated: tuple[str, ...] = ()
+    """The metrics that the baseline gates and the test does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanChange:
+    """The mean of a gated metric in a baseline, and now."""
+
+    metric: str
+    before: float | None
+    """None if the baseline does not have the metric, or cannot be compared."""
+    now: float
 
 
 # --- metrics ---------------------------------------------------------------------------------

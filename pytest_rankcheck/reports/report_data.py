@@ -16,6 +16,7 @@ from pytest_rankcheck.reports.measurement_findings import (
     MeasurementFinding,
     ResolutionFinding,
 )
+from pytest_rankcheck.reports.text.baseline_text import notes_of
 
 __all__ = ["Report", "ReportedGate", "merged_resolutions", "report_of"]
 
@@ -82,7 +83,7 @@ def report_of(findings: Sequence[ReportedFinding], command: str) -> Report:
         gates=tuple(
             sorted(gates, key=lambda gate: (not gate.finding.failed, gate.finding.baseline is None))
         ),
-        notes=tuple(dict.fromkeys(note for note in findings if isinstance(note, Note))),
+        notes=tuple(dict.fromkeys(notes_of(findings))),
         resolutions=tuple(merged_resolutions(findings)),
         measurements=tuple(measurements),
         documents=tuple(_documents(findings)),

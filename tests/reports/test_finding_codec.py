@@ -9,10 +9,13 @@ import pytest
 
 from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluate
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
 from pytest_rankcheck.reports.findings import (
+    BaselineFinding,
     GapDetail,
     GateFinding,
+    MeanChange,
     MetricFinding,
     Note,
     ReportedFinding,
@@ -54,6 +57,16 @@ FINDINGS_MADE: list[ReportedFinding] = [
     *gate_findings(),
     *resolution_findings(NOW, ["RR", "nDCG@10"]),
     MetricFinding(golden_set="web", metric="RR", now=0.5, baseline=None, best=0.75),
+    BaselineFinding(
+        test="test_it.py::test_it",
+        file="baselines/test_it/test_it.json",
+        golden_set="web",
+        action=Action.APPROVE,
+        means=(MeanChange("RR", 0.75, 0.5), MeanChange("P@1", None, 0.25)),
+        changed_rankings=3,
+        reason="why",
+        no_longer_gated=("AP",),
+    ),
     Note(Topic.BRANCH, "text", "about", "failure\nin two lines"),
     Note(Topic.MEASURED, "\x1b[2J \u202e \ud800"),
     JudgingFinding(

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from contextvars import Context
 from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.reports.findings import (
+    BaselineFinding,
     GateFinding,
+    MeanChange,
     MetricFinding,
     Note,
     ReportedFinding,
@@ -63,6 +69,58 @@ def test_notes_are_grouped_and_said_once_what_is_to_be_done_last() -> None:
         "baselines written; commit them:",
         "  a",
     ]
+
+
+@pytest.mark.parametrize(
+    ("finding", "expected"),
+    [
+        ({"action": Action.LEAVE}, []),
+        (
+            {"action": Action.LEAVE, "can_be_raised": True},
+            [
+                "baselines that can be raised with pytest --snapshot-update:",
+                "  test_it: RR 0.7500 -> 0.5000; P@1 new",
+            ],
+        ),
+        (
+            {"action": Action.KEEP, "reason": "unused"},
+            [
+                "--rankcheck-approve had no effect: nothing fell, so no reason was recorded:",
+                "  test_it: RR 0.7500 -> 0.5000; P@1 new",
+                "baselines kept, because something is lower but within the tolerance:",
+                (
+                    "  test_it: RR 0.7500 -> 0.5000; P@1 new; to lower it: "
+                    '--rankcheck-approve "reason"'
+                ),
+            ],
+        ),
+        (
+            {"action": Action.APPROVE, "reason": "why", "no_longer_gated": ("AP",)},
+            [
+                "baselines written; commit them:",
+                '  test_it: approved "why": RR 0.7500 -> 0.5000; P@1 new; no longer gated: AP',
+            ],
+        ),
+        (
+            {"action": Action.CREATE, "means": (), "changed_rankings": 0, "has_record": False},
+            ["baselines written; commit them:", "  test_it: created: rankings new"],
+        ),
+        (
+            {"action": Action.REWRITE, "means": (), "changed_rankings": 2},
+            ["baselines written; commit them:", "  test_it: rewritten: 2 rankings changed"],
+        ),
+    ],
+)
+def test_what_became_of_a_baseline_is_put_into_words(
+    finding: dict[str, Any], expected: list[str]
+) -> None:
+    fields = {
+        "test": "test_it",
+        "file": "test_it.json",
+        "golden_set": "web",
+        "means": (MeanChange("RR", 0.75, 0.5), MeanChange("P@1", None, 0.25)),
+    }
+    assert texts(BaselineFinding(**(fields | finding))) == expected
 
 
 def test_a_note_of_a_failing_assertion_is_red() -> None:

@@ -6,19 +6,27 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.metric_check import dropped_slices, slice_changes
-from pytest_rankcheck.baselines.update_policy import Action, Settlement
+from pytest_rankcheck.baselines.metric_check import Check, dropped_slices, slice_changes
+from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import MIN_QUERIES
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.findings import (
+    BaselineFinding,
+    MeanChange,
+    MetricFinding,
+    Note,
+    ReportedFinding,
+    Topic,
+)
 from pytest_rankcheck.reports.text.blocked_text import regression_text
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, tie_lines
 from pytest_rankcheck.reports.text.wording import duration, number_text
 
 __all__ = [
-    "baseline_notes",
+    "baseline_findings",
     "evaluation_notes",
     "noise_notes",
     "timing_notes",
@@ -34,8 +42,8 @@ _HOPELESS = ("no-judgment", "only-expectations", "no-relevant")
 """Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 
-def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Note]:
-    """Yield what happened to a baseline, or what could."""
+def baseline_findings(baseline: Baseline, action: Action) -> Iterator[ReportedFinding]:
+    """Yield what must be known of the verdicts on a baseline, and what became of it."""
     if baseline.mode.inconclusive == "warn":
         yield from _inconclusive_notes(baseline)
     yield from _slice_notes(baseline)
@@ -43,24 +51,40 @@ def baseline_notes(baseline: Baseline, settlement: Settlement) -> Iterator[Note]
     yield from _tie_notes(baseline)
     if baseline.mode.suspicious == "warn":
         yield from _suspicion_notes(baseline)
-    means = "; ".join(_means(baseline))
-    if baseline.mode.approval is not None and settlement.action is not Action.APPROVE:
-        yield Note(Topic.UNUSED_APPROVAL, f"{quoted(baseline.test_id, 200)}: {means}")
-    if settlement.action is Action.LEAVE:
-        verdicts = [check.verdict for check in baseline.checks if check.verdict]
-        better = any(verdict.outcome is Outcome.BETTER for verdict in verdicts)
-        if better and not any(check.fell for check in baseline.checks):
-            yield Note(Topic.CAN_BE_RAISED, f"{quoted(baseline.test_id, 200)}: {means}")
-    elif settlement.action is Action.KEEP:
-        advice = 'to lower it: --rankcheck-approve "reason"'
-        yield Note(Topic.KEPT, f"{quoted(baseline.test_id, 200)}: {means}; {advice}")
-    elif settlement.writes:
-        reason = (
-            f' "{quoted(baseline.mode.approval)}"' if settlement.action is Action.APPROVE else ""
-        )
-        dropped = "".join(f"; no longer gated: {name}" for name in _dropped(baseline))
-        note = f"{quoted(baseline.test_id, 200)}: {settlement.action}{reason}: {means}{dropped}"
-        yield Note(Topic.WRITTEN, note)
+    yield _baseline_finding(baseline, action)
+
+
+def _baseline_finding(baseline: Baseline, action: Action) -> BaselineFinding:
+    checks, ranking_checks, record = baseline.checks, baseline.ranking_checks, baseline.record
+    better = any(check.verdict and check.verdict.outcome is Outcome.BETTER for check in checks)
+    gated = {str(check.metric) for check in checks}
+    return BaselineFinding(
+        test=baseline.test_id,
+        file=baseline.shown_path,
+        golden_set=baseline.golden_name,
+        action=action,
+        can_be_raised=better and not any(check.fell for check in checks),
+        means=tuple(_mean_changes(baseline, baseline.evaluation)) if baseline.evaluation else (),
+        changed_rankings=max((check.changed for check in ranking_checks), default=None),
+        has_record=record is not None,
+        reason=baseline.mode.approval,
+        no_longer_gated=tuple(
+            name for name in (record.gated if record else ()) if name not in gated
+        ),
+    )
+
+
+def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanChange]:
+    """Yield the means of each gated metric; the first check of a metric counts."""
+    checks: dict[Metric, Check] = {}
+    for check in baseline.checks:
+        checks.setdefault(check.metric, check)
+    for metric, check in checks.items():
+        if check.verdict is None:
+            yield MeanChange(str(metric), None, evaluation.mean(metric))
+        else:
+            pairs = check.verdict.overall.pairs
+            yield MeanChange(str(metric), pairs.mean_before, pairs.mean_after)
 
 
 def _slice_notes(baseline: Baseline) -> Iterator[Note]:
@@ -230,26 +254,3 @@ def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note
             f"{number_text(max(means))}",
             str(runs),
         )
-
-
-def _means(baseline: Baseline) -> Iterator[str]:
-    named = set()
-    for check in baseline.checks:
-        if check.metric in named:
-            continue
-        named.add(check.metric)
-        if check.verdict is None:
-            yield f"{check.metric} new"
-        else:
-            pairs = check.verdict.overall.pairs
-            before, after = number_text(pairs.mean_before), number_text(pairs.mean_after)
-            yield f"{check.metric} {before} -> {after}"
-    if baseline.ranking_checks:
-        changed = max(check.changed for check in baseline.ranking_checks)
-        yield f"{plural(changed, 'ranking')} changed" if baseline.record else "rankings new"
-
-
-def _dropped(baseline: Baseline) -> Iterator[str]:
-    gated = {str(check.metric) for check in baseline.checks}
-    record = baseline.record
-    yield from (name for name in (record.gated if record else ()) if name not in gated)

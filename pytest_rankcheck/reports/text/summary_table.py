@@ -20,6 +20,7 @@ from pytest_rankcheck.reports.findings import (
     by_heading,
 )
 from pytest_rankcheck.reports.measurement_findings import ResolutionFinding
+from pytest_rankcheck.reports.text.baseline_text import notes_of
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 __all__ = ["Line", "summary_lines"]
@@ -83,8 +84,7 @@ def summary_lines(findings: Sequence[ReportedFinding], width: int | None = None)
     rows = _rows(finding for finding in findings if isinstance(finding, MetricFinding))
     if rows:
         yield from _table(rows, width)
-    notes = [finding for finding in findings if isinstance(finding, Note)]
-    for heading, group in by_heading([*notes, *_resolutions(findings)]).items():
+    for heading, group in by_heading([*notes_of(findings), *_resolutions(findings)]).items():
         yield Line(f"{heading}:")
         lines = [
             Line(f"  FAILED: {note.text}", "red") if note.failed else Line(f"  {note.text}")

@@ -1,11 +1,12 @@
-"""What a test session may do to baselines: the options that the update policy depends on."""
+"""What a test session may do to baselines, and what can become of a baseline file."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
-__all__ = ["Mode"]
+__all__ = ["CAREFUL", "Action", "Mode"]
 
 _BUDGET_SPENT = re.compile(r"\bbudget\b[^.;]*\bspent\b|\bspen[td]\b[^.;]*\bbudget\b", re.I)
 
@@ -35,3 +36,29 @@ class Mode:
     def spends_budget(self) -> bool:
         """Whether the approval says that the budget of approved falls is spent."""
         return self.approval is not None and _BUDGET_SPENT.search(self.approval) is not None
+
+
+class Action(StrEnum):
+    """What happens to a baseline file when its test has passed."""
+
+    LEAVE = "unchanged"
+    CREATE = "created"
+    RAISE = "raised"
+    REWRITE = "rewritten"
+    """The means are the same; rankings, queries or recorded metrics differ."""
+    APPROVE = "approved"
+    KEEP = "kept"
+    """Lower, within the tolerance: the old record stays."""
+    REFUSE = "refused"
+
+    @property
+    def writes(self) -> bool:
+        """Whether the file is written."""
+        return self in {Action.CREATE, Action.RAISE, Action.REWRITE, Action.APPROVE}
+
+
+CAREFUL = (
+    *(Action.REFUSE, Action.KEEP, Action.APPROVE, Action.LEAVE),
+    *(Action.RAISE, Action.REWRITE, Action.CREATE),
+)
+"""The actions, the most careful first; if checks disagree about a file, the first one wins."""

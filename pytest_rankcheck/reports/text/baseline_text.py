@@ -1,19 +1,56 @@
-"""The baselines that a branch changes, for its reviewers."""
+"""What became of baselines: in this test session, and on this branch for its reviewers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
-from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.baselines.update_actions import Action
+from pytest_rankcheck.errors import BaselineError, plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.findings import BaselineFinding, Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.text.wording import number_text
 
-__all__ = ["branch_notes"]
+__all__ = ["branch_notes", "notes_of"]
+
+
+def notes_of(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
+    """Yield the notes among findings, and in words what became of baselines."""
+    for finding in findings:
+        if isinstance(finding, Note):
+            yield finding
+        elif isinstance(finding, BaselineFinding):
+            yield from _baseline_notes(finding)
+
+
+def _baseline_notes(finding: BaselineFinding) -> Iterator[Note]:
+    action = finding.action
+    about = f"{quoted(finding.test, 200)}: "
+    means = "; ".join(_mean_changes(finding))
+    if finding.reason is not None and action is not Action.APPROVE:
+        yield Note(Topic.UNUSED_APPROVAL, about + means)
+    if action is Action.LEAVE and finding.can_be_raised:
+        yield Note(Topic.CAN_BE_RAISED, about + means)
+    elif action is Action.KEEP:
+        yield Note(Topic.KEPT, f'{about}{means}; to lower it: --rankcheck-approve "reason"')
+    elif action.writes:
+        reason = f' "{quoted(finding.reason)}"' if action is Action.APPROVE else ""
+        dropped = "".join(f"; no longer gated: {name}" for name in finding.no_longer_gated)
+        yield Note(Topic.WRITTEN, f"{about}{action}{reason}: {means}{dropped}")
+
+
+def _mean_changes(finding: BaselineFinding) -> Iterator[str]:
+    for mean in finding.means:
+        if mean.before is None:
+            yield f"{mean.metric} new"
+        else:
+            yield f"{mean.metric} {number_text(mean.before)} -> {number_text(mean.now)}"
+    if finding.changed_rankings is not None:
+        rankings = f"{plural(finding.changed_rankings, 'ranking')} changed"
+        yield rankings if finding.has_record else "rankings new"
 
 
 def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
