@@ -58,10 +58,54 @@ def gate_of(text: str) -> Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopedGate:
+    """One line of the configuration: a gate, and what it is for."""
+
+    golden_name: str | None
+    """None: for all golden sets."""
+    metric: Metric | None
+    """None: for all metrics."""
+    gate: Gate
+
+    @classmethod
+    def parse(cls, line: str) -> ScopedGate:
+        """Return the gate of a line such as ``gate``, ``metric: gate`` or ``set metric: gate``.
+
+        Raises:
+            ConfigurationError: the line is malformed.
+        """
+        scope, colon, text = line.rpartition(":")
+        golden_name: str | None = None
+        metric: Metric | None = None
+        for word in scope.split() if colon else ():
+            try:
+                metric = Metric.parse(word)
+            except MetricError as error:
+                if "@" in word or "(" in word:  # no golden set has such a name
+                    raise ConfigurationError(f"'{quoted(line)}': {error}") from None
+                if golden_name is not None:
+                    raise ConfigurationError(
+                        f"'{quoted(line)}': neither '{quoted(golden_name)}' nor '{quoted(word)}' "
+                        "is a metric; write 'metric: gate', 'set: gate' or 'set metric: gate'"
+                    ) from None
+                golden_name = word
+        return cls(golden_name, metric, gate_of(text.strip()))
+
+    def covers(self, golden_name: str, metric: Metric) -> bool:
+        """Return whether it is for a metric on a golden set."""
+        return self.golden_name in (None, golden_name) and self.metric in (None, metric)
+
+    @property
+    def specificity(self) -> int:
+        """0 for all metrics and golden sets, 1 if it names one of the two, 2 if it names both."""
+        return (self.golden_name is not None) + (self.metric is not None)
+
+
+@dataclass(frozen=True, slots=True)
 class ConfiguredGates:
     """The configured gates: for all, for a golden set, for a metric, or for both."""
 
-    rules: tuple[tuple[str | None, Metric | None, Gate], ...] = ()
+    gates: tuple[ScopedGate, ...] = ()
 
     @classmethod
     def parse(cls, lines: Iterable[str]) -> ConfiguredGates:
@@ -70,38 +114,14 @@ class ConfiguredGates:
         Raises:
             ConfigurationError: a line is malformed.
         """
-        return cls(tuple(_rule(line) for line in lines))
+        return cls(tuple(map(ScopedGate.parse, lines)))
 
     def gate(self, golden_name: str, metric: Metric) -> Gate | None:
         """Return the gate of a metric on a golden set; None if nothing is configured.
 
         The most specific line wins; ties go to the last.
         """
-        fitting = [
-            (rule_golden is not None, rule_metric is not None, place)
-            for place, (rule_golden, rule_metric, _) in enumerate(self.rules)
-            if rule_golden in (None, golden_name) and rule_metric in (None, metric)
-        ]
-        if not fitting:
-            return None
-        best = max(fitting, key=lambda rule: (rule[0] + rule[1], rule[2]))
-        return self.rules[best[2]][2]
-
-
-def _rule(line: str) -> tuple[str | None, Metric | None, Gate]:
-    scope, colon, text = line.rpartition(":")
-    golden: str | None = None
-    metric: Metric | None = None
-    for word in scope.split() if colon else ():
-        try:
-            metric = Metric.parse(word)
-        except MetricError as error:
-            if "@" in word or "(" in word:  # no golden set has such a name
-                raise ConfigurationError(f"'{quoted(line)}': {error}") from None
-            if golden is not None:
-                raise ConfigurationError(
-                    f"'{quoted(line)}': neither '{quoted(golden)}' nor '{quoted(word)}' is a "
-                    "metric; write 'metric: gate', 'set: gate' or 'set metric: gate'"
-                ) from None
-            golden = word
-    return golden, metric, gate_of(text.strip())
+        # max() takes the first of equals, so the last line comes first.
+        covering = [gate for gate in reversed(self.gates) if gate.covers(golden_name, metric)]
+        best = max(covering, key=lambda gate: gate.specificity, default=None)
+        return best.gate if best else None

@@ -13,12 +13,15 @@ from pytest_rankcheck import (
     Comparison,
     ConfigurationError,
     Gate,
+    GateRule,
     GoldenSet,
     GoldenSetError,
+    Metric,
     MetricError,
     Outcome,
     compare,
 )
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.gates.gate_rule import ToleranceRule
 from pytest_rankcheck.metrics import metric_names, metric_registry
@@ -252,3 +255,57 @@ def test_numbers_of_numpy_are_numbers() -> None:
     gate = Gate.tolerance(abs=np.float32(0.5), min_queries=np.int64(3), max_query_drop=np.int32(1))
     assert isinstance(gate.rule, ToleranceRule)
     assert (gate.rule.abs, gate.min_queries, gate.max_query_drop) == (0.5, 3, 1)
+
+
+class WorthOfQueries(GateRule):
+    """A rule of a user: the fall that one query causes if it loses everything is allowed."""
+
+    def __str__(self) -> str:
+        return "one_query()"
+
+    def allowed(self, values: ComparedValues) -> float:
+        return 1 / values.size
+
+    def refuse_misfit(self, metric: Metric) -> None:
+        if metric.definition.range[1] != 1:
+            raise ConfigurationError(f"{metric} does not fit")
+
+
+@pytest.mark.parametrize(
+    ("after", "outcome", "limits"),
+    [
+        ([1, 1, 0], Outcome.LOWER, {}),
+        ([1, 0.5, 0], Outcome.REGRESSED, {}),
+        ([1, 1, 0], Outcome.REGRESSED, {"max_query_drop": 0.5}),
+        ([1, 1, 1], Outcome.EQUAL, {}),
+    ],
+)
+def test_a_users_own_rule_decides_inside_a_gate(
+    after: list[float], outcome: Outcome, limits: dict[str, float]
+) -> None:
+    verdict = Gate(WorthOfQueries(), **limits).decide(comparison([1, 1, 1], after), "RR")
+    assert verdict.outcome is outcome
+    assert verdict.overall.allowed == pytest.approx(1 / 3)
+    assert verdict.gate == "one_query()"
+    assert math.isnan(verdict.overall.p)
+
+
+def test_a_users_own_rule_decides_on_slices() -> None:
+    both = comparison([1, 1, 1, 1], [0, 0, 1, 1], ["de", "de", "en", "en"])
+    verdict = Gate(WorthOfQueries(), min_queries=1).decide(both, "RR", "locale")
+    assert [(part.label, part.outcome, part.allowed) for part in verdict.slices] == [
+        ("locale=de", Outcome.REGRESSED, 0.5),
+        ("locale=en", Outcome.EQUAL, 0.5),
+    ]
+
+
+def test_a_users_own_rule_can_refuse_a_metric() -> None:
+    gate = Gate(WorthOfQueries())
+    gate.refuse_misfit(Metric.parse("RR"))
+    with pytest.raises(ConfigurationError, match="NumRel does not fit"):
+        gate.refuse_misfit(Metric.parse("NumRel"))
+
+
+def test_a_rule_must_say_how_far_a_mean_may_fall() -> None:
+    with pytest.raises(TypeError, match="allowed"):
+        type("Nothing", (GateRule,), {})()
