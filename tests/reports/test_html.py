@@ -105,6 +105,22 @@ def test_it_fits_a_phone_and_is_accessible(
     assert violations == []
 
 
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.browser
+def test_the_name_of_a_metric_stays_on_one_line(opened: Opened, report: Report, width: int) -> None:
+    name = "nDCG(gain=exponential, discount=power(0.5), judged_only=true)@10"
+    finding = replace(report.gates[0].finding, metric=name)
+    gates = (replace(report.gates[0], finding=finding), *report.gates[1:])
+    page = opened(replace(report, gates=gates), width)
+    lines = """(cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length;
+    }"""
+    assert page.get_by_role("cell", name=name, exact=True).evaluate(lines) == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.browser
 def test_foreign_text_is_shown_and_runs_nothing(opened: Opened, hostile: Report) -> None:
     page = opened(hostile)
