@@ -55,7 +55,7 @@ def test_every_listed_class_and_member_is_described() -> None:
                 assert is_field or member.text, f"{name}{member.shown}"
 
 
-def test_what_is_returned_is_public_or_explained() -> None:
+def test_returned_types_are_public_or_explained() -> None:
     assert SCRIPT["types_in_signatures"]() == set(SCRIPT["TYPES"])
 
 
@@ -83,7 +83,7 @@ def test_the_manual_has_the_section_that_explains_a_group(group: Any) -> None:
 
 
 @pytest.mark.parametrize("name", BEFORE)
-def test_a_name_that_is_not_public_any_more_has_a_replacement(name: str) -> None:
+def test_a_name_that_is_no_longer_public_has_a_replacement(name: str) -> None:
     assert name not in pytest_rankcheck.__all__
     with pytest.raises(AttributeError):
         getattr(pytest_rankcheck, name)

@@ -69,7 +69,7 @@ def test_a_baseline_brings_its_metrics(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(("inconclusive", "code"), [("pass", 0), ("warn", 0), ("fail", 1)])
-def test_a_verdict_that_cannot_tell(inconclusive: str, code: int) -> None:
+def test_an_inconclusive_verdict(inconclusive: str, code: int) -> None:
     arguments = ["--gate", "noninferior(margin=0.05, alpha=0.01)", "--metric", "RR"]
     arguments += ["--inconclusive", inconclusive]
     assert main(["compare", "good.run", "worse.run", *GOLDEN, *arguments]) == code
@@ -103,7 +103,9 @@ def test_html_is_written_where_the_extra_is_installed(folder: Path) -> None:
     assert "<h1>Ranking quality</h1>" in (folder / "r.html").read_text("utf-8")
 
 
-def test_another_way_of_measuring_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_different_conventions_are_reported(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     golden = GoldenSet.load(folder / "web.jsonl")
     run = Run.from_dict({q: ["good"] for q in golden.query_ids}, ties="input")
     record = Record.of(evaluate(run, golden), [Metric.parse("RR")])
@@ -172,7 +174,7 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
         (["lint", "nothere.jsonl"], "nothere.jsonl"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_exit_code_2(
+def test_an_error_is_one_line_and_exit_code_2(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
@@ -187,7 +189,7 @@ def test_another_golden_set_is_refused(folder: Path, capsys: pytest.CaptureFixtu
     assert "golden set 'x' has none of its queries" in capsys.readouterr().err
 
 
-def test_it_runs_as_a_module_and_does_not_mind_a_closed_pipe() -> None:
+def test_it_runs_as_a_module_and_tolerates_a_closed_pipe() -> None:
     command = [sys.executable, "-m", "pytest_rankcheck", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "exit codes: 0 passed, 1 the gate blocks" in done.stdout

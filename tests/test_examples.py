@@ -90,7 +90,7 @@ def test_a_worse_ranker_is_only_recorded_with_a_reason(symbol_search: Path) -> N
     assert run(symbol_search, *WORSE, *gates)[0] == 0
 
 
-def test_a_worse_ranker_breaks_what_is_expected_and_mends_what_was_known(
+def test_a_worse_ranker_violates_expectations_and_fixes_a_known_failure(
     symbol_search: Path,
 ) -> None:
     code, text = run(symbol_search, *WORSE, "-k", "test_expectations or unjudged_queries")
@@ -164,7 +164,7 @@ def test_the_answers_of_the_endpoint_are_kept_and_gated_elsewhere(tmp_path: Path
     assert "time to rank a query" not in text
 
 
-def test_a_wrong_token_is_said_and_not_shown(
+def test_a_wrong_token_is_reported_and_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = copied("search_endpoint", tmp_path)

@@ -101,7 +101,7 @@ def test_the_drawn_p_is_near_the_exact_one() -> None:
     assert abs(found.p - exact) < 4 * math.sqrt(exact * (1 - exact) / DRAWS)
 
 
-def test_p_does_not_depend_on_order_process_or_anything_but_the_values() -> None:
+def test_p_depends_only_on_the_values() -> None:
     gains = np.array([(n * 7919 % 2003 - 1050) / 10_000 for n in range(200)])
     p = sign_flip_test(gains).p
     assert sign_flip_test(gains[::-1]).p == p
@@ -234,7 +234,7 @@ def test_the_smallest_detectable_fall_by_hand() -> None:
 
 
 @pytest.mark.parametrize("gains", [[], [0.5], [0.0, 0.0], [0.1, 0.1, 0.1], [math.nan, 0.5]])
-def test_what_cannot_be_estimated_is_nan(gains: list[float]) -> None:
+def test_statistics_without_enough_data_are_nan(gains: list[float]) -> None:
     found = Differences.of(np.array(gains, dtype=float))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -267,7 +267,7 @@ def test_contributions_and_linearised_by_hand() -> None:
         assert values.mean() == pytest.approx(5)
 
 
-def test_without_weights_and_clusters_gains_stay_as_they_are() -> None:
+def test_without_weights_and_clusters_gains_are_unchanged() -> None:
     gains = np.array([1.0, -2.0])
     assert contributions(gains, None, None) is gains
     assert linearised(gains, None, None) is gains

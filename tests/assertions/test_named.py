@@ -68,7 +68,7 @@ def test_the_larger_of_abs_and_rel_is_allowed() -> None:
         ({"abs": 0.1, "gate": Gate.tolerance()}, "give a gate, or abs and rel, not both"),
     ],
 )
-def test_an_allowance_that_makes_no_sense_is_refused(given: dict[str, object], says: str) -> None:
+def test_an_invalid_allowance_is_refused(given: dict[str, object], says: str) -> None:
     with pytest.raises(rankcheck.ConfigurationError, match=says):
         rankcheck.assert_mrr_not_regressed(NOW, THEN, **given)  # type: ignore[arg-type]
 
@@ -97,6 +97,6 @@ def test_metrics_are_names_objects_or_those_of_ir_measures() -> None:
         rankcheck.assert_not_regressed(THEN, NOW, metric)
 
 
-def test_they_are_evaluations_of_the_same_set() -> None:
+def test_both_sides_are_evaluations_of_the_same_set() -> None:
     assert isinstance(NOW, Evaluation)
     assert NOW.golden is THEN.golden

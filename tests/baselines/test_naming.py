@@ -27,7 +27,7 @@ def test_plain_ids_have_plain_names(nodeid: str, name: str) -> None:
 
 
 @given(st.text(), st.text())
-def test_different_parameters_have_different_files_whatever_the_file_system(a: str, b: str) -> None:
+def test_different_parameters_have_different_files_on_any_file_system(a: str, b: str) -> None:
     paths = [baseline_path(FILE, f"tests/test_web.py::test_mrr[{text}]") for text in (a, b)]
     assert (paths[0].name.casefold() == paths[1].name.casefold()) == (a == b)
     for path in paths:

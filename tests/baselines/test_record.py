@@ -46,7 +46,7 @@ def record_of(evaluation: Evaluation) -> Record:
 
 
 @given(st.dictionaries(ids, st.lists(ids, min_size=1, max_size=12, unique=True), min_size=1))
-def test_a_record_comes_back_as_it_was_written(documents: dict[str, list[str]]) -> None:
+def test_a_record_survives_saving_and_loading(documents: dict[str, list[str]]) -> None:
     record = record_of(evaluation_of(documents))
     text = record_text(record)
     text.encode("utf-8")
@@ -62,7 +62,7 @@ def test_the_order_of_queries_does_not_change_the_bytes(documents: dict[str, lis
     assert record_text(record_of(evaluation_of(reversed_documents))) == text
 
 
-def test_a_line_a_query_even_with_line_separators_in_its_ids() -> None:
+def test_one_line_per_query_even_with_line_separators_in_ids() -> None:
     text = record_text(
         record_of(evaluation_of({"a\nb": ["x\u2028y"], "c": ["\x1b[2J", "\u202e", "ä"]}))
     )
@@ -154,7 +154,7 @@ def test_the_best_value_of_a_metric_that_should_be_low_is_the_lowest() -> None:
     assert record(5, first).below_best(rank) == record(5, first).mean(rank) - first.mean(rank) > 0
 
 
-def test_a_metric_that_the_record_lacks_is_named() -> None:
+def test_a_metric_missing_from_the_record_is_reported() -> None:
     record = record_of(evaluation_of({"a": ["x"]}))
     with pytest.raises(BaselineError, match=r"has no AP; it has RR, nDCG"):
         record.values(Metric.parse("AP"))
@@ -184,7 +184,7 @@ def test_a_missing_file_is_an_error_that_says_how_to_record_one(tmp_path: Path) 
         ('"top": ["x"]', '"top": ["y"]', "its digest is"),
     ],
 )
-def test_every_way_to_be_no_record_is_said(old: str, new: str, says: str) -> None:
+def test_every_kind_of_invalid_record_is_reported(old: str, new: str, says: str) -> None:
     text = record_text(record_of(evaluation_of({"a": ["x"], "b": ["y"]})))
     assert old in text
     with pytest.raises(BaselineError) as error:

@@ -133,7 +133,7 @@ def failure_of(
     return str(failure.value)
 
 
-def test_all_violations_are_told_at_once_with_query_ranking_and_what_was_expected() -> None:
+def test_all_violations_are_reported_with_query_ranking_and_expectation() -> None:
     text = failure_of(
         [
             Expectation.some_results(query="q4", reason="we always hire"),
@@ -164,7 +164,7 @@ def test_all_violations_are_told_at_once_with_query_ranking_and_what_was_expecte
     )
 
 
-def test_what_holds_passes_and_is_counted(entered: list[Note]) -> None:
+def test_expectations_that_hold_pass_and_are_counted(entered: list[Note]) -> None:
     assert_expectations(RUN, SHOP, [Expectation.in_top(1, "contact", query="q3")])
     note = "golden set 'shop' (4 queries): 1 of 1 expectation holds"
     assert entered == [Note(Topic.EXPECTATIONS, note)]
@@ -197,7 +197,7 @@ def test_a_known_failure_that_holds_fails_and_says_to_remove_the_mark() -> None:
     )
 
 
-def test_to_warn_is_shown_and_passes(entered: list[Note]) -> None:
+def test_violations_with_severity_warn_are_shown_and_pass(entered: list[Note]) -> None:
     warned = Expectation.in_top(1, "policy", query="q1", severity="warn")
     fixed = Expectation.in_top(1, "faq", query="q2", known_failure="x", severity="warn")
     assert_expectations(RUN, SHOP, [warned, fixed])
@@ -223,7 +223,7 @@ def test_to_warn_is_shown_and_passes(entered: list[Note]) -> None:
     assert "policy" not in text
 
 
-def test_what_is_wrong_is_refused_before_anything_is_checked() -> None:
+def test_invalid_expectations_are_refused_before_any_check() -> None:
     one = Expectation.some_results(query="q1")
     with pytest.raises(ConfigurationError, match="nothing is expected of golden set 'shop'"):
         assert_expectations(RUN, SHOP)
@@ -246,7 +246,7 @@ def test_what_is_wrong_is_refused_before_anything_is_checked() -> None:
     assert_expectations(RUN, SHOP, one)  # type: ignore[arg-type]  # who gives one gives a list
 
 
-def test_a_top_below_what_the_ranker_was_asked_for_cannot_be_checked() -> None:
+def test_a_top_below_the_depth_of_the_run_cannot_be_checked() -> None:
     run = rank(lambda text: [f"d{place}" for place in range(50)], GOLDEN, depth=20)
     assert_expectations(run, GOLDEN, [Expectation.not_in_top(20, "d20", query="q")])
     message = "d20 not in the top 21 is expected, but the ranker was asked for 20 documents; ask"
@@ -266,7 +266,7 @@ def test_long_rankings_and_many_queries_are_cut_and_counted() -> None:
     assert max(map(len, text.splitlines())) < 130
 
 
-def test_foreign_text_is_harmless() -> None:
+def test_untrusted_text_is_harmless() -> None:
     odd = "d\x1b[2J\n"
     golden = GoldenSet.from_dict({odd: {}}, {odd: "\x1b]0;x\x07"}, name=odd)
     one = Expectation.in_top(1, "e\u202e", query=odd, reason="r\x1b[0m")

@@ -124,7 +124,7 @@ def test_all_return_other_texts_each_once_and_the_same_again(
 
 
 @given(text=texts)
-def test_what_they_keep(text: str) -> None:
+def test_each_perturbation_changes_only_what_it_describes(text: str) -> None:
     """Each changes what it says and nothing else."""
     built_in = perturbations()
     for other in built_in["word_order"](text):
@@ -141,7 +141,7 @@ def test_what_they_keep(text: str) -> None:
         assert unicodedata.normalize("NFKC", other) == unicodedata.normalize("NFKC", text)
 
 
-def test_a_name_that_is_none_is_refused() -> None:
+def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(
         ConfigurationError, match="unknown perturbation 'typos'; did you mean 'typo'"
     ):
@@ -150,6 +150,6 @@ def test_a_name_that_is_none_is_refused() -> None:
         perturbation_named("zzz\x1b")
 
 
-def test_each_says_what_it_does() -> None:
+def test_each_perturbation_has_a_description() -> None:
     assert all(one.summary.endswith(".") for one in perturbations().values())
     assert len(perturbations()) == 9

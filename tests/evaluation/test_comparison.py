@@ -84,7 +84,7 @@ def test_the_mean_of_a_quarter_of_the_queries_is_twice_as_noisy() -> None:
     assert math.isnan(pairs.at([]).noise)
 
 
-def test_the_paired_values_tell_which_queries_are_worst() -> None:
+def test_the_paired_values_show_the_worst_queries() -> None:
     pairs = compare(AFTER, BEFORE).values("RR")
     assert [pairs.query_ids[place] for place in pairs.worst()] == ["c", "d"]
     assert [pairs.query_ids[place] for place in pairs.worst(1)] == ["c"]
@@ -93,7 +93,7 @@ def test_the_paired_values_tell_which_queries_are_worst() -> None:
     assert pairs.gain == pairs.difference == pytest.approx(-0.11)
 
 
-def test_differences_of_rounding_are_ties() -> None:
+def test_rounding_differences_are_ties() -> None:
     """A record keeps six decimals; 1/3 and 0.333333 are no difference."""
 
     class Rounded:
@@ -133,7 +133,7 @@ def test_only_unchanged_queries_are_paired() -> None:
     assert comparison.values("RR").query_ids == ("same",)
 
 
-def test_pairs_follow_the_ids_whatever_the_orders() -> None:
+def test_pairs_are_matched_by_id_in_any_order() -> None:
     turned = GoldenSet.from_dict(dict(reversed(JUDGED.items())))
     before = evaluate(Run.from_dict({"c": ["good"], "a": ["x", "good"]}), turned)
     comparison = compare(at(a=1, c=2), before)
@@ -150,7 +150,7 @@ def test_nothing_in_common_is_an_empty_comparison() -> None:
     assert comparison.by("locale", "RR")["queries"].tolist() == [0, 0, 0]
 
 
-def test_queries_that_do_not_count_on_one_side_are_not_paired() -> None:
+def test_queries_excluded_on_one_side_are_not_paired() -> None:
     golden = GoldenSet.from_dict({"a": {"d": 1}, "b": {"d": 0}})
     run = Run.from_dict({"a": ["d"], "b": ["d"]})
     excluded = evaluate(run, golden, conventions=Conventions(no_relevant="exclude"))
@@ -200,7 +200,7 @@ def test_moved_documents_put_the_relevant_that_fell_first() -> None:
     assert moves["three"].left
 
 
-def test_moves_are_of_documents_in_one_of_the_tops() -> None:
+def test_moves_concern_documents_in_either_top() -> None:
     golden = GoldenSet.from_dict({"q": {"a": 1}})
     before = evaluate(Run.from_dict({"q": list("abcdef")}), golden)
     after = evaluate(Run.from_dict({"q": list("bacdfe")}), golden)
@@ -241,7 +241,7 @@ def first_rank(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     metric_names._parse.cache_clear()
 
 
-def test_where_lower_is_better_a_lower_value_wins(first_rank: str) -> None:
+def test_a_lower_value_wins_if_lower_is_better(first_rank: str) -> None:
     comparison = compare(AFTER, BEFORE)
     # a 1 -> 1, b 2 -> 1, c 1 -> 4, d 2 -> 9, e 9 -> 5
     assert comparison.deltas(first_rank).tolist() == [0, -1, 3, 7, -4]

@@ -90,7 +90,7 @@ def test_slices_have_a_mean_and_a_number_of_queries() -> None:
         evaluation.by("locales", "RR")
 
 
-def test_a_metric_is_computed_once_and_only_when_asked_for(
+def test_a_metric_is_computed_once_and_on_demand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     computed: list[str] = []
@@ -124,7 +124,7 @@ def test_an_unknown_metric_is_refused() -> None:
 # --- conventions ---------------------------------------------------------------------------------
 
 
-def test_missing_and_extra_queries_may_be_errors() -> None:
+def test_missing_and_extra_queries_can_be_errors() -> None:
     with pytest.raises(RunError, match="run 'bm25' lacks judged queries of golden set 'web', 1: d"):
         evaluate(RUN, GOLDEN, conventions=Conventions(missing="error"))
     with pytest.raises(RunError, match="has queries without judgments of golden set 'web', 1: e"):
@@ -138,7 +138,7 @@ def test_missing_and_extra_queries_may_be_errors() -> None:
     )
 
 
-def test_a_query_without_relevant_documents_may_be_left_out_of_the_mean() -> None:
+def test_a_query_without_relevant_documents_can_be_excluded_from_the_mean() -> None:
     evaluation = evaluate(RUN, GOLDEN, conventions=Conventions(no_relevant="exclude"))
     assert math.isnan(evaluation.values("RR")[2])
     assert evaluation.mean("RR") == 0.5  # of 1/2, 1, 0
@@ -155,7 +155,7 @@ def test_the_mean_of_no_query_is_not_a_number() -> None:
     assert math.isnan(evaluation.mean("RR"))
 
 
-def test_a_query_whose_every_grade_is_negative_has_nothing_relevant() -> None:
+def test_a_query_with_only_negative_grades_has_nothing_relevant() -> None:
     golden = GoldenSet.from_dict({"q": {"d": -1}, "p": {"d": 1}})
     evaluation = evaluate(
         Run.from_dict({"p": ["d"]}), golden, conventions=Conventions(no_relevant="exclude")
@@ -217,7 +217,7 @@ def test_ties_and_duplicates_are_those_of_the_run() -> None:
         evaluate(run, GOLDEN, conventions=Conventions(duplicates="first"))
 
 
-def test_slices_are_ids_of_queries_wherever_they_are_asked_for() -> None:
+def test_slices_are_query_ids_everywhere() -> None:
     evaluation = evaluate(RUN, GOLDEN)
     slices = evaluation.slices("locale")
     assert slices == GOLDEN.slices("locale")

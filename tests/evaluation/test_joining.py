@@ -70,14 +70,14 @@ def values(run: Run, golden: GoldenSet, block: int) -> dict[str, bytes]:
     st.dictionaries(queries, rankings),
     st.integers(1, 5),
 )
-def test_the_size_of_the_blocks_changes_no_bit(
+def test_the_size_of_the_blocks_does_not_change_the_values(
     judgments: dict[str, dict[str, float]], ranked: dict[str, list[str]], block: int
 ) -> None:
     golden, run = GoldenSet.from_dict(judgments), Run.from_dict(ranked)
     assert values(run, golden, block) == values(run, golden, 4096)
 
 
-def test_long_rankings_beside_short_ones_change_no_bit() -> None:
+def test_long_rankings_do_not_change_the_values_of_short_ones() -> None:
     """numpy groups the terms of a long row: a sum must not follow the width of its block."""
     random = np.random.default_rng(7)
     judgments, ranked = {}, {}
@@ -95,7 +95,7 @@ def test_long_rankings_beside_short_ones_change_no_bit() -> None:
     st.dictionaries(queries, rankings.filter(bool), min_size=1),
     st.randoms(use_true_random=False),
 )
-def test_the_order_of_queries_and_judgments_changes_no_bit(
+def test_the_order_of_queries_and_judgments_does_not_change_the_values(
     judgments: dict[str, dict[str, float]], ranked: dict[str, list[str]], random: object
 ) -> None:
     def shuffled(mapping: dict) -> dict:

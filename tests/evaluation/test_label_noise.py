@@ -36,7 +36,7 @@ def test_without_a_wrong_label_every_verdict_survives() -> None:
     assert found.differences == pytest.approx(np.full(20, expected), abs=1e-6)
 
 
-def test_with_every_label_wrong_what_was_best_is_not() -> None:
+def test_with_every_label_wrong_the_best_ranking_is_not_the_best() -> None:
     golden = GoldenSet.from_dict({query: {"good": 1, "bad": 0} for query in QUERIES})
     after = evaluate(Run.from_dict(dict.fromkeys(QUERIES, ["bad", "good"])), golden)
     before = evaluate(Run.from_dict(dict.fromkeys(QUERIES, ["good", "bad"])), golden)
@@ -78,7 +78,7 @@ def test_it_is_the_same_every_time_and_reads_well() -> None:
     assert "of 500 draws with 5% of the judgments wrong; 95% of the differences are" in str(first)
 
 
-def test_a_record_knows_its_top_only() -> None:
+def test_a_record_has_only_the_top_of_rankings() -> None:
     names = ["RR", "nDCG@10"]
     record = Record.of(with_worse(0), [Metric.parse(name) for name in names])
     comparison = compare(with_worse(5), record)
@@ -88,6 +88,6 @@ def test_a_record_knows_its_top_only() -> None:
 
 
 @pytest.mark.parametrize(("flip", "draws"), [(-0.1, 10), (1.1, 10), (0.1, 0)])
-def test_a_share_that_is_none_is_refused(flip: float, draws: int) -> None:
+def test_an_invalid_share_is_refused(flip: float, draws: int) -> None:
     with pytest.raises(ConfigurationError, match="flip"):
         compare(with_worse(5), with_worse(0)).label_sensitivity("RR", flip, draws=draws)

@@ -22,7 +22,7 @@ GOLDEN = GoldenSet.from_dict({"a": {"x": 1}, "b": {"y": 1}}, queries={"a": "<i>"
 BEFORE = evaluate(Run.from_dict({"a": ["x"], "b": ["y"]}), GOLDEN)
 
 
-def test_an_evaluation_shows_what_was_computed() -> None:
+def test_an_evaluation_shows_the_computed_metrics() -> None:
     evaluation = evaluate(Run.from_dict({"a": ["n", "x"], "b": ["y"]}, name="new"), GOLDEN)
     html = evaluation._repr_html_()
     assert "<b>new on &lt;b&gt;web&lt;/b&gt;</b>, 2 queries" in html
@@ -57,7 +57,7 @@ def test_plots() -> None:
         plot_comparison(comparison, "RR", "pie")  # type: ignore[arg-type]
 
 
-def test_without_altair_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_altair_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
     with pytest.raises(ConfigurationError, match=r"pip install .pytest-rankcheck\[report\]"):
         plot_comparison(compare(BEFORE, BEFORE), "RR")

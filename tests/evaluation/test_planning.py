@@ -36,7 +36,7 @@ def at(*ranks: int) -> Evaluation:
 @pytest.mark.parametrize("effect", [0.05, 0.1, 0.2, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("power", [0.7, 0.8, 0.95])
 @pytest.mark.parametrize("alpha", [0.01, 0.05])
-def test_the_number_of_queries_is_that_of_statsmodels(
+def test_the_number_of_queries_agrees_with_statsmodels(
     effect: float, power: float, alpha: float
 ) -> None:
     statsmodels = pytest.importorskip("statsmodels.stats.power")
@@ -49,7 +49,7 @@ def test_the_number_of_queries_is_that_of_statsmodels(
     assert power_of(found, effect, 1.0, alpha) == pytest.approx(float(theirs), abs=1e-9)
 
 
-def test_simulated_falls_are_seen_as_often_as_planned() -> None:
+def test_simulated_falls_are_detected_as_often_as_planned() -> None:
     from pytest_rankcheck.statistics.paired_tests import p_of_fall
 
     count = queries_needed(0.1, 0.3, 0.8)
@@ -72,17 +72,17 @@ def test_the_spread_is_that_of_the_differences() -> None:
 
 
 @pytest.mark.parametrize("other", [None, at(1, 2)])
-def test_without_differences_the_values_themselves_are_a_guess(other: Evaluation | None) -> None:
+def test_without_differences_the_spread_of_the_values_is_used(other: Evaluation | None) -> None:
     table = plan(at(1, 2), "RR", 0.02, other)
     assert table.attrs["source"].startswith("a guess: as much as the values of the queries do")
     assert table.attrs["deviation"] == pytest.approx(np.std([1, 0.5] * 20, ddof=1))
 
 
-def test_a_fall_so_small_that_no_set_is_large_enough_is_no_endless_search() -> None:
+def test_a_fall_too_small_for_any_set_ends_the_search() -> None:
     assert queries_needed(1e-9, 1.0, 0.8) > 10**18
 
 
-def test_what_cannot_be_planned_is_said() -> None:
+def test_impossible_plans_are_errors() -> None:
     for margin in (0, -0.1, math.inf, math.nan, []):
         with pytest.raises(ConfigurationError, match="a margin is a finite number above 0"):
             plan(at(1, 2), "RR", margin)

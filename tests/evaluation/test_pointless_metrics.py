@@ -38,11 +38,11 @@ def test_a_graded_metric_on_a_binary_set(metric: str) -> None:
 
 
 @pytest.mark.parametrize("metric", ["nDCG@10", "RBP", "AP", "KendallTau"])
-def test_a_metric_that_also_serves_on_a_binary_set_does_not_warn(metric: str) -> None:
+def test_a_metric_that_suits_a_binary_set_does_not_warn(metric: str) -> None:
     evaluate(RUN, GoldenSet.from_dict({"q": {"a": 1, "b": 0}})).mean(metric)
 
 
-def test_a_set_without_any_relevant_document_is_no_binary_set() -> None:
+def test_a_set_without_relevant_documents_is_not_binary() -> None:
     evaluate(RUN, GoldenSet.from_dict({"q": {"a": 0}})).mean("ERR")
 
 
@@ -56,7 +56,7 @@ def test_a_set_without_any_relevant_document_is_no_binary_set() -> None:
         ("ERR(stop=identity)", "grades must be probabilities, but 1001 occurs"),
     ],
 )
-def test_what_does_not_fit_the_grades_is_refused(metric: str, message: str) -> None:
+def test_a_metric_that_does_not_fit_the_grades_is_refused(metric: str, message: str) -> None:
     golden = GoldenSet.from_dict({"q": {"a": 1, "b": 1001}})
     with pytest.raises(MetricError, match=message):
         evaluate(RUN, golden).mean(metric)
@@ -68,7 +68,7 @@ def test_err_of_huge_grades_does_not_overflow() -> None:
     assert evaluate(RUN, golden).mean("ERR") == 0.5
 
 
-def test_ir_measures_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_ir_measures_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     from pytest_rankcheck.metrics import ir_measures_bridge, metric_names
 
     monkeypatch.setattr(ir_measures_bridge, "find_spec", lambda name: None)
@@ -83,7 +83,7 @@ def test_ir_measures_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.oracle
-def test_what_ir_measures_cannot_compute_is_a_metric_error() -> None:
+def test_a_failure_of_ir_measures_is_a_metric_error() -> None:
     pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 0.5}}))
     with pytest.raises(MetricError, match="takes whole grades only; document 'a' of query 'q'"):

@@ -124,7 +124,7 @@ def rankings_of(judged: dict[str, int]) -> list[list[str]]:
 @pytest.mark.parametrize("judged", [{"a": 2, "b": 1, "c": 0}, {"a": 1, "b": 1}, {"a": 0, "b": -1}])
 @pytest.mark.parametrize("cutoff", [None, 1, 2])
 @pytest.mark.parametrize("name", judged_definitions())
-def test_no_ranking_lies_beyond_the_ends(
+def test_no_ranking_is_beyond_the_ceiling_or_the_floor(
     name: str, cutoff: int | None, judged: dict[str, int]
 ) -> None:
     definition = judged_definitions()[name]
@@ -170,7 +170,7 @@ def test_how_alike_metrics_are() -> None:
     assert Resolution.of(evaluation, "RR").to_frame().loc["RR", "step"] == found.resolutions[0].step
 
 
-def test_what_has_no_resolution_says_so() -> None:
+def test_metrics_without_a_resolution_are_errors() -> None:
     with pytest.raises(MetricError, match="is a metric of sessions and has no resolu"):
         Resolution.of(measured(), "SessionRR(abandoned=zero)")
     with pytest.raises(ConfigurationError, match="depth=0 is invalid; it must be at least 1"):
@@ -195,7 +195,7 @@ def test_an_evaluation_without_all_ranks_says_so() -> None:
         Resolution.of(RecordedEvaluation(record, GOLDEN, "base.json"), "RR")
 
 
-def test_without_a_run_the_ideal_rankings_say_something() -> None:
+def test_without_a_run_the_ideal_rankings_are_used() -> None:
     found = Resolutions.of_ideal_rankings(GOLDEN, ["RR", "nDCG"])
     rr, ndcg = found.resolutions
     # Ideal: one 2 1; two 1 0; three 1; none 0. Two swaps, both of different grades. one: b is

@@ -113,7 +113,7 @@ def test_every_gate_decides_on_two_samples(gate: Gate, outcome: Outcome) -> None
     assert gate.decide(comparison, RR, by="group").overall.outcome is outcome
 
 
-def test_two_samples_of_the_same_ranker_are_not_told_apart() -> None:
+def test_two_samples_of_the_same_ranker_are_not_different() -> None:
     blocked = 0
     for seed in range(100):
         then = sessions(drawn(2 * seed, 60, GOOD), "old")
@@ -123,7 +123,7 @@ def test_two_samples_of_the_same_ranker_are_not_told_apart() -> None:
     assert blocked <= 11  # of 100 at 5%: at most 11 in 99% of such tests
 
 
-def test_samples_that_have_but_one_value_are_the_same() -> None:
+def test_samples_with_a_single_value_are_equal() -> None:
     verdict = Gate.noninferior(margin=0.01).decide(
         compare(sessions([1] * 40, "new"), sessions([1] * 50, "old")), RR
     )
@@ -143,7 +143,7 @@ def test_a_new_group_is_not_gated() -> None:
     assert [one.outcome for one in verdict.slices] == [Outcome.NOT_GATED, Outcome.NOT_GATED]
 
 
-def test_a_record_of_sessions_comes_back_and_knows_their_groups() -> None:
+def test_a_record_of_sessions_keeps_their_groups() -> None:
     then, now = sessions(drawn(1, 80, GOOD), "old"), sessions(drawn(2, 70, WORSE), "new")
     record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
     again = Record.from_text(record_text(record), "record.json")

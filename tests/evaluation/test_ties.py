@@ -37,7 +37,7 @@ def test_the_range_over_the_orders_of_ties_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", ["RR", "AP", "nDCG@3", "P@2", "ERR", "MeanRank", "RBP(p=0.8)"])
-def test_the_range_is_that_of_all_orders(name: str) -> None:
+def test_the_range_agrees_with_trying_all_orders(name: str) -> None:
     """All orders are tried, one after the other, of rankings with two groups of ties."""
     draw = random.Random(7)
     documents = [f"d{index}" for index in range(6)]
@@ -55,7 +55,7 @@ def test_the_range_is_that_of_all_orders(name: str) -> None:
         assert found == pytest.approx((min(means), max(means)))
 
 
-def test_a_list_whose_scores_do_not_fall_has_no_tied_order() -> None:
+def test_scores_out_of_order_have_no_ties() -> None:
     run = Run.from_dict({"a": [("y", 1.0), ("x", 2.0), ("n", 2.0)]})
     assert evaluate(run, GOLDEN).tied() == ()
 

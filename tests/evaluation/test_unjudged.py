@@ -25,7 +25,7 @@ def test_the_bounds_of_reciprocal_rank_by_hand() -> None:
     assert found.if_relevant == pytest.approx(0)
 
 
-def test_the_share_that_is_judged_before_and_now() -> None:
+def test_the_judged_share_before_and_now() -> None:
     found = compare(evaluation_of(AFTER), evaluation_of(BEFORE)).unjudged("P@2")
     # Of the top two: a 2 then, 1 now; b 1 and 1; c 1 and 1. "other" of b stands below.
     assert (found.judged_before, found.judged_after) == pytest.approx((4 / 6, 3 / 6))
@@ -50,7 +50,7 @@ def test_a_document_that_turns_relevant_changes_both_ideal_rankings(recorded: bo
     assert found.if_relevant == pytest.approx(expected, abs=2e-6)
 
 
-def test_judging_them_gives_the_bound() -> None:
+def test_judging_the_documents_gives_the_bound() -> None:
     """The bound is what comes out when the documents are judged so and measured again."""
     for grade in (0, 3):
         judged = {"a": {"x": 3, "y": 0, "new": grade}, "b": {"x": 1, "other": grade}, "c": {"x": 3}}

@@ -193,7 +193,7 @@ def test_an_allowance_is_a_number_from_zero_on(name: str, bad: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["abs", "rel"])
-def test_an_allowance_cannot_be_none(name: str) -> None:
+def test_an_allowance_of_none_is_refused(name: str) -> None:
     with pytest.raises(ConfigurationError):
         Gate.tolerance(**{name: None})
 
@@ -206,7 +206,7 @@ def test_min_queries_is_a_whole_number(bad: Any) -> None:
         Gate.tolerance(min_queries=bad)
 
 
-def test_numbers_of_numpy_will_do() -> None:
+def test_numpy_numbers_are_accepted() -> None:
     gate = Gate.tolerance(abs=np.float64(0.1), rel=np.float64(0.5))
     assert gate == Gate.tolerance(abs=0.1, rel=0.5)
 
@@ -237,7 +237,7 @@ def lower(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     metric_names._parse.cache_clear()
 
 
-def test_where_lower_is_better_a_rise_regresses(lower: str) -> None:
+def test_a_rise_regresses_if_lower_is_better(lower: str) -> None:
     gate = Gate.tolerance(abs=0.1, max_query_drop=0.5)
     assert gate.decide(comparison([3, 3], [2, 2]), lower).outcome is Outcome.BETTER
     assert gate.decide(comparison([3, 3], [3.1, 3.1]), lower).outcome is Outcome.LOWER

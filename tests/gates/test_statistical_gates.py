@@ -63,7 +63,7 @@ def test_a_fall_inside_min_drop_never_blocks() -> None:
     assert outcome(Gate.significant(alpha=1e-6), gains) is Outcome.LOWER
 
 
-def test_where_lower_is_better_a_rise_is_the_fall() -> None:
+def test_a_rise_is_a_fall_if_lower_is_better() -> None:
     worse = [0.1] * 10
     assert outcome(Gate.significant(), worse, Metric.parse("FirstRank")) is Outcome.REGRESSED
     assert outcome(Gate.significant(), worse) is Outcome.BETTER
@@ -175,7 +175,7 @@ def simulated(
         (100, True, 29),
     ],
 )
-def test_innocent_changes_are_blocked_no_more_often_than_stated(
+def test_changes_without_effect_are_blocked_at_most_as_often_as_stated(
     count: int, skewed: bool, most: int
 ) -> None:
     """300 draws at alpha 5%: 15 expected; more than 29 have a chance below 1 in 2,000.
@@ -193,7 +193,7 @@ def test_innocent_changes_are_blocked_no_more_often_than_stated(
     assert 3 <= blocked <= most
 
 
-def test_a_fixed_tolerance_blocks_many_innocent_changes() -> None:
+def test_a_fixed_tolerance_blocks_many_changes_without_effect() -> None:
     """What the statistical gates are for: 2% on 50 queries, 30% of them changed."""
     rng = np.random.default_rng(1)
     blocked = sum(
@@ -214,7 +214,7 @@ def test_a_fall_of_the_margin_is_passed_no_more_often_than_stated() -> None:
     assert 3 <= passed <= 29
 
 
-def test_the_smallest_detectable_fall_is_detected_four_times_in_five() -> None:
+def test_the_smallest_detectable_fall_is_detected_with_80_percent_power() -> None:
     from pytest_rankcheck.statistics.mean_differences import Differences
 
     rng = np.random.default_rng(3)
@@ -261,12 +261,12 @@ def test_ten_slices_have_one_error_together() -> None:
         (lambda: ConfiguredGates.parse(["a b: tolerance"]), "neither 'a' nor 'b' is a metric"),
     ],
 )  # fmt: skip
-def test_what_is_no_gate_is_refused(make: object, message: str) -> None:
+def test_an_invalid_gate_is_refused(make: object, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         make()  # type: ignore[operator]
 
 
-def test_the_most_special_rule_counts_and_of_equals_the_last() -> None:
+def test_the_most_specific_rule_wins_and_ties_go_to_the_last() -> None:
     gates = ConfiguredGates.parse(
         ["significant(min_drop=0.01)", "nDCG@10: noninferior(margin=0.02)", "web: tolerance(abs=0.1)",
          "web ndcg@10: noninferior(margin=0.03, alpha=0.1)", "significant"]

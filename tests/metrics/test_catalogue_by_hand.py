@@ -232,9 +232,7 @@ def test_agreement_of_the_ranking_with_the_grades(
 
 @pytest.mark.parametrize("metric", ["KendallTau", "KendallTau(ties=c)", "Spearman", "TauAP"])
 @pytest.mark.parametrize("ranked", [(3,), (2, 2, 2), (UNJUDGED, 0), (-1, 0)])
-def test_an_agreement_that_is_not_defined_is_zero(
-    metric: str, ranked: tuple[float | None, ...]
-) -> None:
+def test_an_undefined_agreement_is_zero(metric: str, ranked: tuple[float | None, ...]) -> None:
     assert evaluation_of(ranked, (1,)).per_query(metric)["q"] == 0
 
 
@@ -301,7 +299,7 @@ def every_metric() -> list[str]:
 
 
 @pytest.mark.parametrize("metric", every_metric())
-def test_what_an_empty_ranking_scores(metric: str) -> None:
+def test_scores_of_an_empty_ranking(metric: str) -> None:
     evaluation = evaluate(
         Run.from_dict({"other": ["a"]}), GoldenSet.from_dict({"q": {"a": 1}, "other": {"a": 1}})
     )
@@ -319,7 +317,7 @@ NOTHING_RELEVANT = {
 
 
 @pytest.mark.parametrize("metric", every_metric())
-def test_what_a_query_with_nothing_relevant_scores(metric: str) -> None:
+def test_scores_of_a_query_with_nothing_relevant(metric: str) -> None:
     evaluation = evaluation_of((0, UNJUDGED), other={"x": 1})
     expected = NOTHING_RELEVANT.get(metric, 0)
     assert evaluation.per_query(metric)["q"] == pytest.approx(expected, abs=1e-12)
@@ -337,7 +335,7 @@ def test_what_a_query_with_nothing_relevant_scores(metric: str) -> None:
         ("nDCG@2.5", "a cutoff must be a whole number of at least 1"),
     ],
 )
-def test_what_a_metric_does_not_take(name: str, message: str) -> None:
+def test_invalid_parameters_of_metrics(name: str, message: str) -> None:
     with pytest.raises(MetricError, match=message.replace("(", r"\(")):
         Metric.parse(name)
 

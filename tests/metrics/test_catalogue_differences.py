@@ -189,7 +189,7 @@ def test_thousands_of_documents_with_ties_and_gaps() -> None:
 # --- what ir_measures computes ------------------------------------------------------------------
 
 
-def test_what_is_not_in_the_catalogue_is_computed_by_ir_measures() -> None:
+def test_metrics_outside_the_catalogue_are_computed_by_ir_measures() -> None:
     qrels = {"q": {"a": 1, "b": 2}, "r": {"a": 1}, "missing": {"a": 1}}
     run = {"q": {"x": 3.0, "b": 2.0, "a": 1.0}, "r": {"a": 1.0}}
     measure = ir_measures.Compat(p=0.8)

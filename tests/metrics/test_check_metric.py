@@ -50,7 +50,7 @@ def test_a_metric_that_declares_nothing_passes_and_its_laws_are_listed() -> None
     assert "  monotone: yes (not declared)" in str(report)
 
 
-def test_what_is_declared_and_holds_passes() -> None:
+def test_a_true_declaration_passes() -> None:
     registered(
         monotone=True, optimal=True, identity=True, sensitive=True, stable=True, normalised=False
     )

@@ -148,7 +148,7 @@ def test_tied_documents_are_in_descending_order_of_id_also_under_a_cutoff() -> N
     assert ir_measures.calc_aggregate([cut], qrels, run)[cut] == 0.5
 
 
-def test_scores_closer_than_float32_are_no_tie() -> None:
+def test_scores_closer_than_float32_are_not_tied() -> None:
     qrels = {"q": {"a": 1}}
     run = {"q": {"a": 1.0 + 1e-12, "b": 1.0}}
     assert evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels)).mean("RR") == 1

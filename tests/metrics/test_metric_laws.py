@@ -31,13 +31,13 @@ every_metric = pytest.mark.parametrize("name", names())
 
 
 @every_metric
-def test_what_is_declared_holds_and_nothing_else(name: str) -> None:
+def test_exactly_the_declared_laws_hold(name: str) -> None:
     check_metric(name).raise_if_broken()
 
 
 @pytest.mark.parametrize("name", plain_names())
 @pytest.mark.parametrize("cutoff", [1, 2, 4, 10])
-def test_what_is_declared_holds_at_every_cutoff(name: str, cutoff: int) -> None:
+def test_the_declared_laws_hold_at_every_cutoff(name: str, cutoff: int) -> None:
     metric = Metric.parse(name)
     if metric.definition.at == "cutoff" and metric.cutoff is None:
         check_metric(f"{name}@{cutoff}").raise_if_broken()
@@ -173,7 +173,7 @@ def values(name: str, judgments: dict, ranked: dict) -> dict[str, float]:
 @every_metric
 @examples(10)
 @given(judgments=judged, ranked=rankings)
-def test_values_are_within_the_range_that_is_declared(
+def test_values_are_within_the_declared_range(
     name: str, judgments: dict, ranked: list[str]
 ) -> None:
     lowest, highest = Metric.parse(name).definition.range
@@ -208,7 +208,7 @@ def test_a_better_document_that_moves_up_never_makes_a_monotone_metric_worse(
     ranked=st.dictionaries(queries, rankings),
     random=st.randoms(use_true_random=False),
 )
-def test_the_order_of_queries_and_of_input_rows_changes_no_bit(
+def test_the_order_of_queries_and_rows_does_not_change_the_values(
     name: str, judgments: dict, ranked: dict, random: object
 ) -> None:
     def shuffled(mapping: dict) -> dict:

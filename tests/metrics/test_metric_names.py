@@ -66,7 +66,7 @@ def test_a_name_prints_in_canonical_form(written: str, canonical: str) -> None:
 
 
 @pytest.mark.oracle
-def test_an_ir_measures_object_and_what_it_prints_mean_the_same() -> None:
+def test_an_ir_measures_object_and_its_name_mean_the_same() -> None:
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     canonical_names = [
         (ir_measures.nDCG, "nDCG"),
@@ -115,12 +115,12 @@ def test_an_ir_measures_object_and_what_it_prints_mean_the_same() -> None:
         ("num_rel_ret", "NumRelRet"),
     ],
 )
-def test_what_trec_eval_prints_parses(theirs: str, ours: str) -> None:
+def test_names_of_trec_eval_parse(theirs: str, ours: str) -> None:
     assert str(Metric.parse(theirs)) == ours
 
 
 @pytest.mark.parametrize("name", ["relative_P_5", "ndcg_cut_0", "P_1.5", "P_99999999999999999999"])
-def test_what_only_looks_like_trec_eval_is_refused(name: str) -> None:
+def test_names_that_only_resemble_trec_eval_are_refused(name: str) -> None:
     with pytest.raises(MetricError):
         Metric.parse(name)
 
@@ -207,7 +207,7 @@ def test_the_canonical_spelling_means_the_same_metric(name: str) -> None:
     assert str(again) == str(metric)
 
 
-def test_every_metric_says_what_it_is() -> None:
+def test_every_metric_has_a_description() -> None:
     assert {"nDCG", "RR", "AP", "P", "R", "Success", "ERR"} <= set(definitions())
     for entry in definitions().values():
         assert entry.summary.endswith((".", "k")), entry.name

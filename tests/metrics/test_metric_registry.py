@@ -30,7 +30,7 @@ def _registry_restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 DOUBLE = Parameter("times", default=1, check=number(above=0), allowed="a number above 0")
 
 
-def test_one_decorated_function_is_a_metric() -> None:
+def test_a_decorated_function_is_a_metric() -> None:
     @metric(
         "Retrieved",
         aliases=("HowMany",),

@@ -73,7 +73,7 @@ def test_ndcg_with_each_gain_and_discount(metric: str, expected: float) -> None:
     assert value(metric, ranked, unretrieved) == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_relevance_level_is_no_parameter_of_ndcg() -> None:
+def test_the_relevance_level_is_not_a_parameter_of_ndcg() -> None:
     with pytest.raises(MetricError, match="nDCG has no parameter 'rel'"):
         value("nDCG(rel=2)", CATALOGUE)
 
@@ -242,7 +242,7 @@ def test_a_perfect_ranking_of_one_relevant_document_scores_one(metric: str, cuto
 
 
 @pytest.mark.parametrize("metric", ["nDCG", "nDCG(gain=exponential)", "ERR", "AP", "RR", "P@3"])
-def test_a_negative_grade_is_worth_what_zero_is(metric: str) -> None:
+def test_a_negative_grade_counts_as_zero(metric: str) -> None:
     # the second query keeps the highest grade the same
     assert value(metric, (-2, 1, -1), (2,)) == value(metric, (0, 1, 0), (2,)) > 0
 
@@ -261,7 +261,7 @@ def test_a_negative_grade_is_worth_what_zero_is(metric: str) -> None:
         ("ERR", 0.146447),
     ],
 )
-def test_fractional_grades_count_as_they_are(metric: str, expected: float) -> None:
+def test_fractional_grades_are_not_rounded(metric: str, expected: float) -> None:
     assert value(metric, (0, 0.5)) == pytest.approx(expected, abs=1e-6)
 
 

@@ -75,7 +75,7 @@ def test_the_mean_of_distinct_is_the_share_of_different_documents() -> None:
 
 
 @pytest.mark.parametrize("similar", [0.7, 0.8, 0.9])
-def test_near_repetitions_are_those_that_all_pairs_have(similar: float) -> None:
+def test_near_repetitions_agree_with_comparing_all_pairs(similar: float) -> None:
     """The prefix filter finds what comparing every pair finds."""
     chance = random.Random(4)
     rankings = {
@@ -93,7 +93,7 @@ def test_near_repetitions_are_those_that_all_pairs_have(similar: float) -> None:
     assert 0 < found.mean() < 1
 
 
-def test_they_are_gated_like_the_rest() -> None:
+def test_metrics_of_the_whole_run_are_gated_like_others() -> None:
     ids = [f"q{number}" for number in range(150)]
     golden = GoldenSet.from_dict({query_id: {} for query_id in ids})
     then = evaluate(Run.from_dict({query_id: [f"d{query_id}", "x"] for query_id in ids}), golden)
@@ -104,7 +104,7 @@ def test_they_are_gated_like_the_rest() -> None:
     assert not Gate.significant().decide(compare(now, then), "NoResults").regressed
 
 
-def test_what_they_cannot_be_asked_of(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_metrics_of_the_whole_run_are_refused_for_sessions_and_scans(tmp_path) -> None:  # type: ignore[no-untyped-def]
     log = SessionLog.from_frame(__import__("pandas").DataFrame([{"session_id": "s"}]))
     with pytest.raises(MetricError, match="Distinct is a metric of the whole run"):
         evaluate_sessions(log).mean("Distinct@10")

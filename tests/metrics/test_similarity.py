@@ -41,7 +41,7 @@ def test_shared_documents() -> None:
     assert overlap([], ["a"]) == jaccard([], ["a"]) == 0
 
 
-def test_top_k_kendall_counts_what_the_lists_say_of_each_pair() -> None:
+def test_top_k_kendall_counts_each_pair() -> None:
     # a b c and b d a: ab against (a b, b a); cd: c only in the first, d only in the second;
     # ac: both have a, and c is below it in both; bc the same; ad: a before d (absent) in the
     # first, d before a in the second; bd: b before d in both. Three.
@@ -140,7 +140,7 @@ def orders(ranking: list[str | set[str]]) -> list[list[str]]:
         ([{"a", "b"}, {"c", "d"}], [{"c", "d"}, {"a", "b"}]),
     ],
 )
-def test_ties_a_is_the_mean_over_all_orders_of_the_tied(one: list, two: list) -> None:
+def test_ties_a_is_the_mean_over_all_orders_of_tied_documents(one: list, two: list) -> None:
     values = [rbo(x, y, p=0.8) for x in orders(one) for y in orders(two)]
     assert rbo(one, two, p=0.8) == pytest.approx(np.mean(values), abs=1e-12)
 
@@ -160,7 +160,7 @@ def test_ties_b_and_w() -> None:
 
 @examples(60)
 @given(one=rankings, two=rankings)
-def test_similarities_are_symmetric_but_for_tau_ap(one: list[str], two: list[str]) -> None:
+def test_similarities_other_than_tau_ap_are_symmetric(one: list[str], two: list[str]) -> None:
     for name, entry in similarities().items():
         there, back = entry.compute(one, two), entry.compute(two, one)
         if name != "TauAP":
@@ -169,7 +169,7 @@ def test_similarities_are_symmetric_but_for_tau_ap(one: list[str], two: list[str
         assert math.isnan(there) or lowest - 1e-12 <= there <= highest + 1e-12, name
 
 
-def test_what_is_refused() -> None:
+def test_invalid_input_is_refused() -> None:
     with pytest.raises(MetricError, match="k=0: k must be a whole number"):
         overlap(["a"], ["a"], k=0)
     with pytest.raises(MetricError, match="duplicate document in a ranking"):

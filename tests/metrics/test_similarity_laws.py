@@ -10,7 +10,7 @@ from pytest_rankcheck.metrics.similarity.similarity_registry import Similarity, 
 
 
 @pytest.mark.parametrize("name", similarities())
-def test_what_is_declared_of_a_similarity_holds_and_nothing_else(name: str) -> None:
+def test_exactly_the_declared_laws_of_a_similarity_hold(name: str) -> None:
     entry = similarities()[name]
     results = check_similarity(entry)
     assert [str(result) for result in results if result.broken] == []

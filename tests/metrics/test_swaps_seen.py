@@ -50,7 +50,7 @@ def by_trying(name: str, ranked: list[str], golden: GoldenSet, depth: int | None
 @pytest.mark.parametrize("name", METRICS)
 @examples(40)
 @given(judgments=judged, ranked=rankings, depth=st.sampled_from([None, 1, 3]))
-def test_the_swaps_that_are_seen_are_those_that_change_the_value(
+def test_a_swap_is_seen_if_it_changes_the_value(
     name: str, judgments: dict, ranked: list[str], depth: int | None
 ) -> None:
     golden = GoldenSet.from_dict({"q": judgments, "top": {"t": 3}})
@@ -94,7 +94,7 @@ def test_no_more_than_all_telling_swaps_are_seen() -> None:
     assert (judged.share, judged.share_of_telling) == (1 / 3, 0)
 
 
-def test_the_share_on_a_card_is_the_same_thing() -> None:
+def test_the_share_on_a_card_is_the_same() -> None:
     report = check_metric("RR")
     from pytest_rankcheck.metrics.laws.law_trials import all_rankings
 

@@ -233,7 +233,7 @@ def test_values_are_those_of_trec_eval_with_measure_parameters() -> None:
     assert compared == 4 * len(names)
 
 
-def test_the_qrels_with_comments_are_those_without_but_for_the_commented_document() -> None:
+def test_qrels_with_comments_differ_only_in_the_commented_document() -> None:
     """One document of the file with comments is another (``CR#93E-1860``): # is not at the start."""
     plain = GoldenSet.load(data(T + "qrels.test")).grades("301")
     commented = GoldenSet.load(data(T + "qrels.test.with-comments")).grades("301")

@@ -89,7 +89,7 @@ def test_the_rbo_package_agrees() -> None:
         assert rbo(one, two, p=p) == pytest.approx(theirs, abs=1e-9), (one, two, p)
 
 
-def test_every_measure_that_is_recorded_is_one_of_ours() -> None:
+def test_every_recorded_measure_is_one_of_our_metrics() -> None:
     for name in IR_MEASURES:
         assert not str(Metric.parse(name)).startswith("ir_measures:")
 
@@ -105,7 +105,7 @@ def rounded(value: Any) -> Any:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("peer", PEERS)
-def test_the_record_is_what_the_peer_computes_today(peer: str) -> None:
+def test_the_recorded_values_are_those_the_peer_computes_now(peer: str) -> None:
     module = {"pytrec_eval-terrier": "pytrec_eval", "scikit-learn": "sklearn"}.get(
         peer, peer.replace("-", "_")
     )

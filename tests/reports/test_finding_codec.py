@@ -86,7 +86,7 @@ FINDINGS_MADE: list[ReportedFinding] = [
 ]
 
 
-def test_every_kind_of_finding_is_tried() -> None:
+def test_every_kind_of_finding_is_tested() -> None:
     assert {type(finding) for finding in FINDINGS_MADE} == set(FINDINGS.values())
     # By name: a dataclass with slots is made twice, and the first stays a subclass.
     kinds = [*ReportedFinding.__subclasses__(), *MetricFinding.__subclasses__()]

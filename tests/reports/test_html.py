@@ -90,7 +90,7 @@ def test_a_query_opens_to_its_two_rankings(opened: Opened, report: Report) -> No
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.browser
-def test_it_fits_a_phone_and_is_accessible(
+def test_the_report_fits_a_phone_and_is_accessible(
     opened: Opened, report: Report, width: int, scheme: str
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -122,7 +122,7 @@ def test_the_name_of_a_metric_stays_on_one_line(opened: Opened, report: Report, 
 
 
 @pytest.mark.browser
-def test_foreign_text_is_shown_and_runs_nothing(opened: Opened, hostile: Report) -> None:
+def test_untrusted_text_is_shown_and_not_run(opened: Opened, hostile: Report) -> None:
     page = opened(hostile)
     for button in page.locator("#rows button.open").all():
         button.click()
@@ -160,7 +160,7 @@ def test_without_a_baseline_there_is_still_something_to_see(opened: Opened, repo
     assert "No gate uses slices" in page
 
 
-def test_its_size_is_bounded(report: Report) -> None:
+def test_the_size_of_the_report_is_bounded(report: Report) -> None:
     """A thousand queries with ten documents of 40 characters on both sides: at most 5 MB."""
     from pytest_rankcheck.reports.html.html_report import html_of
 

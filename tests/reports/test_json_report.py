@@ -14,7 +14,9 @@ from pytest_rankcheck.reports.report_data import Report
 SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
 
 
-def test_it_has_its_schema_and_a_line_a_query(report: Report, hostile: Report) -> None:
+def test_the_report_matches_its_schema_and_has_one_line_per_query(
+    report: Report, hostile: Report
+) -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     for shown in (report, hostile):
         text = json_of(shown)
@@ -38,7 +40,7 @@ def test_metrics_of_the_same_rankings_are_one_measurement(report: Report) -> Non
     assert worse.grades == {"q00 good": 3, "q00 fair": 1, "q00 bad": 0}
 
 
-def test_what_failed_comes_first(report: Report) -> None:
+def test_failures_come_first(report: Report) -> None:
     failed = [gate.finding.failed for gate in report.gates]
     assert failed == sorted(failed, reverse=True)
     assert json.loads(json_of(report))["outcome"] == "failed"

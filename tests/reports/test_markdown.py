@@ -26,21 +26,21 @@ def test_verdicts_slices_and_worst_queries(report: Report) -> None:
     assert lines[-2].startswith("<sub>pytest \\-q · ")
 
 
-def test_what_passed_is_short(report: Report) -> None:
+def test_a_report_without_failures_is_short(report: Report) -> None:
     passed = [gate for gate in report.gates if not gate.finding.failed][-1:]
     text = markdown_of(replace(report, gates=tuple(passed)))
     assert text.startswith("## ✅ Ranking quality: 1 gate passed")
     assert "###" not in text
 
 
-def test_it_never_is_longer_than_a_comment(report: Report) -> None:
+def test_the_report_is_never_longer_than_a_comment(report: Report) -> None:
     text = markdown_of(replace(report, gates=report.gates[:1] * 300))
     assert len(text) < LONGEST_COMMENT
     assert "sections omitted to keep this short; the HTML and JSON reports are complete" in text
     assert "_and 200 more gates_" in text
 
 
-def test_what_failed_beside_the_gates_is_told_whole(report: Report) -> None:
+def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
     passed = tuple(gate for gate in report.gates if not gate.finding.failed)
     note = Note(Topic.EXPECTATIONS, "one", failure="one\n  ```two")
     text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
@@ -51,7 +51,7 @@ def test_what_failed_beside_the_gates_is_told_whole(report: Report) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_foreign_text_is_text(text: str) -> None:
+def test_untrusted_text_stays_text(text: str) -> None:
     rendered = MarkdownIt("gfm-like", {"linkify": False}).render(
         f"| a |\n|---|\n| {escaped(text)} |\n"
     )

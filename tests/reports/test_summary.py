@@ -61,7 +61,7 @@ def test_failures_and_passes_have_colours() -> None:
     assert [line.colour for line in summary_lines(entries)] == ["", "red", "green", ""]
 
 
-def test_notes_are_grouped_and_said_once_what_is_to_be_done_last() -> None:
+def test_notes_are_grouped_and_distinct_with_actions_last() -> None:
     note = Note(Topic.WRITTEN, "a")
     assert texts(note, Note(Topic.MEASURED, "b"), note) == [
         "measured:",
@@ -145,7 +145,7 @@ def test_nothing_is_collected_outside_a_test() -> None:
     assert outer == [row("AP", 0.5, None, "passed")]
 
 
-def test_the_table_keeps_to_the_width_it_has() -> None:
+def test_the_table_fits_the_width_of_the_terminal() -> None:
     entries = [
         row("nDCG(gain=exponential)@10", 0.5, 0.6, "regressed", failed=True),
         row("nDCG(gain=exponential)@10", 0.5, None, "at least 0.4000"),
@@ -167,6 +167,6 @@ def test_a_terminal_too_narrow_for_numbers_still_shows_them() -> None:
     assert any("0.6000  0.5000  -0.1000" in line for line in lines)
 
 
-def test_the_rounding_of_records_is_no_distance_from_the_best() -> None:
+def test_rounding_in_records_is_not_a_distance_from_the_best() -> None:
     finding = replace(row("RR", 2 / 3, 0.666667, "passed"), best=0.666667)
     assert texts(finding)[1].endswith("    +0.0000  passed")

@@ -34,14 +34,14 @@ def test_the_most_influential_document_comes_first() -> None:
     assert [one.influence for one in found] == [0.25, 0.0]
 
 
-def test_a_document_stands_once_with_the_metric_it_moves_most() -> None:
+def test_a_document_is_listed_once_with_the_metric_it_moves_most() -> None:
     metrics = [Metric.parse("P@10"), Metric.parse("RR")]
     first, second = to_judge(EVALUATION, metrics)
     assert (first.metric, first.influence) == ("RR", 0.25)
     assert (second.metric, second.influence) == ("P@10", pytest.approx(0.05))
 
 
-def test_it_is_read_back_once_grades_are_filled_in(tmp_path: Path) -> None:
+def test_a_judging_list_is_read_once_grades_are_filled_in(tmp_path: Path) -> None:
     text = csv_of(report_to_judge())
     assert "'=HYPERLINK(1)" in text
     assert "'-new" in text
@@ -62,7 +62,7 @@ def test_it_is_read_back_once_grades_are_filled_in(tmp_path: Path) -> None:
     assert not whole.has_candidates
 
 
-def test_quepids_form_is_read_back_too(tmp_path: Path) -> None:
+def test_a_judging_list_in_quepids_format_is_read(tmp_path: Path) -> None:
     lines = quepid_of(report_to_judge()).splitlines()
     assert lines[0] == "query,docid,rating"
     assert lines[1].startswith(" =HYPERLINK(1),")
@@ -71,6 +71,6 @@ def test_quepids_form_is_read_back_too(tmp_path: Path) -> None:
     assert GoldenSet.load(file).grades("two") == {"other": 3}
 
 
-def test_nothing_is_left_to_judge_where_all_is_judged() -> None:
+def test_nothing_is_left_to_judge_if_all_is_judged() -> None:
     evaluation = evaluate(Run.from_dict({"a": ["x"]}), GOLDEN)
     assert list(to_judge(evaluation, [Metric.parse("RR")])) == []
