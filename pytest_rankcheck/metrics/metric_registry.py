@@ -212,11 +212,17 @@ def trec_eval_definition(stem: str) -> Definition | None:
 
 @cache
 def _load_families() -> None:
-    """Import every module of ``families``, so that a new family needs only a new file."""
+    """Import every module of ``families``, so that a new family needs only a new file.
+
+    Their metrics are then listed in the order of the modules, whichever was imported first.
+    """
     from pytest_rankcheck.metrics import families
 
     for module in sorted(module.name for module in pkgutil.iter_modules(families.__path__)):
         importlib.import_module(f"{families.__name__}.{module}")
+    in_order = sorted(_DEFINITIONS.items(), key=lambda item: item[1].compute.__module__)
+    _DEFINITIONS.clear()
+    _DEFINITIONS.update(in_order)
 
 
 _INTERACTIVE = "__main__"

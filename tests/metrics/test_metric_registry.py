@@ -184,3 +184,16 @@ def test_a_user_cannot_take_a_name_of_ours_by_being_first() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert "the metric name 'RR' is already taken by RR of pytest-rankcheck" in done.stderr
+
+
+def test_the_order_of_metrics_does_not_depend_on_the_first_import() -> None:
+    listing = (
+        "from pytest_rankcheck.metrics.metric_registry import definitions as d; print(list(d()))"
+    )
+    first = "import pytest_rankcheck.metrics.similarity.order_similarity"  # imports one family
+    plain, after_one_family = (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for code in (listing, f"{first}; {listing}")
+    )
+    assert plain.stdout == after_one_family.stdout
+    assert "nDCG" in plain.stdout
