@@ -201,7 +201,7 @@ def test_it_runs_as_a_module_and_tolerates_a_closed_pipe() -> None:
 def test_the_card_of_a_session_metric(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("SessionRR", "SessionRR(abandoned=zero)"):
         assert main(["metrics", name]) == 0
-        told = capsys.readouterr().out
-        assert "unit          session" in told
-        assert "laws          do not apply to a metric of search sessions" in told
-        assert "abandoned=" in told
+        output = capsys.readouterr().out
+        assert "unit          session" in output
+        assert "laws          do not apply to a metric of search sessions" in output
+        assert "abandoned=" in output

@@ -64,7 +64,7 @@ class BaselineFile:
         """The approved record; None if there is none yet.
 
         It is the one at the reference commit, if that has one. A record that only this branch has
-        is compared all the same, and reported as added by the branch.
+        is compared anyway, and reported as added by the branch.
 
         Raises:
             BaselineError: the file is not a record, or has a newer format version.

@@ -1,7 +1,7 @@
 """How much of a difference unjudged documents could explain.
 
-A better ranker brings up documents that nobody has judged, and they count as not relevant. The
-bounds are the differences if all those that are new at the top were irrelevant, or all had the
+A better ranker finds unjudged documents, and they count as not relevant. The bounds are the
+differences if all unjudged documents that are new at the top were irrelevant, or all had the
 highest grade (compare the residual of Moffat and Zobel, TOIS 2008, for one ranking).
 """
 

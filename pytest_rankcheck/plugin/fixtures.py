@@ -172,7 +172,7 @@ def configured_run(config: Config, golden: GoldenSet) -> Run:
     """Return the run of ``--rankcheck-run``, a file or in a folder, cut to the configured depth.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: the run is missing.
         RunError: it cannot be read.
     """
     from pytest_rankcheck.plugin.ranking_runs import loaded_run, saved_run
@@ -336,7 +336,7 @@ def configured_gates(config: Config) -> ConfiguredGates:
     """Return the gates of ``rankcheck_gate``.
 
     Raises:
-        ConfigurationError: a line is none.
+        ConfigurationError: a line is not a gate.
     """
     from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 

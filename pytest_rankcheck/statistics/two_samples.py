@@ -20,7 +20,7 @@ __all__ = ["TwoSamples"]
 
 @dataclass(frozen=True)
 class TwoSamples(Differences):
-    """What is said of `Differences`, of two samples: ``gains`` are the values now, ``[n1]``."""
+    """Differences between two samples: ``gains`` are the values now, ``[n1]``."""
 
     before: FloatArray
     """The values before, ``[n0]``; in both samples a higher value means better."""

@@ -217,7 +217,7 @@ def recommendation(rankings: list[str], metrics: list[str], **grades: int) -> li
 
 
 def test_the_recommendation() -> None:
-    told = recommendation(
+    sentences = recommendation(
         ["axbc", "xabc", "xyac", "cxay", "bxac", "bcax"],
         ["nDCG", "DCG", "P@3", "RR", "NumRel", "KendallTau@3"],
         a=3, b=1, c=2,
@@ -228,9 +228,9 @@ def test_the_recommendation() -> None:
     # 5 (3.762), 3 (3.5), 4 (3.361), 1 (3.254), 2 (2.361); by P@3, 5 (1), then 0, 1, 3 and 4 (2/3),
     # then 2 (1/3): 8 pairs alike, 5 and 0 not, 6 of 15 tied in P@3: tau-b 7 / sqrt(15 * 9) = 0.60.
     # RR is 1, its ceiling, for 0, 3, 4 and 5: it does not qualify.
-    assert "\n".join(told[:4]) == OF_SIX
-    assert "DCG adds little: it orders the queries as nDCG does (tau 1.00)" in told
-    assert "watch without a gate: RR; more gates fail more often by chance" in told
+    assert "\n".join(sentences[:4]) == OF_SIX
+    assert "DCG adds little: it orders the queries as nDCG does (tau 1.00)" in sentences
+    assert "watch without a gate: RR; more gates fail more often by chance" in sentences
 
 
 OF_SIX = """\

@@ -180,24 +180,24 @@ def test_the_named_assertions() -> None:
     assert_at_most(good, "MedianSessionDuration", 0)
     with pytest.raises(AssertionError) as caught:
         assert_session_mrr_not_regressed(worse, good, abandoned="zero", abs=0.1)
-    told = str(caught.value)
-    assert "on session log 'session log' (4 sessions): 0.6250 -> 0.3750, -0.2500" in told
-    assert "2 sessions worse, 0 better, 2 equal" in told
-    assert "worst sessions" in told
+    text = str(caught.value)
+    assert "on session log 'session log' (4 sessions): 0.6250 -> 0.3750, -0.2500" in text
+    assert "2 sessions worse, 0 better, 2 equal" in text
+    assert "worst sessions" in text
 
 
 def test_the_text_of_two_samples() -> None:
     then, now = sessions(drawn(1, 200, GOOD), "old"), sessions(drawn(2, 150, WORSE), "new")
     with pytest.raises(AssertionError) as caught:
         assert_not_regressed(now, then, RR, gate=Gate.significant(), by="group")
-    told = str(caught.value)
+    text = str(caught.value)
     assert (
         "200 sessions in the baseline, 150 now: different sessions, so compared as two samples"
-        in told
+        in text
     )
-    assert "(Welch's t-test of two samples)" in told
-    assert "worst" not in told.replace("slices, worst first", "")
-    assert "power is 80% for a fall of" in told
+    assert "(Welch's t-test of two samples)" in text
+    assert "worst" not in text.replace("slices, worst first", "")
+    assert "power is 80% for a fall of" in text
 
 
 def test_a_metric_without_a_value_passes_no_gate() -> None:

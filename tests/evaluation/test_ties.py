@@ -13,7 +13,7 @@ GOLDEN = GoldenSet.from_dict({"a": {"x": 1, "y": 0}, "b": {"x": 2, "z": 1}, "c":
 RUN = Run.from_dict(
     {
         "a": {"x": 1.0, "y": 1.0, "n": 1.0, "m": 0.5},  # x is first, second or third
-        "b": {"x": 3.0, "n": 2.0, "m": 2.0, "z": 1.0},  # n and m are tied, and nobody judged them
+        "b": {"x": 3.0, "n": 2.0, "m": 2.0, "z": 1.0},  # n and m are tied and unjudged
         "c": ["n", "x"],  # no scores, no ties
     }
 )

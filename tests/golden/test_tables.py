@@ -237,8 +237,8 @@ def test_a_table_survives_saving_and_loading(
         pytest.importorskip("polars", reason="polars is not installed")
     file = tmp_path_factory.getbasetemp() / f"set.{ending}"
     queries = {query_id: f"text of {query_id}" for query_id in judgments} if texts else None
-    told = {query_id: {attribute: value} for query_id in judgments}
-    golden = GoldenSet.from_dict(judgments, queries, attributes=told)
+    attributes = {query_id: {attribute: value} for query_id in judgments}
+    golden = GoldenSet.from_dict(judgments, queries, attributes=attributes)
     golden.save(file)
     again = GoldenSet.load(file)
     assert grades_of(again) == grades_of(golden)

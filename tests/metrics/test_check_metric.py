@@ -1,4 +1,4 @@
-"""``check_metric``: metrics that break a law, and what is said of them."""
+"""``check_metric``: metrics that break a law, and the reports on them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from pytest_rankcheck.metrics.metric_registry import definitions
         ("err@20", "ERR@20"),
         # spaces are free
         (" nDCG ( gain = exponential ) @ 10 ", "nDCG(gain=exponential)@10"),
-        # a default that is said goes without saying
+        # explicit defaults are left out
         ("nDCG(gain=linear)@10", "nDCG@10"),
         ("AP(divide=relevant,judged_only=false)", "AP"),
         ("nDCG(judged_only=False)", "nDCG"),

@@ -87,7 +87,7 @@ def test_the_shares_of_a_whole_run() -> None:
 
 
 def test_no_more_than_all_telling_swaps_are_seen() -> None:
-    # a, with grade 0, and x, which nobody has judged: Judged@1 sees that swap, and nothing tells it.
+    # Judged@1 sees the swap of a (grade 0) and x (unjudged), although it is not telling.
     golden = GoldenSet.from_dict({"q": {"a": 0, "b": 1}})
     judged = swaps_seen(Metric.parse("Judged@1"), hits_of({"q": list("axyb")}, golden))
     assert (judged.seen.tolist(), judged.telling.tolist()) == ([1], [1])

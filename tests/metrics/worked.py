@@ -1,4 +1,4 @@
-"""One ranking, told by the grade at each rank: what values worked by hand are compared on."""
+"""A ranking given by the grade at each rank, for comparison with values worked by hand."""
 
 from __future__ import annotations
 

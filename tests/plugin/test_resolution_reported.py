@@ -48,8 +48,8 @@ def test_the_resolution_is_shown_once_with_the_metrics_of_all_tests(
     pytest.importorskip("xdist")
     result = measured.run("--rankcheck-resolution", *REPORTS, *workers)
     result.assert_outcomes(passed=2)
-    told = text_of(result)
-    assert told.count("what golden set 'web' can see") == 1
+    with_option = text_of(result)
+    assert with_option.count("what golden set 'web' can see") == 1
     result.stdout.fnmatch_lines(
         [
             f"{HEADING}grades):",
@@ -89,12 +89,12 @@ def test_the_html_report_shows_the_resolution(measured: Project) -> None:
     pytest.importorskip("vl_convert")
     measured.run("--rankcheck-html=without.html")
     measured.run("--rankcheck-resolution", "--rankcheck-html=with.html")
-    without, told = (
+    without, with_option = (
         (measured.path / name).read_text("utf-8") for name in ("without.html", "with.html")
     )
     assert 'id="resolution"' not in without
     assert '<a href="#resolution">' not in without
-    section = told.partition('<section id="resolution"')[2].partition("</section>")[0]
+    section = with_option.partition('<section id="resolution"')[2].partition("</section>")[0]
     assert "960 swaps of neighbours, 120 of different grades" in section
     assert '<td>RR</td><td class="number">12.5%</td><td class="number">100.0%</td>' in section
     assert "<li>gate on RR: it sees 100.0% of the swaps" in section

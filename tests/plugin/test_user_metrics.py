@@ -95,8 +95,8 @@ def test_a_user_metric_is_gated_recorded_and_reported(
         "Revenue@10",
         "Revenue(patience=0.5)@10",
     }
-    told = report["measurements"][0]["metrics"]["Revenue(patience=0.5)@10"]
-    assert "What a search brings in" in json.dumps(told)
+    metric_entry = report["measurements"][0]["metrics"]["Revenue(patience=0.5)@10"]
+    assert "What a search brings in" in json.dumps(metric_entry)
     for kind in ("html", "markdown"):
         assert "Revenue(patience=0.5)@10" in (shop.path / kind).read_text("utf-8")
     result = shop.run_apart(*workers, "--snapshot-update", "--rankcheck-approve", "a sale")

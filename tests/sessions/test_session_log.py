@@ -352,9 +352,9 @@ def test_all_problems_are_counted_and_the_first_is_reported(tmp_path: Path) -> N
     rows.insert(3, GOOD | {"session_id": ""})
     with pytest.raises(SessionLogError) as caught:
         load(tmp_path, rows, first_rank=0)
-    told = str(caught.value)
-    assert told.startswith(f"{tmp_path}/log.jsonl:1: session 's0': the selected rank is 7")
-    assert "51 rows cannot be used: 50 x rank beyond the results, 1 x no session" in told
+    text = str(caught.value)
+    assert text.startswith(f"{tmp_path}/log.jsonl:1: session 's0': the selected rank is 7")
+    assert "51 rows cannot be used: 50 x rank beyond the results, 1 x no session" in text
 
 
 def test_a_session_is_set_aside_as_a_whole(tmp_path: Path) -> None:
