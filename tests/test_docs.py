@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from unicodedata import is_normalized
@@ -106,6 +107,8 @@ def test_the_code_blocks_of_a_page_run(
             file = tmp_path / block.title
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
+        elif '"ir_measures:' in block.text and find_spec("ir_measures") is None:
+            continue  # nox -s oracles runs it
         elif block.language == "python":
             with collecting():  # its findings do not belong to this test session
                 exec(compile(block.text, block.where, "exec"), namespace)
