@@ -10,9 +10,15 @@ from numbers import Real
 from pytest_rankcheck.errors import suggestion
 
 __all__ = [
+    "AnyCheck",
     "Call",
+    "CallCheck",
+    "NumberCheck",
     "Parameter",
+    "ParameterCheck",
     "Value",
+    "WordCheck",
+    "call",
     "choice",
     "flag",
     "mapping",
@@ -63,16 +69,81 @@ class Parameter:
         return self.default if is_default else self.check(value)
 
 
-def choice(*words: str) -> ParameterCheck:
-    """Return a check that accepts one of these words, in any case."""
+@dataclass(frozen=True, slots=True)
+class WordCheck:
+    """Accepts one of some words, in any case."""
 
-    def check(value: object) -> Value:
-        if isinstance(value, str) and value.casefold() in words:
+    words: tuple[str, ...]
+
+    def __call__(self, value: object) -> Value:
+        """Return the word in lower case, or raise a ValueError with a hint."""
+        if isinstance(value, str) and value.casefold() in self.words:
             return value.casefold()
-        hint = suggestion(value, words) if isinstance(value, str) else ""
+        raise ValueError(suggestion(value, self.words) if isinstance(value, str) else "")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberCheck:
+    """Accepts a finite number within bounds; see ``number``."""
+
+    at_least: float
+    above: float
+    at_most: float
+    below: float
+
+    def __call__(self, value: object) -> Value:
+        """Return the number, or raise a ValueError."""
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise ValueError
+        try:
+            real = float(value)
+        except OverflowError:
+            raise ValueError from None
+        if not (math.isfinite(real) and self._is_within_bounds(real)):
+            raise ValueError
+        return int(real) if _is_whole(real) else real
+
+    def _is_within_bounds(self, real: float) -> bool:
+        return self.at_least <= real <= self.at_most and self.above < real < self.below
+
+
+@dataclass(frozen=True, slots=True)
+class CallCheck:
+    """Accepts ``name(...)`` with arguments that pass their checks."""
+
+    name: str
+    arguments: tuple[ParameterCheck, ...]
+
+    def __call__(self, value: object) -> Value:
+        """Return the call with its arguments in canonical form, or raise a ValueError."""
+        if not isinstance(value, Call) or value.name.casefold() != self.name:
+            raise ValueError
+        if len(value.arguments) != len(self.arguments):
+            raise ValueError(f"; {self.name} takes {len(self.arguments)} argument(s)")
+        pairs = zip(self.arguments, value.arguments, strict=True)
+        return Call(self.name, tuple(_as_number(accept(argument)) for accept, argument in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class AnyCheck:
+    """Accepts what any of some checks accepts; the first hint is kept."""
+
+    checks: tuple[ParameterCheck, ...]
+
+    def __call__(self, value: object) -> Value:
+        """Return what the first check that accepts the value returns, or raise a ValueError."""
+        hint = ""
+        for accept in self.checks:
+            try:
+                return accept(value)
+            except ValueError as refusal:
+                hint = hint or str(refusal)
         raise ValueError(hint)
 
-    return check
+
+def choice(*words: str) -> ParameterCheck:
+    """Return a check that accepts one of these words, in any case."""
+    return WordCheck(words)
 
 
 def number(
@@ -89,19 +160,17 @@ def number(
         at_most: the highest valid value.
         below: a bound that valid values must stay below.
     """
+    return NumberCheck(at_least, above, at_most, below)
 
-    def check(value: object) -> Value:
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise ValueError
-        try:
-            real = float(value)
-        except OverflowError:
-            raise ValueError from None
-        if not math.isfinite(real) or not at_least <= real <= at_most or not above < real < below:
-            raise ValueError
-        return int(real) if _is_whole(real) else real
 
-    return check
+def call(name: str, *arguments: ParameterCheck) -> ParameterCheck:
+    """Return a check that accepts ``name(...)`` with arguments that pass these checks."""
+    return CallCheck(name, arguments)
+
+
+def one_of(*checks: ParameterCheck) -> ParameterCheck:
+    """Return a check that accepts what any of ``checks`` accepts; the first hint is kept."""
+    return AnyCheck(checks)
 
 
 def flag(value: object) -> Value:
@@ -127,35 +196,6 @@ def mapping(value: object) -> Value:
     grade, gain = number(), number(at_least=0)
     gains = {_as_number(grade(key)): _as_number(gain(val)) for key, val in pairs.items()}
     return tuple(sorted(gains.items()))
-
-
-def call(name: str, *arguments: ParameterCheck) -> ParameterCheck:
-    """Return a check that accepts ``name(...)`` with arguments that pass these checks."""
-
-    def check(value: object) -> Value:
-        if not isinstance(value, Call) or value.name.casefold() != name:
-            raise ValueError
-        if len(value.arguments) != len(arguments):
-            raise ValueError(f"; {name} takes {len(arguments)} argument(s)")
-        pairs = zip(arguments, value.arguments, strict=True)
-        return Call(name, tuple(_as_number(accept(argument)) for accept, argument in pairs))
-
-    return check
-
-
-def one_of(*checks: ParameterCheck) -> ParameterCheck:
-    """Return a check that accepts what any of ``checks`` accepts; the first hint is kept."""
-
-    def check(value: object) -> Value:
-        hint = ""
-        for accept in checks:
-            try:
-                return accept(value)
-            except ValueError as refusal:
-                hint = hint or str(refusal)
-        raise ValueError(hint)
-
-    return check
 
 
 def spelled(value: object) -> str:

@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 import pytest
+from family_tables import names, plain_names
 from hypothesis import given
 from hypothesis import strategies as st
-from law_names import names, plain_names
 
 from pytest_rankcheck import GoldenSet, Metric, Run, check_metric, evaluate
 from pytest_rankcheck.metrics.laws.change_laws import changes_by_rank, robust_1, sensitive

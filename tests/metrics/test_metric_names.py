@@ -9,6 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import Metric, MetricError
+from pytest_rankcheck.metrics.metric_parameters import (
+    AnyCheck,
+    CallCheck,
+    NumberCheck,
+    ParameterCheck,
+    WordCheck,
+    flag,
+    mapping,
+)
 from pytest_rankcheck.metrics.metric_registry import definitions
 
 
@@ -141,42 +150,26 @@ def test_a_metric_can_be_made_from_its_parts() -> None:
 
 # --- every registered metric -----------------------------------------------------------------
 
-finite = st.floats(allow_nan=False, allow_infinity=False)
-positive = st.floats(min_value=0.001, max_value=1e6)
-mappings = st.dictionaries(finite, st.floats(0, 1e6), min_size=1, max_size=4).map(
-    lambda pairs: "{" + ", ".join(f"{key!r}: {value!r}" for key, value in pairs.items()) + "}"
-)
-VALUES = {
-    "gain": st.one_of(st.sampled_from(["linear", "exponential"]), mappings),
-    "discount": st.one_of(
-        st.sampled_from(["log2", "linear"]),
-        positive.map(lambda base: f"log({1 + base!r})"),
-        positive.map(lambda s: f"power({s!r})"),
-        st.tuples(finite.filter(lambda p: p > -1), positive).map(lambda z: f"zipf({z[0]}, {z[1]})"),
-    ),
-    "rel": finite.map(repr),
-    "divide": st.sampled_from(["relevant", "retrieved", "min"]),
-    "max_grade": positive.map(repr),
-    "stop": st.one_of(
-        st.sampled_from(["exponential", "identity"]),
-        st.tuples(positive, finite).map(lambda s: f"sigmoid({s[0]}, {s[1]})"),
-    ),
-    "beta": positive.map(repr),
-    "graded": st.sampled_from(["true", "false"]),
-    "head": st.floats(0.001, 1).map(repr),
-    "similar": st.floats(0.001, 1).map(repr),
-    "abandoned": st.sampled_from(["zero", "exclude"]),
-    "bq": positive.map(lambda base: repr(1 + base)),
-    "b": positive.map(lambda base: repr(1 + base)),
-    "missing": st.sampled_from(["next", "omit"]),
-    "needed": st.sampled_from(["exact", "rounded"]),
-    "normalised": st.sampled_from(["none", "pairs", "graded"]),
-    "p": st.floats(0.001, 0.999).map(repr),
-    "recall": st.floats(0, 1).map(repr),
-    "thresholds": st.one_of(st.just("equal"), mappings),
-    "ties": st.sampled_from(["a", "b"]),
-    "judged_only": st.sampled_from(["true", "True", "false"]),
-}
+mappings = st.dictionaries(
+    st.floats(allow_nan=False, allow_infinity=False), st.floats(0, 1e6), min_size=1, max_size=4
+).map(lambda pairs: "{" + ", ".join(f"{key!r}: {value!r}" for key, value in pairs.items()) + "}")
+
+
+def valid(check: ParameterCheck) -> st.SearchStrategy[str]:
+    """Return what a parameter's check accepts, as written in a metric's name."""
+    match check:
+        case WordCheck(words):
+            return st.sampled_from(words)
+        case NumberCheck(at_least, above, at_most, below):
+            numbers = st.floats(max(at_least, above), min(at_most, below), allow_infinity=False)
+            return numbers.filter(lambda value: above < value < below).map(repr)
+        case CallCheck(name, arguments):
+            values = st.tuples(*map(valid, arguments))
+            return values.map(lambda written: f"{name}({', '.join(written)})")
+        case AnyCheck(checks):
+            return st.one_of(*map(valid, checks))
+    assert check in (flag, mapping), f"no values are known that {check} accepts"
+    return mappings if check is mapping else st.sampled_from(["true", "True", "false"])
 
 
 @st.composite
@@ -189,14 +182,14 @@ def names(draw: st.DrawFn) -> str:
     required = [name for name in possible if entry.parameters[name].is_required]
     some = draw(st.lists(st.sampled_from(possible), unique=True)) if possible else []
     chosen = list(dict.fromkeys([*some, *required]))
-    said = ", ".join(f"{name}={draw(VALUES[name])}" for name in chosen)
+    written = ", ".join(f"{name}={draw(valid(entry.parameters[name].check))}" for name in chosen)
     cutoffs = {
         "cutoff": st.one_of(st.just(""), st.integers(1, 10**9).map(lambda k: f"@{k}")),
-        "recall": VALUES["recall"].map(lambda level: f"@{level}"),
+        "recall": st.floats(0, 1).map(lambda level: f"@{level!r}"),
         None: st.just(""),
     }
     cutoff = draw(cutoffs[entry.at])
-    return f"{spelling}({said}){cutoff}" if said else f"{spelling}{cutoff}"
+    return f"{spelling}({written}){cutoff}" if written else f"{spelling}{cutoff}"
 
 
 @given(names())
@@ -256,6 +249,13 @@ def test_every_metric_has_a_description() -> None:
         ("nDCG@true", r"nDCG@True: a cutoff must be a whole number"),
         ("nDCG@ten", r"nDCG@ten: a cutoff must be a whole number"),
         ("nDCG@'10'", "a cutoff must be a whole number"),
+        ("nDCG@2.5", "a cutoff must be a whole number of at least 1"),
+        ("nDCG(rel=2)", "nDCG has no parameter 'rel'"),
+        ("IPrec", "IPrec needs a recall level after the @, as in IPrec@0.1"),
+        ("IPrec@1.5", "recall=1.5 is invalid; recall takes a number from 0 to 1"),
+        ("NumRel@5", "NumRel@5: NumRel has no cutoff"),
+        ("RBP(p=1)", "p=1 is invalid; p takes a number between 0 and 1"),
+        ("KendallTau(ties=d)", "ties takes a, b or c"),
         ("nDCG(linear)", "write parameters with their names"),
         ("nDCG(**{'gain': 1})", "not a metric name"),
         ("nDCG(gain=linear,gain=linear)", "duplicate parameter"),

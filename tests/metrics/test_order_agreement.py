@@ -1,17 +1,124 @@
-"""The agreement of two orders: against scipy, and against loops over all pairs of documents."""
+"""The agreement of two orders: by hand, against scipy, and against loops over all pairs."""
 
 from __future__ import annotations
+
+import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
-from worked import UNJUDGED, value
+from worked import UNJUDGED, evaluation_of, value
 
 from tests.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
+LAW_VARIANTS = [
+    "KendallTau(ties=a)",
+    "KendallTau(ties=c)@5",
+    "KendallDistance(normalised=pairs)",
+    "KendallDistance(normalised=graded)@3",
+    "TauAP(ties=b)",
+    "TauAP(ties=b)@6",
+]
+
+# Pairs of 3, 1, 2, 0: in order 31, 32, 30, 10, 20; against it 12.
+UNTIED = (3, 1, 2, 0)
+# Pairs of 2, 1, 2, unjudged: in order 21, 2u, 1u, 2u; against 12; tied 22.
+TIED = (2, 1, 2, UNJUDGED)
+
+
+@pytest.mark.parametrize(
+    ("metric", "ranked", "expected"),
+    [
+        ("KendallTau", UNTIED, 4 / 6),
+        ("KendallTau(ties=a)", UNTIED, 4 / 6),
+        ("KendallTau(ties=a)", TIED, 3 / 6),
+        # 3 / sqrt(6 * 5)
+        ("KendallTau", TIED, 3 / math.sqrt(30)),
+        # n = 4, three distinct grades: 2 * 3 / (16 * 2/3)
+        ("KendallTau(ties=c)", TIED, 0.5625),
+        # 2, 1, 2: one pair in order, one against, one tied
+        ("KendallTau(judged_only=true)", TIED, 0),
+        # 3, 1, 2
+        ("KendallTau@3", UNTIED, 1 / 3),
+        ("KendallDistance", UNTIED, 1),
+        ("KendallDistance(normalised=pairs)", UNTIED, 1 / 6),
+        ("KendallDistance(normalised=graded)", TIED, 1 / 5),
+        # ranks by grade 1, 3, 2, 4; 1 - 6 * (0 + 1 + 1 + 0) / (4 * 15)
+        ("Spearman", UNTIED, 0.8),
+        # ranks by grade 1.5, 3, 1.5, 4; deviations -1, 0.5, -1, 1.5 and -1.5, -0.5, 0.5, 1.5:
+        # 3 / sqrt(4.5 * 5)
+        ("Spearman", TIED, 3 / math.sqrt(22.5)),
+        # second: 1; third: one higher and one lower above, 0; fourth: 3/3
+        ("TauAP", UNTIED, 2 / 3),
+        # second: 1; third: one tied, one lower, -1/2; fourth: 1
+        ("TauAP", TIED, 1.5 / 3),
+        # by the ranking: 2 (1 + 0 + 1)/3 - 1 = 1/3; by the grades: of the two higher than 1 one is
+        # above it, all three are above the unjudged: 2 (1/2 + 1)/2 - 1 = 1/2
+        ("TauAP(ties=b)", TIED, (1 / 3 + 1 / 2) / 2),
+    ],
+)
+def test_agreement_of_the_ranking_with_the_grades(
+    metric: str, ranked: tuple[float | None, ...], expected: float
+) -> None:
+    assert value(metric, ranked) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["KendallTau", "KendallTau(ties=c)", "Spearman", "TauAP"])
+@pytest.mark.parametrize("ranked", [(3,), (2, 2, 2), (UNJUDGED, 0), (-1, 0)])
+def test_an_undefined_agreement_is_zero(metric: str, ranked: tuple[float | None, ...]) -> None:
+    assert evaluation_of(ranked, (1,)).per_query(metric)["q"] == 0
+
+
+def test_ties_a_of_tau_ap_is_the_mean_over_all_orders_of_the_tied() -> None:
+    ranked = (1, 3, 0, 1, 3, 1)
+    values = []
+    for tiebreak in itertools.permutations(range(6)):
+        # another order of the same grades: a hundredth of a permutation breaks every tie
+        distinct = [1 + grade + step / 100 for grade, step in zip(ranked, tiebreak, strict=True)]
+        values.append(value("TauAP", tuple(distinct)))
+    assert value("TauAP", ranked) == pytest.approx(np.mean(values), abs=1e-12)
+
+
+# The data and values of the R package ircor (tests/testthat), by the authors of the paper.
+IRCOR = [
+    (
+        (0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992),
+        (0.82, 0.406, 0.817, 0.953, 0.673, 0.073, 0.364, 0.547, 0.589, 0.988),
+        (0.8519, 0.8333),
+    ),
+    (
+        (0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38),
+        (0.263, 0.843, 0.728, 0.928, 0.08, 0.114, 0.467, 0.641, 0.973, 0.644),
+        (0.2504, 0.2880),
+    ),
+    (
+        (0.185, 0.573, 0.944, 0.129, 0.468, 0.553, 0.761, 0.405, 0.976, 0.445),
+        (0.845, 0.272, 0.275, 0.924, 0.605, 0.334, 0.162, 0.872, 0.018, 0.25),
+        (-0.6971, -0.668),
+    ),
+]
+
+
+@pytest.mark.parametrize(("true", "estimated", "expected"), IRCOR)
+def test_tau_ap_is_that_of_its_authors(
+    true: tuple[float, ...], estimated: tuple[float, ...], expected: tuple[float, float]
+) -> None:
+    order = sorted(range(len(true)), key=lambda i: -estimated[i])
+    ranked = tuple(true[i] for i in order)
+    assert value("TauAP", ranked) == pytest.approx(expected[0], abs=6e-5)
+    assert value("TauAP(ties=b)", ranked) == pytest.approx(expected[1], abs=6e-5)
+
+
+def test_fractional_grades_are_not_rounded() -> None:
+    assert value("KendallTau", (0.5, 0.25)) == 1
+
+
+# --- other implementations --------------------------------------------------------------------
 
 ranked_of = st.lists(st.one_of(st.none(), st.integers(-1, 4)), min_size=2, max_size=40)
 

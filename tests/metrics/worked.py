@@ -1,4 +1,4 @@
-"""A ranking given by the grade at each rank, for comparison with values worked by hand."""
+"""What tests of values worked by hand share: rankings given by the grade at each rank."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ from collections.abc import Mapping, Sequence
 from pytest_rankcheck import Evaluation, GoldenSet, Run, evaluate
 
 UNJUDGED = None
+
+MIXED = ((UNJUDGED, 0, 1, 2, UNJUDGED, 3), (1, 2))
+"""Unjudged, 0, 1, 2, unjudged, 3 are ranked; a 1 and a 2 are not retrieved.
+
+n = 6, m = 5, relevant at 3, 4, 6. For rel=2: m = 3, relevant at 4, 6.
+"""
+
+BINARY = ((1, 1, 0, 1, 1, 0, 1, 0, 1, 0), ())
+"""The catalogue's binary example: relevant at 1, 2, 4, 5, 7, 9 of 10, m = 6."""
 
 
 def evaluation_of(

@@ -1,0 +1,87 @@
+"""ERR and nERR worked out by hand, with the working above each value."""
+
+from __future__ import annotations
+
+import pytest
+from worked import UNJUDGED, value
+
+from pytest_rankcheck import MetricError
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
+LAW_VARIANTS = ["ERR(stop=sigmoid(1,1))@5", "ERR(max_grade=8)", "nERR(stop=sigmoid(50,1))"]
+
+
+# max 3, p = 7/8, 3/8, 7/8, 1/8, 0:
+#   7/8 + 1/2 * 3/8 * 1/8 + 1/3 * 7/8 * 1/8 * 5/8 + 1/4 * 1/8 * 1/8 * 5/8 * 1/8
+# = 0.875 + 0.02344 + 0.02279 + 0.00031 = 0.92153
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("ERR", 0.875 + 0.0234375 + 0.02278646 + 0.00030518),
+        ("ERR@2", 0.875 + 0.0234375),
+        ("ERR@1", 0.875),
+        # max 4, p = 7/16, 3/16: 7/16 + 1/2 * 3/16 * 9/16
+        ("ERR(max_grade=4)@2", 0.4375 + 0.052734375),
+        # 1 / (1 + e^-(g - 2)): p = 0.731059, 0.5; 0.731059 + 0.5 * 0.5 * 0.268941
+        ("ERR(stop=sigmoid(1,2))@2", 0.731059 + 0.067235),
+        # alpha 2: 1 / (1 + e^-2) = 0.880797; 0.880797 + 0.5 * 0.5 * 0.119203
+        ("ERR(stop=sigmoid(2,2))@2", 0.880797 + 0.029801),
+    ],
+)
+def test_err_of_the_catalogues_example(metric: str, expected: float) -> None:
+    assert value(metric, (3, 2, 3, 1, 0)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_err_takes_the_highest_grade_of_the_whole_golden_set() -> None:
+    # the set's highest grade is 2, of another query: p = (2^1 - 1) / 2^2 = 1/4, at rank 2
+    assert value("ERR", (0, 1), other={"x": 2}) == pytest.approx(1 / 8)
+    # alone, it is 1: p = 1/2
+    assert value("ERR", (0, 1)) == pytest.approx(1 / 4)
+
+
+def test_err_with_probabilities_for_grades() -> None:
+    # 0.5 + 1/2 * 0.25 * 0.5 + 1/3 * 1 * 0.5 * 0.75 = 0.5 + 0.0625 + 0.125
+    assert value("ERR(stop=identity)", (0.5, 0.25, 1.0)) == pytest.approx(0.6875)
+    with pytest.raises(MetricError, match="grades must be probabilities, but 2 occurs"):
+        value("ERR(stop=identity)", (2,))
+
+
+def test_err_skips_the_unjudged_but_counts_their_rank() -> None:
+    # p = 1/2 at rank 3
+    assert value("ERR", (UNJUDGED, 0, 1)) == pytest.approx(1 / 6)
+    # without the unjudged at rank 2
+    assert value("ERR(judged_only=true)", (UNJUDGED, 0, 1)) == pytest.approx(1 / 4)
+
+
+def test_err_refuses_a_max_grade_below_a_grade_that_occurs() -> None:
+    with pytest.raises(MetricError, match="has the grade 3; use max_grade=3 or more"):
+        value("ERR(max_grade=2)", (3, 0))
+
+
+def test_fractional_grades_are_not_rounded() -> None:
+    # p = (2^0.5 - 1) / 2^0.5 = 0.292893, at rank 2
+    assert value("ERR", (0, 0.5)) == pytest.approx(0.146447, abs=1e-6)
+
+
+def test_err_of_huge_grades_is_finite() -> None:
+    # p is 1 at rank 1 and 0 at rank 2, to double precision
+    assert value("ERR", (5000, 1)) == pytest.approx(1)
+    assert value("ERR", (1, 5000)) == pytest.approx(0.5)
+
+
+def test_err_with_a_steep_sigmoid_does_not_overflow() -> None:
+    assert value("ERR(stop=sigmoid(10000,2))", (1, 3)) == pytest.approx(0.5)
+
+
+def test_nerr_is_err_by_that_of_the_ideal_ranking() -> None:
+    # p of 3, 2, 1 with max 3: 7/8, 3/8, 1/8
+    # 3, 2, 3, 1, 0: 0.875 + 0.0234375 + 0.022786458 + 0.000305176          = 0.921529134
+    # 3, 3, 2, 1, 0: 0.875 + 1/2 0.875/8 + 1/3 0.375/64 + 1/4 0.125 0.0097656
+    #              = 0.875 + 0.0546875 + 0.001953125 + 0.000305176            = 0.931945801
+    assert value("nERR", (3, 2, 3, 1, 0)) == pytest.approx(0.921529134 / 0.931945801, abs=1e-8)
+    assert value("nERR", (3, 3, 2, 1, 0)) == 1
+    # at 1, ideal and ranking begin with a 3
+    assert value("nERR@1", (3, 2, 3, 1, 0)) == 1
+    # a grade of 1,000 overflows nothing
+    assert value("nERR", (1000, 1)) == value("ERR", (1000, 1)) == 1

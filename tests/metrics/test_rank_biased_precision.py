@@ -1,0 +1,39 @@
+"""RBP and its residual worked out by hand, with the working above each value."""
+
+from __future__ import annotations
+
+import pytest
+from worked import MIXED, value
+
+from pytest_rankcheck import MetricError
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
+LAW_VARIANTS = ["RBP(p=0.5,graded=true)", "RBP(p=0.95)@4"]
+# p = 0.8: nothing judged, everything may be relevant; with one judged at rank 1, all but 1 - p
+ON_AN_EMPTY_RANKING = {"RBPResidual@5": 1}
+WITH_NOTHING_RELEVANT = {"RBPResidual@5": 1 - 0.2}
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        # (1 - p) (p^2 + p^3 + p^5)
+        ("RBP", 0.2 * (0.64 + 0.512 + 0.32768)),
+        ("RBP(p=0.5)", 0.5 * (0.25 + 0.125 + 0.03125)),
+        ("RBP(p=0.5)@4", 0.5 * 0.375),
+        ("RBP(p=0.5,rel=2)", 0.5 * (0.125 + 0.03125)),
+        # gains 1/3, 2/3, 1
+        ("RBP(p=0.5,graded=true)", 0.5 * (0.25 / 3 + 0.25 / 3 + 0.03125)),
+        # judged at 2, 3, 4, 6
+        ("RBPResidual(p=0.5)", 1 - 0.5 * (0.5 + 0.25 + 0.125 + 0.03125)),
+        ("RBPResidual(p=0.5)@3", 1 - 0.5 * 0.75),
+    ],
+)
+def test_rank_biased_precision(metric: str, expected: float) -> None:
+    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+
+
+def test_graded_rbp_has_no_relevance_level() -> None:
+    with pytest.raises(MetricError, match="graded=true cannot be combined with rel"):
+        value("RBP(graded=true,rel=2)", (1, 2))

@@ -1,0 +1,99 @@
+"""The shares of relevant documents worked out by hand, with the working above each value."""
+
+from __future__ import annotations
+
+import pytest
+from worked import BINARY, MIXED, value
+
+pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+
+LAW_VARIANTS = [
+    "P(rel=3)@2",
+    "F(beta=2)@10",
+    "IPrec(rel=2)@0",
+    "IPrec@1",
+    "IPrec@0.8",
+    "IPrec(needed=rounded)@0.5",
+]
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("Success", 1),
+        ("Success@2", 0),
+        ("Success@3", 1),
+        ("Success(rel=2)@3", 0),
+        ("Success(rel=2,judged_only=true)@3", 1),
+        ("P@3", 1 / 3),
+        ("P@4", 2 / 4),
+        ("P@6", 3 / 6),
+        # divided by k, though only six were returned
+        ("P@10", 3 / 10),
+        ("P(rel=2)@4", 1 / 4),
+        # without a cutoff: of the six that were returned
+        ("P", 3 / 6),
+        # without the unjudged: of 0, 1, 2, 3
+        ("P(judged_only=true)", 3 / 4),
+        ("P(judged_only=true)@2", 1 / 2),
+        ("P(judged_only=true)@5", 3 / 5),
+        ("R", 3 / 5),
+        ("R@3", 1 / 5),
+        ("R@4", 2 / 5),
+        ("R(rel=2)", 2 / 3),
+        ("R(rel=2)@3", 0),
+        ("R(judged_only=true)@2", 1 / 5),
+        ("HitRate@3", 1),
+        ("Accuracy@2", 0),
+        ("Precision@4", 2 / 4),
+        ("Recall@4", 2 / 5),
+    ],
+)
+def test_success_precision_and_recall(metric: str, expected: float) -> None:
+    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        # P = 3/6, R = 3/5: 2 * 0.3 / 1.1
+        ("F", 0.6 / 1.1),
+        # P = 2/4, R = 2/5: 2 * 0.2 / 0.9
+        ("F@4", 0.4 / 0.9),
+        # 5 * 0.3 / (4 * 0.5 + 0.6)
+        ("F(beta=2)", 1.5 / 2.6),
+        ("F@2", 0),
+        # of the first 5, two; of the first 3 (rel=2), none
+        ("Rprec", 2 / 5),
+        ("Rprec(rel=2)", 0),
+        ("Rprec@3", 1 / 5),
+    ],
+)
+def test_f_and_r_precision(metric: str, expected: float) -> None:
+    assert value(metric, *MIXED) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        # precision at each: 1, 1, 3/4, 4/5, 5/7, 6/9; recall 1/6, 2/6, ... 1
+        ("IPrec@0", 1),
+        ("IPrec@0.3", 1),
+        # from the third on (3/6 = 0.5): the highest is 4/5
+        ("IPrec@0.5", 4 / 5),
+        ("IPrec@0.9", 6 / 9),
+        ("IPrec@1", 6 / 9),
+        # 0.4 of 6 is 2.4: three are needed; rounded, two
+        ("IPrec@0.4", 4 / 5),
+        ("IPrec(needed=rounded)@0.4", 1),
+    ],
+)
+def test_interpolated_precision(metric: str, expected: float) -> None:
+    assert value(metric, *BINARY) == pytest.approx(expected, abs=1e-12)
+
+
+def test_judged_only_leaves_out_negative_grades_too() -> None:
+    """As trec_eval -J and ir_measures do."""
+    # 1, 0; then 1, 0 of two documents
+    assert value("P(judged_only=true)@2", (-1, 1, 0)) == 1 / 2
+    assert value("P(judged_only=true)", (-1, 1, 0)) == 1 / 2
