@@ -92,7 +92,8 @@ def _hold(
     text = bound_text(evaluation, parsed, bound, parts) if failed else None
     detail = None
     if wants_detail():
-        from pytest_rankcheck.reports.finding_detail import bound_detail, measurement_finding
+        from pytest_rankcheck.reports.gate_detail import bound_detail
+        from pytest_rankcheck.reports.measurement_detail import measurement_finding
 
         measurement = measurement_finding(evaluation, None, [parsed])
         enter_measurement(measurement)

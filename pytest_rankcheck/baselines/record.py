@@ -16,7 +16,6 @@ from pytest_rankcheck.baselines.record_contents import (
     RecordedMetric,
     RecordedQuery,
     as_decimal,
-    rounded,
 )
 from pytest_rankcheck.baselines.record_reader import contents_from_text
 from pytest_rankcheck.comparison.compared_values import ComparedValues, as_recorded
@@ -25,7 +24,6 @@ from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["Record"]
 
@@ -91,20 +89,7 @@ class Record(RecordContents):
         """
         gated_names = sorted({str(metric) for metric in gated})
         names = [*gated_names, *sorted({str(metric) for metric in watched} - {*gated_names})]
-        columns = [_plain(evaluation.values(name)) for name in names]
         gated_by = sorted(set(attributes))
-        members = _members(evaluation, gated_by) if evaluation.unit == "session" else {}
-        weights = evaluation.weights
-        queries = {
-            query_id: RecordedQuery(
-                fingerprint=evaluation.query_fingerprints[query_id],
-                values={name: column[place] for name, column in zip(names, columns, strict=True)},
-                top=tuple(evaluation.ranking(query_id)[:kept_depth]),
-                weight=None if weights is None else float(weights[place]),
-                slices=members.get(place, {}),
-            )
-            for place, query_id in enumerate(evaluation.query_ids)
-        }
         golden = evaluation.golden
         return cls(
             golden_name=golden.name,
@@ -117,7 +102,7 @@ class Record(RecordContents):
                 name: _kept(Metric.parse(name), name in gated_names, evaluation, before)
                 for name in names
             },
-            queries=dict(sorted(queries.items())),
+            queries=_recorded_queries(evaluation, names, gated_by, kept_depth),
             approvals=approvals,
             slices={
                 attribute: {value: len(ids) for value, ids in golden.slices(attribute).items()}
@@ -187,11 +172,31 @@ class Record(RecordContents):
         return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
 
 
+def _recorded_queries(
+    evaluation: Evaluation, names: Sequence[str], attributes: Sequence[str], kept_depth: int
+) -> Mapping[str, RecordedQuery]:
+    """Return what to keep of each query, sorted: values of metrics, and the top of its ranking."""
+    columns = [list(map(as_decimal, evaluation.values(name).tolist())) for name in names]
+    members = _members(evaluation, attributes) if evaluation.unit == "session" else {}
+    weights = evaluation.weights
+    queries = {
+        query_id: RecordedQuery(
+            fingerprint=evaluation.query_fingerprints[query_id],
+            values={name: column[place] for name, column in zip(names, columns, strict=True)},
+            top=tuple(evaluation.ranking(query_id)[:kept_depth]),
+            weight=None if weights is None else float(weights[place]),
+            slices=members.get(place, {}),
+        )
+        for place, query_id in enumerate(evaluation.query_ids)
+    }
+    return dict(sorted(queries.items()))
+
+
 def _kept(
     metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None
 ) -> RecordedMetric:
     """Return what to keep of a metric: its noise, and the best mean, which no update forgets."""
-    mean = rounded(metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights))
+    mean = _as_read(metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights))
     noise = as_decimal(evaluation.noise(metric))
     if before is None or str(metric) not in before.metrics:
         return RecordedMetric(gated, mean, noise)
@@ -204,7 +209,7 @@ def _kept(
     gain = comparison.values(metric).gain
     below = max(0.0, before.below_best(metric) - (0.0 if math.isnan(gain) else gain))
     best = mean + below if metric.higher_is_better else mean - below
-    return RecordedMetric(gated, rounded(best), noise)
+    return RecordedMetric(gated, _as_read(best), noise)
 
 
 def _members(
@@ -220,6 +225,7 @@ def _members(
     return members
 
 
-def _plain(values: FloatArray) -> list[float | None]:
-    """Return values as a file has them: six decimals, None for NaN."""
-    return [as_decimal(value) for value in values.tolist()]
+def _as_read(value: float) -> float:
+    """Return a value as it comes back from a file."""
+    decimal = as_decimal(value)
+    return math.nan if decimal is None else decimal

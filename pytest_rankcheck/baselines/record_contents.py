@@ -29,7 +29,6 @@ __all__ = [
     "RecordedQuery",
     "as_decimal",
     "digest_of",
-    "rounded",
 ]
 
 FORMAT_NAME = "pytest-rankcheck baseline"
@@ -140,11 +139,6 @@ def digest_of(entry: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 
-def rounded(value: float) -> float:
-    """Return a value as it comes back from a file."""
-    return math.nan if math.isnan(value) else round(value, _DECIMALS) + 0.0
-
-
 def as_decimal(value: float) -> float | None:
     """Return a value as a file has it: six decimals, None for NaN."""
-    return None if math.isnan(value) else rounded(value)
+    return None if math.isnan(value) else round(value, _DECIMALS) + 0.0  # no negative zero

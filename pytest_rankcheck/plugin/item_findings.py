@@ -36,8 +36,8 @@ def settle(baseline: Baseline, ledger: Ledger) -> None:
     """
     __tracebackhide__ = True
     from pytest_rankcheck.baselines.update_actions import Action
+    from pytest_rankcheck.reports.text.baseline_notes import baseline_findings
     from pytest_rankcheck.reports.text.blocked_text import refused_text
-    from pytest_rankcheck.reports.text.summary_notes import baseline_findings
 
     settlement = baseline.write_or_keep()
     if settlement is None:
@@ -73,11 +73,11 @@ def _of_baseline(item: pytest.Item) -> Iterator[ReportedFinding]:
     """Yield the recorded metrics that are not gated, and the plan if it is requested."""
     if BASELINE not in item.stash:
         return
-    from pytest_rankcheck.reports.text.summary_notes import watched_findings
+    from pytest_rankcheck.reports.text.baseline_notes import watched_findings
 
     yield from watched_findings(item.stash[BASELINE])
     if item.config.stash[CONFIG].plan:
-        from pytest_rankcheck.reports.text.plan_text import plan_notes
+        from pytest_rankcheck.reports.text.baseline_notes import plan_notes
 
         yield from plan_notes(item.stash[BASELINE])
 
@@ -92,7 +92,7 @@ def _of_evaluation(
     shown = item.config.stash[SHOWN]
     if evaluation.repeats:
         from pytest_rankcheck.reports.findings import MetricFinding
-        from pytest_rankcheck.reports.text.summary_notes import noise_notes
+        from pytest_rankcheck.reports.text.measurement_notes import noise_notes
 
         measured = dict.fromkeys(
             finding.metric for finding in ledger if isinstance(finding, MetricFinding)
@@ -103,7 +103,7 @@ def _of_evaluation(
     shown[id(evaluation)] = evaluation
     from pytest_rankcheck.metrics.metric_names import Metric
     from pytest_rankcheck.reports.findings import MetricFinding
-    from pytest_rankcheck.reports.text.summary_notes import evaluation_notes, timing_notes
+    from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes, timing_notes
 
     for metric in map(Metric.parse, item.config.stash[CONFIG].metrics):
         if evaluation.fits(metric):
@@ -133,9 +133,9 @@ def _for_reports(
 ) -> Iterator[ReportedFinding]:
     """Yield what reports show besides the gates of a test: configured metrics, what to judge."""
     from pytest_rankcheck.metrics.metric_names import Metric
-    from pytest_rankcheck.reports.finding_detail import measurement_finding
     from pytest_rankcheck.reports.findings import GateFinding
     from pytest_rankcheck.reports.judging_list import to_judge
+    from pytest_rankcheck.reports.measurement_detail import measurement_finding
     from pytest_rankcheck.reports.measurement_findings import JudgingFinding
 
     chosen = item.config.stash[CONFIG]

@@ -33,29 +33,8 @@ def plot_comparison(comparison: Comparison, metric: MetricLike, kind: PlotKind =
     import pandas as pd
 
     parsed = Metric.parse(metric)
-    pairs = comparison.values(parsed)
-    golden = comparison.evaluation.golden
-    rows = [
-        {
-            "query": quoted(query_id),
-            "text": quoted(golden.query(query_id).text or ""),
-            "before": before,
-            "now": now,
-            "change": now - before,
-            "kind": "worse" if gain < 0 else "better" if gain > 0 else "equal",
-        }
-        for query_id, before, now, gain in zip(
-            pairs.query_ids,
-            pairs.before.tolist(),
-            pairs.after.tolist(),
-            pairs.gains.tolist(),
-            strict=True,
-        )
-    ]
-    rows.sort(key=lambda row: float(str(row["change"])))
-    for place, row in enumerate(rows):
-        row["place"] = place
-    base = alt.Chart(pd.DataFrame(rows)).properties(title=str(parsed))
+    rows = pd.DataFrame(_rows(comparison, parsed))
+    base = alt.Chart(rows).properties(title=str(parsed))
     scale = alt.Scale(domain=["worse", "equal", "better"], range=["#b42318", "#8a94a0", "#176f2c"])
     colour = alt.Color("kind:N", scale=scale)
     tooltip = ["query:N", "text:N", "before:Q", "now:Q"]
@@ -71,3 +50,23 @@ def plot_comparison(comparison: Comparison, metric: MetricLike, kind: PlotKind =
     raise ConfigurationError(
         f"kind={quoted(kind)} is invalid; it must be bars, scatter or histogram"
     )
+
+
+def _rows(comparison: Comparison, metric: Metric) -> list[dict[str, object]]:
+    """Return what a chart shows of each query, by the change of its value."""
+    pairs = comparison.values(metric)
+    golden = comparison.evaluation.golden
+    columns = (pairs.before.tolist(), pairs.after.tolist(), pairs.gains.tolist())
+    rows = [
+        {
+            "query": quoted(query_id),
+            "text": quoted(golden.query(query_id).text or ""),
+            "before": before,
+            "now": now,
+            "change": now - before,
+            "kind": "worse" if gain < 0 else "better" if gain > 0 else "equal",
+        }
+        for query_id, before, now, gain in zip(pairs.query_ids, *columns, strict=True)
+    ]
+    rows.sort(key=lambda row: float(str(row["change"])))
+    return [{**row, "place": place} for place, row in enumerate(rows)]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from pytest_rankcheck.reports.finding_detail import rounded
 from pytest_rankcheck.reports.findings import GateDetail, GateFinding, Note, ReportedFinding
+from pytest_rankcheck.reports.measurement_detail import rounded
 from pytest_rankcheck.reports.measurement_findings import (
     DocumentToJudge,
     JudgingFinding,

@@ -1,0 +1,181 @@
+"""Findings about a baseline after its test: verdicts to look at, and what became of the file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.metric_check import Check, dropped_slices, slice_changes
+from pytest_rankcheck.baselines.update_actions import Action
+from pytest_rankcheck.comparison.query_planning import Plan, plan_of, spread_of
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.reports.findings import (
+    BaselineFinding,
+    MeanChange,
+    MetricFinding,
+    Note,
+    ReportedFinding,
+    Topic,
+)
+from pytest_rankcheck.reports.text.blocked_text import regression_text
+from pytest_rankcheck.reports.text.evidence_text import evidence_lines, tie_lines
+
+__all__ = ["baseline_findings", "plan_notes", "watched_findings"]
+
+_FLOORS = 3
+"""A sensible tolerance, in standard deviations from run to run."""
+_MARGINS = (0.005, 0.01, 0.02, 0.05)
+
+
+def baseline_findings(baseline: Baseline, action: Action) -> Iterator[ReportedFinding]:
+    """Yield what must be known of the verdicts on a baseline, and what became of it."""
+    if baseline.mode.inconclusive == "warn":
+        yield from _inconclusive_notes(baseline)
+    yield from _slice_notes(baseline)
+    yield from _noise_floor_notes(baseline)
+    yield from _tie_notes(baseline)
+    if baseline.mode.suspicious == "warn":
+        yield from _suspicion_notes(baseline)
+    yield _baseline_finding(baseline, action)
+
+
+def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
+    """Yield the metrics that a baseline records without gating them."""
+    for pairs in baseline.watched():
+        yield MetricFinding(
+            golden_set=baseline.golden_name,
+            metric=str(pairs.metric),
+            baseline=pairs.mean_before,
+            now=pairs.mean_after,
+            best=baseline.record.best_for(pairs) if baseline.record else None,
+        )
+
+
+def plan_notes(baseline: Baseline) -> Iterator[Note]:
+    """Yield, for each gated metric, how many queries detect falls of several sizes."""
+    evaluation = baseline.evaluation
+    if evaluation is None:
+        return
+    for check in baseline.checks:
+        pairs = check.verdict.overall.pairs if check.verdict else None
+        spread = spread_of(evaluation.values(check.metric), pairs.gains if pairs else None)
+        queries = plural(spread.queries, "query", "queries")
+        about = (
+            f"golden set '{quoted(baseline.golden_name)}' ({queries}), {check.metric}: standard "
+            f"deviation {spread.deviation:.4f}, {spread.source}"
+        )
+        yield Note(Topic.PLAN, about)
+        if not spread.deviation > 0:
+            continue
+        margin = check.verdict.margin if check.verdict else None
+        margins = (margin / 2, margin, 2 * margin) if margin else _MARGINS
+        for line in _plan_rows(plan_of(check.metric, spread, margins)):
+            yield Note(Topic.PLAN, f"  {check.metric}: {line}")
+
+
+def _baseline_finding(baseline: Baseline, action: Action) -> BaselineFinding:
+    checks, ranking_checks, record = baseline.checks, baseline.ranking_checks, baseline.record
+    better = any(check.verdict and check.verdict.outcome is Outcome.BETTER for check in checks)
+    gated = {str(check.metric) for check in checks}
+    return BaselineFinding(
+        test=baseline.test_id,
+        file=baseline.shown_path,
+        golden_set=baseline.golden_name,
+        action=action,
+        can_be_raised=better and not any(check.fell for check in checks),
+        means=tuple(_mean_changes(baseline, baseline.evaluation)) if baseline.evaluation else (),
+        changed_rankings=max((check.changed for check in ranking_checks), default=None),
+        has_record=record is not None,
+        reason=baseline.mode.approval,
+        no_longer_gated=tuple(
+            name for name in (record.gated if record else ()) if name not in gated
+        ),
+    )
+
+
+def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanChange]:
+    """Yield the means of each gated metric; the first check of a metric counts."""
+    checks: dict[Metric, Check] = {}
+    for check in baseline.checks:
+        checks.setdefault(check.metric, check)
+    for metric, check in checks.items():
+        if check.verdict is None:
+            yield MeanChange(str(metric), None, evaluation.mean(metric))
+        else:
+            pairs = check.verdict.overall.pairs
+            yield MeanChange(str(metric), pairs.mean_before, pairs.mean_after)
+
+
+def _inconclusive_notes(baseline: Baseline) -> Iterator[Note]:
+    for check in baseline.checks:
+        if check.verdict is None or not check.verdict.inconclusive or check.comparison is None:
+            continue
+        headline = regression_text(check.verdict, check.comparison).partition("\n")[0]
+        evidence = evidence_lines(check.verdict, check.verdict.overall.pairs)
+        text = "; ".join((headline, *(line.strip() for line in evidence)))
+        yield Note(Topic.INCONCLUSIVE, f"{quoted(baseline.test_id, 200)}: {text}")
+
+
+def _slice_notes(baseline: Baseline) -> Iterator[Note]:
+    """Yield which slices appeared or vanished, and which configured ones do not exist."""
+    golden = baseline.evaluation.golden if baseline.evaluation else None
+    if golden is not None:
+        texts = [text for check in baseline.checks for text in slice_changes(check, golden)]
+        for text in dict.fromkeys([*texts, *dropped_slices(baseline.checks)]):
+            yield Note(Topic.SLICES, f"{quoted(baseline.test_id, 200)}: {text}")
+    for attribute in baseline.absent_slices:
+        yield Note(
+            Topic.SLICES,
+            f"golden set '{quoted(baseline.golden_name)}' has no attribute "
+            f"'{quoted(attribute)}', which rankcheck_slices names",
+        )
+
+
+def _noise_floor_notes(baseline: Baseline) -> Iterator[Note]:
+    """Yield the fixed tolerances that are smaller than the noise of the metric."""
+    for verdict in (check.verdict for check in baseline.checks if check.verdict):
+        overall = verdict.overall
+        noise = overall.pairs.noise
+        if math.isnan(overall.p) and noise > overall.allowed:
+            yield Note(
+                Topic.NOISE_FLOOR,
+                f"{quoted(baseline.test_id, 200)}: {verdict.metric} may fall by "
+                f"{overall.allowed:.4f}, but varies by {noise:.4f} (standard deviation) from run "
+                f"to run; use abs={_rounded_up(_FLOORS * noise)} or Gate.tolerance(noise="
+                f"{_FLOORS})",
+            )
+
+
+def _tie_notes(baseline: Baseline) -> Iterator[Note]:
+    """Yield the verdicts that depend on the order of tied scores."""
+    for verdict in (check.verdict for check in baseline.checks if check.verdict):
+        if verdict.ties and verdict.ties.decides:
+            for line in tie_lines(verdict):
+                note = f"{quoted(baseline.test_id, 200)}: {line.strip()}"
+                yield Note(Topic.TIES, note)
+
+
+def _suspicion_notes(baseline: Baseline) -> Iterator[Note]:
+    """Yield the improvements that look like a leak."""
+    for check in baseline.checks:
+        for text in check.suspicions:
+            yield Note(Topic.SUSPICIOUS, f"{quoted(baseline.test_id, 200)}: {text}")
+
+
+def _rounded_up(value: float) -> str:
+    """Return ``value`` rounded up to one significant digit."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return f"{math.ceil(value / unit - 1e-9) * unit:.10g}"
+
+
+def _plan_rows(plan: Plan) -> Iterator[str]:
+    """Yield one line for each margin."""
+    for margin, row in zip(plan.margins, plan.queries, strict=True):
+        counts = ", ".join(
+            f"{count:,} for {power:.0%}" for count, power in zip(row, plan.powers, strict=True)
+        )
+        yield f"a fall of {margin:g}: {counts}"

@@ -1,0 +1,115 @@
+"""Notes on what was measured: weights, missing queries, the time and the noise of a ranker."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.gate import MIN_QUERIES
+from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.text.wording import duration, number_text
+
+__all__ = ["evaluation_notes", "noise_notes", "timing_notes"]
+
+_TINY = 0.1
+"""An effective sample size below this share of the queries causes a warning."""
+_SLOWEST = 3
+_HOPELESS = ("no-judgment", "only-expectations", "no-relevant")
+"""Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
+
+
+def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
+    """Yield what a reader of the means must know about the golden set and the run."""
+    name = quoted(evaluation.golden.name)
+    if evaluation.unit == "session":
+        for text in evaluation.notes:
+            yield Note(Topic.MEASURED, f"session log '{name}': {text}")
+        return
+    yield from _weight_notes(evaluation)
+    for finding in evaluation.golden.lint(rules=_HOPELESS):
+        yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
+    if evaluation.missing:
+        count = plural(len(evaluation.missing), "judged query is", "judged queries are")
+        yield Note(
+            Topic.MEASURED,
+            f"golden set '{name}': {count} not in the run and counted as empty rankings: "
+            f"{listed(evaluation.missing)}",
+        )
+    if evaluation.extra:
+        count = plural(len(evaluation.extra), "query", "queries")
+        verbs = ("has", "was") if len(evaluation.extra) == 1 else ("have", "were")
+        yield Note(
+            Topic.MEASURED,
+            f"golden set '{name}': {count} of the run {verbs[0]} no judgments and {verbs[1]} "
+            f"not measured: {listed(evaluation.extra)}",
+        )
+
+
+def _weight_notes(evaluation: Evaluation) -> Iterator[Note]:
+    """Yield the effective sample size, if queries have different weights."""
+    golden = evaluation.golden
+    if golden.weights is None:
+        return
+    size = golden.effective_size
+    queries = plural(len(golden), "weighted query", "weighted queries")
+    warning = ""
+    if size < MIN_QUERIES or size < _TINY * len(golden):
+        warning = (
+            ", too small for a reliable mean: few selections carry most of the weight; replay a "
+            "longer log, or clip more"
+        )
+    text = f"the effective sample size of {queries} is {size:,.1f}{warning}"
+    yield Note(Topic.MEASURED, f"golden set '{quoted(golden.name)}': {text}")
+
+
+def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
+    """Yield how long the ranker took for a query, if it ran in this test session."""
+    seconds = evaluation.run.seconds if evaluation.run else {}
+    times = sorted(value for value in seconds.values() if not math.isnan(value))
+    if not times:
+        return
+    slowest = sorted(seconds, key=lambda query_id: -seconds[query_id])[:_SLOWEST]
+    slowest_text = ", ".join(
+        f"{quoted(query_id, 40)} {duration(seconds[query_id])}" for query_id in slowest
+    )
+    middle, late = (duration(_quantile(times, share)) for share in (0.5, 0.95))
+    yield Note(
+        Topic.TIMING,
+        f"golden set '{quoted(evaluation.golden.name)}': p50 {middle}, p95 {late}; "
+        f"slowest {slowest_text}",
+    )
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the smallest time that this share of the queries does not exceed."""
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def noise_notes(evaluation: Evaluation, metrics: Iterable[str]) -> Iterator[Note]:
+    """Yield how much metrics vary from run to run, and which rankings changed."""
+    if not evaluation.repeats:
+        return
+    runs = 1 + len(evaluation.repeats)
+    name = quoted(evaluation.golden.name)
+    changed = evaluation.unstable
+    if not changed:
+        yield Note(Topic.REPEATS, f"golden set '{name}': all rankings are the same", str(runs))
+        return
+    of = plural(len(evaluation.query_ids), "query", "queries")
+    yield Note(
+        Topic.REPEATS,
+        f"golden set '{name}': the ranker is not deterministic: {len(changed):,} of {of} "
+        f"{'is' if len(changed) == 1 else 'are'} ranked differently ({listed(changed)})",
+        str(runs),
+    )
+    for metric in metrics:
+        means = [repeat.mean(metric) for repeat in (evaluation, *evaluation.repeats)]
+        yield Note(
+            Topic.REPEATS,
+            f"golden set '{name}': {metric} has a standard deviation of "
+            f"{number_text(evaluation.noise(metric), 6)}, from {number_text(min(means))} to "
+            f"{number_text(max(means))}",
+            str(runs),
+        )
