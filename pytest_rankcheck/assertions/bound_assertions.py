@@ -72,20 +72,7 @@ def _hold(
     """Fail unless all queries, and every slice that is large enough, are within the bound."""
     __tracebackhide__ = True
     parsed = Metric.parse(metric)
-    if isinstance(bound.limit, bool) or not math.isfinite(bound.limit):
-        raise ConfigurationError(
-            f"{parsed}: the bound is {quoted(bound.limit)}, not a finite number"
-        )
-    low, high = parsed.definition.range
-    if bound.limit > high if bound.is_floor else bound.limit < low:
-        raise ConfigurationError(
-            f"{parsed} is from {low:g} to {high:g}: it is never {bound.words}; give a bound "
-            "that a ranker can hold to"
-        )
-    if bound.confidence is not None and not 0.5 <= bound.confidence < 1:
-        raise ConfigurationError(
-            f"confidence={quoted(bound.confidence)} is invalid; give at least 0.5 and less than 1"
-        )
+    _refuse_bound(bound, parsed)
     evaluation.refuse_no_value(parsed)
     parts = list(_bounded(evaluation, parsed, bound, by, min_queries))
     failed = any(part.gated and not part.holds for part in parts)
@@ -110,6 +97,28 @@ def _hold(
     )
     if text is not None:
         raise AssertionError(text)
+
+
+def _refuse_bound(bound: Bound, metric: Metric) -> None:
+    """Refuse a bound that is not a number, or that no ranker can hold to.
+
+    Raises:
+        ConfigurationError: naming the metric and the bound.
+    """
+    if isinstance(bound.limit, bool) or not math.isfinite(bound.limit):
+        raise ConfigurationError(
+            f"{metric}: the bound is {quoted(bound.limit)}, not a finite number"
+        )
+    low, high = metric.definition.range
+    if bound.limit > high if bound.is_floor else bound.limit < low:
+        raise ConfigurationError(
+            f"{metric} ranges from {low:g} to {high:g}, so it is never {bound.words}; give a bound "
+            "that a ranker can hold to"
+        )
+    if bound.confidence is not None and not 0.5 <= bound.confidence < 1:
+        raise ConfigurationError(
+            f"confidence={quoted(bound.confidence)} is invalid; give at least 0.5 and less than 1"
+        )
 
 
 def _bounded(

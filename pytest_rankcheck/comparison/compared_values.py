@@ -163,16 +163,16 @@ class Paired(ComparedValues):
 
     def counted(self) -> Paired:
         """Return only the queries with a value on both sides."""
-        both = ~(np.isnan(self.before) | np.isnan(self.after))
-        if both.all():
+        has_both = ~(np.isnan(self.before) | np.isnan(self.after))
+        if has_both.all():
             return self
         return replace(
             self,
-            query_ids=tuple(compress(self.query_ids, both)),
-            before=self.before[both],
-            after=self.after[both],
-            weights=None if self.weights is None else self.weights[both],
-            clusters=None if self.clusters is None else self.clusters[both],
+            query_ids=tuple(compress(self.query_ids, has_both)),
+            before=self.before[has_both],
+            after=self.after[has_both],
+            weights=None if self.weights is None else self.weights[has_both],
+            clusters=None if self.clusters is None else self.clusters[has_both],
         )
 
     def at(self, places: Sequence[int]) -> Paired:
@@ -217,8 +217,8 @@ class Unpaired(ComparedValues):
     @property
     def is_same(self) -> bool:
         """Whether all values of both samples are the same."""
-        both = np.concatenate((self.before, self.after))
-        return not both.size or float(np.ptp(both)) <= SLACK
+        samples = np.concatenate((self.before, self.after))
+        return not samples.size or float(np.ptp(samples)) <= SLACK
 
     @property
     def differences(self) -> TwoSamples:

@@ -106,12 +106,12 @@ class Resolutions:
 
         What a metric adds to the others is the rest, 1 - tau.
         """
-        others = self.tau[place].copy()
-        others[place] = np.nan
-        if np.isnan(others).all():
+        taus = self.tau[place].copy()
+        taus[place] = np.nan
+        if np.isnan(taus).all():
             return None
-        nearest = int(np.nanargmax(others))
-        return self.metrics[nearest], float(others[nearest])
+        nearest = int(np.nanargmax(taus))
+        return self.metrics[nearest], float(taus[nearest])
 
     @property
     def recommendation(self) -> Sequence[str]:
@@ -142,8 +142,8 @@ def _agreement(metrics: Sequence[Metric], values: Sequence[FloatArray]) -> Float
     tau = np.full((len(metrics), len(metrics)), np.nan)
     for row, metric in enumerate(metrics):
         for column in range(row + 1):
-            both = ~(np.isnan(values[row]) | np.isnan(values[column]))
-            pair = values[row][both], values[column][both]
+            in_both = ~(np.isnan(values[row]) | np.isnan(values[column]))
+            pair = values[row][in_both], values[column][in_both]
             if any(side.size < 2 or (side == side[0]).all() for side in pair):
                 continue  # a constant value orders nothing
             same_direction = metric.higher_is_better == metrics[column].higher_is_better
@@ -209,9 +209,9 @@ def _recommended(table: Resolutions) -> Iterator[str]:
 
 def _chosen(table: Resolutions, usable: Sequence[int]) -> Iterator[str]:
     """Yield which metric leads, which is gated beside it, and what the others add."""
-    lead, *others = sorted(usable, key=lambda place: _order(table.resolutions[place]))
+    lead, *rest = sorted(usable, key=lambda place: _order(table.resolutions[place]))
     leading = table.resolutions[lead]
-    most = ", the most of these" if others else ""
+    most = ", the most of these" if rest else ""
     yield (
         f"gate on {leading.metric}: it sees {leading.share_of_telling:.1%} of the swaps of "
         f"documents with different grades{most}"
@@ -222,7 +222,7 @@ def _chosen(table: Resolutions, usable: Sequence[int]) -> Iterator[str]:
     gated = [lead]
     adding = [
         place
-        for place in others
+        for place in rest
         if tau[place] < ALIKE and table.resolutions[place].share_at_an_end < HALF
     ]
     if adding:
@@ -232,13 +232,13 @@ def _chosen(table: Resolutions, usable: Sequence[int]) -> Iterator[str]:
             f"gate on {table.metrics[beside]} beside it: it orders the queries in another way "
             f"(tau {tau[beside]:.2f})"
         )
-    yield from _remaining(table, gated, sorted(set(others) - set(gated)))
+    yield from _remaining(table, gated, sorted(set(rest) - set(gated)))
 
 
-def _remaining(table: Resolutions, gated: Sequence[int], others: Sequence[int]) -> Iterator[str]:
+def _remaining(table: Resolutions, gated: Sequence[int], rest: Sequence[int]) -> Iterator[str]:
     """Yield which metrics add little to those that are gated, and which to watch."""
     watched = []
-    for place in others:
+    for place in rest:
         metric, taus = table.metrics[place], table.tau[place, gated]
         if np.isnan(taus).all():
             yield f"{metric} adds nothing: it does not order the queries"

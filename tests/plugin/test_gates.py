@@ -141,7 +141,7 @@ def test_invalid_baselines_and_gates_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="is not a gate; write it in Python"):
         assert_not_regressed(evaluation, evaluation, "RR", gate="tolerance()")  # type: ignore[arg-type]
     with pytest.raises(
-        ConfigurationError, match=r"RR is from 0 to 1: it is never at least 80.0000"
+        ConfigurationError, match=r"RR ranges from 0 to 1, so it is never at least 80.0000"
     ):
         assert_at_least(evaluation, "RR", 80)
     with pytest.raises(ConfigurationError, match=r"it is never at most -0.1000"):

@@ -48,28 +48,28 @@
   const compared = report.gates.filter((gate) => gate.overall.difference !== undefined && gate.overall.difference !== null);
   if (compared.length) {
     at("gates-figure").hidden = false;
-    const seen = new Map();
+    const counts = new Map();
     draw(at("chart-gates"), "gates", compared.map((gate) => {
-      const name = `${gate.metric}, ${gate.test.split("::").pop()}`, count = (seen.get(name) || 0) + 1;
-      seen.set(name, count);
+      const name = `${gate.metric}, ${gate.test.split("::").pop()}`, count = (counts.get(name) || 0) + 1;
+      counts.set(name, count);
       return interval(gate, gate.overall, count > 1 ? `${name} (${count})` : name);
     }), zero);
   }
   for (const place of document.querySelectorAll("[data-slices]")) {
     const gate = report.gates[Number(place.dataset.slices)];
     const worst = [...gate.slices].sort((a, b) => side(gate) * (a.difference - b.difference));
-    draw(place, "slices", worst.map((one) => interval(gate, one, one.label)), zero);
+    draw(place, "slices", worst.map((part) => interval(gate, part, part.label)), zero);
   }
 
   // --- history ---
   const steps = [];
   for (const gate of report.gates) {
-    for (const one of gate.approvals || []) {
-      const means = one.fall[gate.metric];
+    for (const approval of gate.approvals || []) {
+      const means = approval.fall[gate.metric];
       if (!means) continue;
       const metric = `${gate.metric} · ${gate.golden_set}`;
-      steps.push({ date: one.date, metric, mean: means.from, reason: "before" });
-      steps.push({ date: one.date, metric, mean: means.to, reason: one.reason });
+      steps.push({ date: approval.date, metric, mean: means.from, reason: "before" });
+      steps.push({ date: approval.date, metric, mean: means.to, reason: approval.reason });
     }
     if ((gate.approvals || []).length && gate.now !== null) {
       steps.push({ date: report.created, metric: `${gate.metric} · ${gate.golden_set}`, mean: gate.now, reason: "now" });
@@ -83,8 +83,8 @@
   function options(select, pairs) {
     select.replaceChildren(...pairs.map(([value, text]) => element("option", { value }, text)));
   }
-  report.measurements.forEach((one, place) => { one.place = place; });
-  options(at("measurement"), report.measurements.map((one) => [String(one.place), `${one.golden_set.name} (${one.queries.length} ${one.unit}${one.queries.some((q) => q.before) ? "" : ", no baseline"})`]));
+  report.measurements.forEach((measurement, place) => { measurement.place = place; });
+  options(at("measurement"), report.measurements.map((measurement) => [String(measurement.place), `${measurement.golden_set.name} (${measurement.queries.length} ${measurement.unit}${measurement.queries.some((q) => q.before) ? "" : ", no baseline"})`]));
 
   function chooseMeasurement() {
     state.measurement = report.measurements[Number(at("measurement").value || 0)];
@@ -95,8 +95,8 @@
     const values = new Map();
     for (const query of state.measurement.queries) {
       for (const [name, value] of Object.entries(query.attributes)) {
-        for (const one of Array.isArray(value) ? value : [value]) {
-          const label = `${name}=${one}`;
+        for (const item of Array.isArray(value) ? value : [value]) {
+          const label = `${name}=${item}`;
           values.set(label, (values.get(label) || 0) + 1);
         }
       }
@@ -144,18 +144,18 @@
     const words = at("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const kind = at("kind").value, attribute = at("attribute").value;
     const has = (query) => Object.entries(query.attributes).some(([name, value]) =>
-      (Array.isArray(value) ? value : [value]).some((one) => `${name}=${one}` === attribute));
-    const found = state.measurement.queries.filter((query) =>
+      (Array.isArray(value) ? value : [value]).some((item) => `${name}=${item}` === attribute));
+    const matching = state.measurement.queries.filter((query) =>
       (!kind || query.kind === kind) && (!attribute || has(query)) &&
       words.every((word) => query.haystack.includes(word)));
     const [, , value] = columns.find(([key]) => key === state.sort);
     const direction = state.ascending ? 1 : -1;
-    found.sort((one, other) => {
-      const a = value(one), b = value(other);
+    matching.sort((left, right) => {
+      const a = value(left), b = value(right);
       if (a === null || b === null) return (a === null) - (b === null);
       return direction * (typeof a === "number" ? a - b : String(a).localeCompare(String(b)));
     });
-    state.found = found; state.shown = PAGE;
+    state.matching = matching; state.shown = PAGE;
     for (const head of at("head").children) {
       if (head.dataset.key === state.sort) head.setAttribute("aria-sort", state.ascending ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
@@ -164,11 +164,11 @@
   }
 
   function rows() {
-    const shown = state.found.slice(0, state.shown), counts = { worse: 0, better: 0, same: 0, new: 0 };
-    for (const query of state.found) counts[query.kind] += 1;
-    at("count").textContent = `${state.found.length} of ${state.measurement.queries.length} ${state.measurement.unit}: ${counts.worse} worse, ${counts.better} better, ${counts.same} equal` + (counts.new ? `, ${counts.new} not compared` : "");
+    const shown = state.matching.slice(0, state.shown), counts = { worse: 0, better: 0, same: 0, new: 0 };
+    for (const query of state.matching) counts[query.kind] += 1;
+    at("count").textContent = `${state.matching.length} of ${state.measurement.queries.length} ${state.measurement.unit}: ${counts.worse} worse, ${counts.better} better, ${counts.same} equal` + (counts.new ? `, ${counts.new} not compared` : "");
     at("rows").replaceChildren(...shown.flatMap((query) => state.open.has(query) ? [row(query), opened(query)] : [row(query)]));
-    at("more").hidden = state.found.length <= state.shown;
+    at("more").hidden = state.matching.length <= state.shown;
   }
 
   function row(query) {
@@ -217,7 +217,7 @@
       const frame = lines.getBoundingClientRect();
       if (!frame.height) return;
       lines.setAttribute("viewBox", `0 0 100 ${frame.height}`);
-      const middle = (item) => { const seen = item.getBoundingClientRect(); return seen.top + seen.height / 2 - frame.top; };
+      const middle = (item) => { const box = item.getBoundingClientRect(); return box.top + box.height / 2 - frame.top; };
       before.forEach((doc, place) => {
         const other = query.now.indexOf(doc);
         if (other < 0) return;
@@ -232,7 +232,7 @@
   }
 
   function picture() {
-    const changed = state.found.filter((query) => query.kind === "worse" || query.kind === "better");
+    const changed = state.matching.filter((query) => query.kind === "worse" || query.kind === "better");
     const described = (query) => ({ query: query.id, text: query.text, before: query.before_value, now: query.now_value, difference: query.change, kind: query.kind });
     draw(at("chart-differences"), "differences", changed.map(({ change }) => ({ difference: change })));
     const ordered = [...changed].sort((a, b) => a.gain - b.gain);
@@ -240,10 +240,10 @@
     draw(at("chart-bars"), "bars", ends.map((query, place) => ({ ...described(query), place })));
     const cells = new Map();
     let low = Infinity, high = -Infinity;
-    for (const query of state.found) {
+    for (const query of state.matching) {
       if (query.change === null) continue;
       low = Math.min(low, query.before_value, query.now_value); high = Math.max(high, query.before_value, query.now_value);
-      const step = state.found.length > 1000 ? 50 : 1e6;
+      const step = state.matching.length > 1000 ? 50 : 1e6;
       const key = `${Math.round(query.before_value * step)} ${Math.round(query.now_value * step)}`;
       const cell = cells.get(key);
       if (cell) cell.queries += 1; else cells.set(key, { ...described(query), queries: 1 });
@@ -259,6 +259,6 @@
   at("measurement").addEventListener("change", chooseMeasurement);
   at("more").addEventListener("click", () => { state.shown += 4 * PAGE; rows(); });
   if (report.measurements.length) chooseMeasurement(); else at("queries").hidden = true;
-  addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
+  addEventListener("beforeprint", () => { for (const details of document.querySelectorAll("details")) details.open = true; });
   document.documentElement.dataset.ready = "true";
 })();

@@ -84,8 +84,8 @@ def _lines(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) ->
         yield from _query_lines(golden, run, query_id, group)
     hidden = sum(len(group) for _, group in queries[_MOST_QUERIES:])
     if hidden:
-        others = plural(len(queries) - _MOST_QUERIES, "query", "queries")
-        yield f"  and {hidden:,} more, of {others}"
+        hidden_queries = plural(len(queries) - _MOST_QUERIES, "query", "queries")
+        yield f"  and {hidden:,} more, of {hidden_queries}"
     fixed = [result for result in failing if result.status is ExpectationStatus.FIXED]
     if fixed:
         yield "  known failures that now hold; remove their known_failure"
@@ -137,9 +137,9 @@ def _note(golden: GoldenSet, result: ExpectationResult) -> str:
     """Return an expectation in one line, with its result and its known failure."""
     expectation = result.expectation
     ranks = f"; {', '.join(_ranks(golden, result))}" if result.ranks else ""
-    known = expectation.known_failure
+    reason = expectation.known_failure
     fixed = ", but it now holds: remove the mark" if result.holds and not result.fails else ""
-    mark = f' (known failure: "{quoted(known, 200)}"{fixed})' if known else ""
+    mark = f' (known failure: "{quoted(reason, 200)}"{fixed})' if reason else ""
     place = golden.place(expectation.query)
     where = f" [{quoted(place, 200)}]" if place else ""
     query = f"{query_in(golden, expectation.query)}{where}"

@@ -78,11 +78,11 @@ def _rule(result: PerturbationResult, directed: DirectionLimits) -> str:
     """Return what must hold for each query, or for the mean."""
     if callable(directed.direction):
         return f"{quoted(name_of(directed.direction))} must hold for every query"
-    what = (
+    subject = (
         f"the mean {result.metric}" if directed.of == "mean" else f"{result.metric} of every query"
     )
     slack = f" by more than {number_text(directed.slack)}" if directed.slack else ""
-    return f"{what} must not become {directed.direction.removeprefix('not_')}{slack}"
+    return f"{subject} must not become {directed.direction.removeprefix('not_')}{slack}"
 
 
 def _named(result: PerturbationResult) -> str:
@@ -131,9 +131,9 @@ def _limit_lines(result: PerturbationResult, limits: InvarianceLimits) -> Iterat
     if limits.min_rbo is not None:
         unlike = _such(result, limits.is_unlike)
         is_same = limits.min_rbo >= 1
-        what = "be the same" if is_same else f"reach RBO {number_text(limits.min_rbo)}"
+        demand = "be the same" if is_same else f"reach RBO {number_text(limits.min_rbo)}"
         count = _count(unlike, result, allowed, _ARE_NOT if is_same else _DO_NOT)
-        yield f"  every ranking must {what}: {count}"
+        yield f"  every ranking must {demand}: {count}"
     if limits.min_mean_rbo is not None:
         state = "it does not" if limits.mean_is_unlike(result) else "it does"
         yield f"  the mean RBO must reach {number_text(limits.min_mean_rbo)}: {state}"
