@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.leak_signs import suspicions
-from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Verdict
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["Check", "State", "check_of", "dropped_slices", "incompatibilities", "slice_changes"]
+__all__ = ["Check", "State", "check_of", "incompatibilities"]
 
 
 class State(StrEnum):
@@ -120,39 +117,6 @@ def check_of(
         verdict,
         attributes=attributes,
         suspicions=suspected,
-    )
-
-
-def slice_changes(check: Check, golden: JudgedQueries) -> tuple[str, ...]:
-    """Return which slices of a gated attribute appeared or vanished since the record."""
-    then = check.record.slices if check.record else {}
-    changes: list[str] = []
-    for attribute in check.attributes:
-        if attribute in then:
-            before, now = then[attribute], golden.slices(attribute)
-            gone = [value for value in before if value not in now]
-            new = [value for value in now if value not in before]
-            changes += [
-                f"the slice {quoted(f'{attribute}={value}')} has vanished "
-                f"({plural(before[value], 'query', 'queries')} in the baseline)"
-                for value in gone
-            ]
-            changes += [
-                f"the slice {quoted(f'{attribute}={value}')} is new "
-                f"({plural(len(now[value]), 'query', 'queries')})"
-                for value in new
-            ]
-    return tuple(changes)
-
-
-def dropped_slices(checks: Sequence[Check]) -> tuple[str, ...]:
-    """Return which attributes no check of the test gates any more, as sentences."""
-    then = checks[0].record.slices if checks and checks[0].record else {}
-    gated = {attribute for check in checks for attribute in check.attributes}
-    return tuple(
-        f"the slices of {quoted(attribute)} are not gated any more"
-        for attribute in then
-        if attribute not in gated
     )
 
 

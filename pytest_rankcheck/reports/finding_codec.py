@@ -15,6 +15,7 @@ from pytest_rankcheck.reports.findings import (
     MetricFinding,
     Note,
     ReportedFinding,
+    SlicesFinding,
 )
 from pytest_rankcheck.reports.measurement_findings import (
     JudgingFinding,
@@ -34,6 +35,7 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
         MetricFinding,
         Note,
         ResolutionFinding,
+        SlicesFinding,
     )
 }
 """Every kind of finding, by the name that is written beside its fields."""

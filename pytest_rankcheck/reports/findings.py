@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.slice_changes import SliceChange
 from pytest_rankcheck.baselines.update_actions import Action
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "MetricFinding",
     "Note",
     "ReportedFinding",
+    "SlicesFinding",
     "TieDetail",
     "Topic",
     "UnjudgedDetail",
@@ -169,6 +171,17 @@ class MeanChange:
     before: float | None
     """None if the baseline does not have the metric, or cannot be compared."""
     now: float
+
+
+@dataclass(frozen=True, slots=True)
+class SlicesFinding(ReportedFinding):
+    """How the slices that a test gates differ from those of its baseline."""
+
+    test: str
+    golden_set: str
+    changes: tuple[SliceChange, ...]
+    absent_attributes: tuple[str, ...]
+    """The attributes in ``rankcheck_slices`` that the golden set does not have."""
 
 
 # --- metrics ---------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluate
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
 from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
 from pytest_rankcheck.reports.findings import (
@@ -19,6 +20,7 @@ from pytest_rankcheck.reports.findings import (
     MetricFinding,
     Note,
     ReportedFinding,
+    SlicesFinding,
     TieDetail,
     Topic,
 )
@@ -66,6 +68,9 @@ FINDINGS_MADE: list[ReportedFinding] = [
         changed_rankings=3,
         reason="why",
         no_longer_gated=("AP",),
+    ),
+    SlicesFinding(
+        "test_it.py::test_it", "web", (SliceChange("locale", SliceState.NEW, "de", 3),), ("tag",)
     ),
     Note(Topic.BRANCH, "text", "about", "failure\nin two lines"),
     Note(Topic.MEASURED, "\x1b[2J \u202e \ud800"),

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 
 from pytest_rankcheck.baselines.baseline import Baseline
-from pytest_rankcheck.baselines.metric_check import Check, dropped_slices, slice_changes
+from pytest_rankcheck.baselines.metric_check import Check
+from pytest_rankcheck.baselines.slice_changes import SliceChange, dropped_slices, slice_changes
 from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.comparison.query_planning import Plan, plan_of, spread_of
 from pytest_rankcheck.errors import plural, quoted
@@ -19,6 +20,7 @@ from pytest_rankcheck.reports.findings import (
     MetricFinding,
     Note,
     ReportedFinding,
+    SlicesFinding,
     Topic,
 )
 from pytest_rankcheck.reports.text.blocked_text import regression_text
@@ -35,7 +37,7 @@ def baseline_findings(baseline: Baseline, action: Action) -> Iterator[ReportedFi
     """Yield what must be known of the verdicts on a baseline, and what became of it."""
     if baseline.mode.inconclusive == "warn":
         yield from _inconclusive_notes(baseline)
-    yield from _slice_notes(baseline)
+    yield from _slices_findings(baseline)
     yield from _noise_floor_notes(baseline)
     yield from _tie_notes(baseline)
     if baseline.mode.suspicious == "warn":
@@ -120,19 +122,18 @@ def _inconclusive_notes(baseline: Baseline) -> Iterator[Note]:
         yield Note(Topic.INCONCLUSIVE, f"{quoted(baseline.test_id, 200)}: {text}")
 
 
-def _slice_notes(baseline: Baseline) -> Iterator[Note]:
+def _slices_findings(baseline: Baseline) -> Iterator[SlicesFinding]:
     """Yield which slices appeared or vanished, and which configured ones do not exist."""
     golden = baseline.evaluation.golden if baseline.evaluation else None
+    checks = baseline.checks
+    changes: list[SliceChange] = []
     if golden is not None:
-        texts = [text for check in baseline.checks for text in slice_changes(check, golden)]
-        for text in dict.fromkeys([*texts, *dropped_slices(baseline.checks)]):
-            yield Note(Topic.SLICES, f"{quoted(baseline.test_id, 200)}: {text}")
-    for attribute in baseline.absent_slices:
-        yield Note(
-            Topic.SLICES,
-            f"golden set '{quoted(baseline.golden_name)}' has no attribute "
-            f"'{quoted(attribute)}', which rankcheck_slices names",
-        )
+        changes += [change for check in checks for change in slice_changes(check, golden)]
+        changes += dropped_slices(checks)
+    absent = tuple(baseline.absent_slices)
+    if changes or absent:
+        unique = tuple(dict.fromkeys(changes))
+        yield SlicesFinding(baseline.test_id, baseline.golden_name, unique, absent)
 
 
 def _noise_floor_notes(baseline: Baseline) -> Iterator[Note]:

@@ -8,13 +8,20 @@ from pathlib import Path
 
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
+from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
 from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.errors import BaselineError, plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import BaselineFinding, Note, ReportedFinding, Topic
+from pytest_rankcheck.reports.findings import (
+    BaselineFinding,
+    Note,
+    ReportedFinding,
+    SlicesFinding,
+    Topic,
+)
 from pytest_rankcheck.reports.text.wording import number_text
 
-__all__ = ["branch_notes", "notes_of"]
+__all__ = ["branch_notes", "notes_of", "slice_change_text"]
 
 
 def notes_of(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
@@ -24,6 +31,8 @@ def notes_of(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
             yield finding
         elif isinstance(finding, BaselineFinding):
             yield from _baseline_notes(finding)
+        elif isinstance(finding, SlicesFinding):
+            yield from _slices_notes(finding)
 
 
 def _baseline_notes(finding: BaselineFinding) -> Iterator[Note]:
@@ -51,6 +60,29 @@ def _mean_changes(finding: BaselineFinding) -> Iterator[str]:
     if finding.changed_rankings is not None:
         rankings = f"{plural(finding.changed_rankings, 'ranking')} changed"
         yield rankings if finding.has_record else "rankings new"
+
+
+def _slices_notes(finding: SlicesFinding) -> Iterator[Note]:
+    for slice_change in finding.changes:
+        text = slice_change_text(slice_change)
+        yield Note(Topic.SLICES, f"{quoted(finding.test, 200)}: {text}")
+    for attribute in finding.absent_attributes:
+        yield Note(
+            Topic.SLICES,
+            f"golden set '{quoted(finding.golden_set)}' has no attribute "
+            f"'{quoted(attribute)}', which rankcheck_slices names",
+        )
+
+
+def slice_change_text(change: SliceChange) -> str:
+    """Return what became of a slice, such as ``the slice locale=de is new (40 queries)``."""
+    if change.state is SliceState.NOT_GATED:
+        return f"the slices of {quoted(change.attribute)} are not gated any more"
+    name = quoted(f"{change.attribute}={change.value}")
+    size = plural(change.queries, "query", "queries")
+    if change.state is SliceState.VANISHED:
+        return f"the slice {name} has vanished ({size} in the baseline)"
+    return f"the slice {name} is new ({size})"
 
 
 def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:

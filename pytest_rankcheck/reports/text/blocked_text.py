@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rankcheck.baselines.metric_check import Check, slice_changes
+from pytest_rankcheck.baselines.metric_check import Check
+from pytest_rankcheck.baselines.slice_changes import slice_changes
 from pytest_rankcheck.baselines.update_policy import Block, Settlement
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.reports.text.baseline_text import slice_change_text
 from pytest_rankcheck.reports.text.regression_text import (
     counts_text,
     labelled,
@@ -195,7 +197,8 @@ def _staleness(check: Check) -> Iterator[str]:
     comparison = check.comparison
     if comparison is None:
         return
-    yield from (f"  {text}" for text in slice_changes(check, comparison.evaluation.golden))
+    for slice_change in slice_changes(check, comparison.evaluation.golden):
+        yield f"  {slice_change_text(slice_change)}"
     if not comparison.is_paired:
         return  # every log has its own sessions
     for kind, query_ids in (
