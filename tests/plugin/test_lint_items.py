@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_read_is_a_failure_without_a_traceback(
         ('rankcheck_golden = "golden/web.qrels"\nrankcheck_grades = ["1"]',
          "*rankcheck_grades: '1' is not of the form name=value, such as 1=4*"),
         ('rankcheck_golden = "golden/web.qrels"\nrankcheck_grades = ["1=x"]',
-         "*rankcheck_grades: 'x', for the code '1', is not a number*"),
+         "*rankcheck_grades: the grade 'x' of code '1' is not a number*"),
     ],
 )  # fmt: skip
 def test_a_wrong_configuration_is_a_usage_error(
