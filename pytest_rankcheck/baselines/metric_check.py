@@ -107,16 +107,14 @@ def check_of(
     # The next log has other sessions; that does not change what is measured on.
     same = not comparison.is_paired or (record.golden_fingerprint == evaluation.golden.fingerprint)
     verdict = gate.decide(comparison, metric, attributes)
-    state = State.COMPARABLE if same else State.STALE
-    suspected = suspicions(comparison, verdict.overall.pairs)
     return Check(
         metric,
-        state,
+        State.COMPARABLE if same else State.STALE,
         record,
         comparison,
         verdict,
         attributes=attributes,
-        suspicions=suspected,
+        suspicions=suspicions(comparison, verdict.overall.pairs),
     )
 
 
