@@ -5,7 +5,6 @@ An error is a ``ValueError`` if the input is invalid: a file, an option, an argu
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 __all__ = [
@@ -89,6 +88,8 @@ def quoted(text: object, limit: int = _LONGEST_QUOTE) -> str:
     cut = raw if len(raw) <= limit else raw[: limit - 3] + "..."
     if cut.isascii() and cut.isprintable():
         return cut
+    import unicodedata  # an extension module, loaded only for unusual characters
+
     return "".join(
         _escaped(char) if unicodedata.category(char) in _HIDDEN_CATEGORIES else char for char in cut
     )

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.gates.gate import MIN_QUERIES, attributes_of
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import GateFinding
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail

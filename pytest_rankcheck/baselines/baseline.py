@@ -31,8 +31,9 @@ from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import attributes_of
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
-from pytest_rankcheck.gates.gate import Gate, attributes_of
+from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 
 __all__ = ["Baseline", "Defaults"]

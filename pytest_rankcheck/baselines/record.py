@@ -18,10 +18,11 @@ from pytest_rankcheck.baselines.record_contents import (
     as_decimal,
 )
 from pytest_rankcheck.baselines.record_reader import contents_from_text
-from pytest_rankcheck.comparison.compared_values import ComparedValues, as_recorded
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_names import Metric
 

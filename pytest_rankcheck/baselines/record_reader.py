@@ -17,9 +17,9 @@ from pytest_rankcheck.baselines.record_contents import (
     RecordedQuery,
     digest_of,
 )
-from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["contents_from_text"]

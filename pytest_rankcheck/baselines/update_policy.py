@@ -13,7 +13,7 @@ from enum import StrEnum
 from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_actions import Action, Mode
-from pytest_rankcheck.comparison.compared_values import SLACK
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Decision, Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbationResult, PerturbedQuery
-from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
 __all__ = ["Direction", "DirectionLimits", "DirectionScope", "InvarianceLimits"]
 

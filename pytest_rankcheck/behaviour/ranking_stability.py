@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
 
-from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.similarity.order_similarity import tau_ap
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
 from pytest_rankcheck.metrics.similarity.top_k_similarity import overlap, top_k_kendall

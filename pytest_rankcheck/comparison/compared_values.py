@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.mean_differences import Differences
@@ -18,13 +19,7 @@ from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall
 from pytest_rankcheck.statistics.two_samples import TwoSamples
 from pytest_rankcheck.statistics.weighted_clusters import contributions, linearised
 
-__all__ = ["SLACK", "ComparedValues", "Paired", "Unpaired", "as_recorded"]
-
-SLACK = 1e-6 * (1 + 1e-6)
-"""Differences up to 1e-6 are rounding: records keep six decimals. The rest allows for the rounding
-of binary fractions: 0.500001 - 0.5 is slightly more than 1e-6."""
-
-_DECIMALS = 6
+__all__ = ["ComparedValues", "Paired", "Unpaired"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,9 +224,3 @@ class Unpaired(ComparedValues):
     def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
         """Return the one-sided p of Welch's t-test; ``test`` is not used."""
         return self.differences.p_of_fall()
-
-
-def as_recorded(values: FloatArray) -> FloatArray:
-    """Return values at the six decimals of a record, so that equal results are equal."""
-    rounded: FloatArray = np.round(values, _DECIMALS) + 0.0  # no negative zero
-    return rounded

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.comparison.compared_values import (
-    ComparedValues,
-    Paired,
-    Unpaired,
-    as_recorded,
-)
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, Unpaired
 from pytest_rankcheck.comparison.document_moves import Move, moves_between
 from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling, label_sensitivity
 from pytest_rankcheck.comparison.measurement import Measured
@@ -22,6 +17,7 @@ from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged, unjudged_between
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.evaluation import USUAL_METRICS, Evaluation, html_table
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.paired_tests import PairedTest
 

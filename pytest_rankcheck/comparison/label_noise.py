@@ -16,11 +16,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues, Paired, as_recorded
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.rejudged_values import can_rejudge
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.recorded_precision import SLACK, as_recorded
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.metrics.metric_names import Metric

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import listed, plural
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
 __all__ = ["suspicions"]
 

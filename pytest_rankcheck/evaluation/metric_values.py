@@ -24,7 +24,10 @@ from pytest_rankcheck.statistics.weighted_clusters import linearised
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MetricValues"]
+__all__ = ["MIN_QUERIES", "MetricValues", "attributes_of"]
+
+MIN_QUERIES = 30
+"""A slice with fewer queries is reported, not gated."""
 
 
 class MetricValues(ABC):
@@ -241,3 +244,10 @@ def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
     else:
         return
     warnings.warn(text, MetricWarning, stacklevel=4)  # where the user's code asks for a mean
+
+
+def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the attributes that ``by`` names: none, one or several."""
+    if by is None:
+        return ()
+    return (by,) if isinstance(by, str) else tuple(by)

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
     GateRule,
     SetOutcome,
@@ -31,10 +33,7 @@ from pytest_rankcheck.statistics.paired_tests import PairedTest
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
 
-__all__ = ["MIN_QUERIES", "Gate", "attributes_of"]
-
-MIN_QUERIES = 30
-"""A slice with fewer queries is reported, not gated."""
+__all__ = ["Gate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,10 +256,3 @@ class Gate:
             if pairs.gains[place] < -(self.max_query_drop + SLACK):
                 before, after = float(pairs.before[place]), float(pairs.after[place])
                 yield QueryDrop(pairs.query_ids[place], before, after)
-
-
-def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the attributes that ``by`` names: none, one or several."""
-    if by is None:
-        return ()
-    return (by,) if isinstance(by, str) else tuple(by)

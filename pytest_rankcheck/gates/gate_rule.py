@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 
-from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import get_args
 
-from pytest_rankcheck.comparison.compared_values import SLACK, ComparedValues
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
     GateRule,
     SetOutcome,

@@ -107,8 +107,8 @@ class Config:
     )
     lint_lines: tuple[str, ...] = option(
         (),
-        "for --rankcheck-lint, one a line: scale=0..3, tolerance=0.02, min_queries=30, spread=0.1, "
-        "or rule=error|warning|ignore",
+        "for --rankcheck-lint, one per line: scale=0..3, tolerance=0.02, min_queries=30, "
+        "spread=0.1, or rule=error|warning|ignore",
         ini="rankcheck_lint",
         ini_type="linelist",
         parse=lines,
@@ -136,7 +136,7 @@ class Config:
     )
     session_reading: Mapping[str, object] = option(
         {},
-        "how session logs are read, one a line: first_rank=0|1, time_unit=s|ms|us|ns, "
+        "how session logs are read, one per line: first_rank=0|1, time_unit=s|ms|us|ns, "
         "attributes=group,locale, lenient=true",
         ini="rankcheck_session_reading",
         ini_type="linelist",
@@ -225,7 +225,7 @@ class Config:
     )
     retry_on: tuple[str, ...] = option(
         (),
-        "errors of the ranker after which to retry, by the names of their classes, one a line",
+        "errors of the ranker after which to retry, by the names of their classes, one per line",
         ini="rankcheck_retry_on",
         ini_type="linelist",
         parse=lines,
@@ -245,7 +245,7 @@ class Config:
 
     metrics: tuple[str, ...] = option(
         (),
-        "metrics to show in the summary and to record in baselines, gated or not, one a line",
+        "metrics to show in the summary and to record in baselines, gated or not, one per line",
         ini="rankcheck_metrics",
         ini_type="linelist",
         parse=lines,
@@ -253,7 +253,7 @@ class Config:
     )
     gate_lines: tuple[str, ...] = option(
         (),
-        "gates of assert_not_regressed where a test gives none, one a line: gate, metric: gate, "
+        "gates of assert_not_regressed where a test gives none, one per line: gate, metric: gate, "
         "set: gate, or set metric: gate; such as noninferior(margin=0.02)",
         ini="rankcheck_gate",
         ini_type="linelist",

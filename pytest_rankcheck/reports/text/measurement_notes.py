@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.gates.gate import MIN_QUERIES
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import duration, number_text
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from pytest_rankcheck.comparison.compared_values import SLACK
 from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
     GateFinding,

@@ -1,0 +1,21 @@
+"""The precision of recorded values: what counts as equal, and rounding to it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+__all__ = ["SLACK", "as_recorded"]
+
+SLACK = 1e-6 * (1 + 1e-6)
+"""Differences up to 1e-6 are rounding: records keep six decimals. The rest allows for the rounding
+of binary fractions: 0.500001 - 0.5 is slightly more than 1e-6."""
+
+_DECIMALS = 6
+
+
+def as_recorded(values: FloatArray) -> FloatArray:
+    """Return values at the six decimals of a record, so that equal results are equal."""
+    rounded: FloatArray = np.round(values, _DECIMALS) + 0.0  # no negative zero
+    return rounded
