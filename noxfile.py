@@ -52,7 +52,8 @@ def oracles(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """Open the HTML report in the Chromium of the system."""
     session.install("-e", ".[browser]")
-    session.run("pytest", "-q", "-m", "browser", "--all-installed", *session.posargs)
+    chosen = session.posargs or ["tests/reports"]
+    session.run("pytest", "-q", "-m", "browser", "--all-installed", *chosen)
 
 
 @nox.session(python="3.12")
