@@ -119,8 +119,8 @@ def spread_of(values: FloatArray, gains: FloatArray | None) -> Spread:
     return Spread(
         own.deviation,
         own.count,
-        "a guess: as much as the values of the queries do, since there are no differences to learn "
-        "from; two versions of one ranker usually differ less",
+        "guessed from how much the values of the queries vary, since there is no other measurement "
+        "to compare with; two versions of one ranker usually differ less",
     )
 
 

@@ -182,7 +182,7 @@ class Formats(Generic[T]):
             raise self._error(f"{path} is a folder; name a file in it")
         number, line = sample.numbered_line
         if not number:
-            raise self._error(f"{path} is empty; {self._kind} has at least one line")
+            raise self._error(f"{path} is empty; a file of {self._kind} needs at least one line")
         described = "\n".join(f"  {entry.name}: {entry.description}" for entry in formats)
         raise self._error(
             f"{path}:{number}: unknown format of {self._kind}: '{quoted(line, 60)}'. "

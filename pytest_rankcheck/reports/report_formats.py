@@ -47,8 +47,9 @@ class ReportFormat(NamedTuple):
         """
         missing = [module for module in self.needs if find_spec(module) is None]
         if missing:
+            verb = "is" if len(missing) == 1 else "are"
             raise ConfigurationError(
-                f"{option} needs {', '.join(missing)}, which is not installed: {self.install}"
+                f"{option} needs {', '.join(missing)}, which {verb} not installed: {self.install}"
             )
 
     def titled(self, report: Report) -> str:

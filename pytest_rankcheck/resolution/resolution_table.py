@@ -271,7 +271,7 @@ def _overlooked(table: Resolutions, usable: Sequence[int]) -> Iterator[str]:
         if place in usable and _overlooks(table, place)
     ]
     if clauses:
-        yield f"overlooks much alone: {'; '.join(clauses)}"
+        yield f"not enough on its own: {'; '.join(clauses)}"
 
 
 def _often_at_ends(table: Resolutions, usable: Sequence[int]) -> Iterator[str]:

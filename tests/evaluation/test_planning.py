@@ -74,7 +74,7 @@ def test_the_spread_is_that_of_the_differences() -> None:
 @pytest.mark.parametrize("other", [None, at(1, 2)])
 def test_without_differences_the_spread_of_the_values_is_used(other: Evaluation | None) -> None:
     table = plan(at(1, 2), "RR", 0.02, other)
-    assert table.attrs["source"].startswith("a guess: as much as the values of the queries do")
+    assert table.attrs["source"].startswith("guessed from how much the values of the queries vary")
     assert table.attrs["deviation"] == pytest.approx(np.std([1, 0.5] * 20, ddof=1))
 
 

@@ -253,7 +253,7 @@ def test_the_recommendation_warns() -> None:
     # RR sees the swap at rank 1, and no other: 1 of 3. nDCG sees 3 of 3.
     assert recommendation(["axbc"], ["RR"], a=1, b=1) == [
         "gate on RR: it sees 33.3% of the swaps of documents with different grades",
-        "overlooks much alone: RR sees 33.3% where nDCG would see 100.0%",
+        "not enough on its own: RR sees 33.3% where nDCG would see 100.0%",
         AT_CEILING,
     ]
     assert recommendation(["xyzab", "xyz", "xyz"], ["RR"], a=1)[1:] == [AT_FLOOR]

@@ -151,7 +151,7 @@ def test_invalid_baselines_and_gates_are_refused() -> None:
 def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None:
     text = text_of(recorded.run("--rankcheck-plan"))
     assert "queries needed to detect a fall (paired t-test, one-sided" in text
-    assert "golden set 'web' (80 queries), RR: standard deviation 0.0000, a guess" in text
+    assert "golden set 'web' (80 queries), RR: standard deviation 0.0000, guessed" in text
     recorded.rank({1: 9, 50: 9})
     text = text_of(recorded.run("--rankcheck-plan"))
     assert "RR: standard deviation 0.1397, the differences of the two rankers" in text
