@@ -22,6 +22,7 @@ from pathlib import Path
 from unicodedata import is_normalized
 
 import pytest
+from _pytest.mark import ParameterSet
 from markdown_it import MarkdownIt
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
@@ -94,8 +95,16 @@ def test_every_guide_shows_code() -> None:
 WITHOUT_CODE = {"docs/README.md", "docs/architecture.md", "docs/api.md"}
 
 
+def slow_if_commands(page: Path) -> ParameterSet:
+    """Return a page; slow, if its commands take seconds and it is not what a newcomer reads first."""
+    has_commands = any(block.language == "console" for block in blocks_of(page))
+    is_first = page.name in ("README.md", "tutorial.md")
+    marks = [pytest.mark.slow] if has_commands and not is_first else []
+    return pytest.param(page, marks=marks, id=page_id(page))
+
+
 @pytest.mark.usefixtures("undisturbed")
-@pytest.mark.parametrize("page", with_code(PAGES), ids=page_id)
+@pytest.mark.parametrize("page", [slow_if_commands(page) for page in with_code(PAGES)])
 def test_the_code_blocks_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

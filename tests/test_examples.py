@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WORSE = ("--rankcheck-ranker", "symbol_search.substring:search")
 
@@ -49,7 +51,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.rglob("baselines/**/*.json")}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")])
 def test_symbol_search_is_green_and_shows_its_quality(
     symbol_search: Path, arguments: tuple[str, ...]
