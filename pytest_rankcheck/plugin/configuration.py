@@ -104,7 +104,9 @@ def _refuse_unknown_names(config: pytest.Config, names: list[str]) -> None:
     configured = getattr(config, "_inicfg", None)
     if configured is None:
         configured = config.inicfg
-    for name in configured:
+    # pytest 8 keeps what -o sets apart from the file.
+    overridden = [text.partition("=")[0] for text in config.option.override_ini or ()]
+    for name in (*configured, *overridden):
         if name.startswith("rankcheck_") and name not in config._parser._inidict:
             nearest = suggestion(name, names) or f"; the names are {', '.join(names)}"
             raise ConfigurationError(f"unknown configuration option '{quoted(name)}'{nearest}")
