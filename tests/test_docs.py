@@ -129,6 +129,13 @@ def test_the_code_blocks_of_a_page_run(
             pytest.fail(f"{block.where}: a block of '{block.language}' that nothing runs")
 
 
+def own_temporary_folder(folder: Path) -> str:
+    """Return where pytest inside pytest keeps its files: another one might clean a shared folder."""
+    temporary = folder.with_name(f"{folder.name}-temporary")
+    temporary.mkdir(exist_ok=True)
+    return str(temporary)
+
+
 def run_console(block: Block, folder: Path) -> None:
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
@@ -151,7 +158,7 @@ def run(command: list[str], folder: Path) -> str:
     done = subprocess.run(
         command,
         cwd=folder,
-        env=environment | {"COLUMNS": "80"},
+        env=environment | {"COLUMNS": "80", "PYTEST_DEBUG_TEMPROOT": own_temporary_folder(folder)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

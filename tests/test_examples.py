@@ -35,9 +35,13 @@ def symbol_search(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str) -> tuple[int, str]:
     """Run pytest in a folder, and return its exit code and what it printed."""
+    # Another pytest that runs at the same time might clean a shared temporary folder.
+    temporary = folder.with_name(f"{folder.name}-temporary")
+    temporary.mkdir(exist_ok=True)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
         cwd=folder,
+        env=os.environ | {"PYTEST_DEBUG_TEMPROOT": str(temporary)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
