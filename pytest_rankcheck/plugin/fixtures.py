@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -15,42 +14,27 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
-from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
-    from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
-    from pytest_rankcheck.gates.configured_gates import ConfiguredGates
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.rankers.run import Run
     from pytest_rankcheck.sessions.session_log import SessionLog
 
-__all__ = [
-    "BASELINE",
-    "RANKER_ORIGINS",
-    "check_golden",
-    "check_metrics",
-    "check_run",
-    "check_sessions",
-    "configured_fixtures",
-    "configured_gates",
-    "configured_ranker",
-    "configured_reference",
-    "configured_run",
-    "evaluated",
-    "loaded_golden",
-]
+__all__ = ["BASELINE", "NAMES", "RANKER_ORIGINS", "configured_fixtures"]
+
+NAMES = ("ranker", "golden_set", "ranking_run", "evaluation", "session_log", "baseline")
+"""The fixtures whose inputs are checked before the first test runs."""
 
 BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
 RANKER_ORIGINS = pytest.StashKey[dict[int, str]]()
 """Where each ranker came from, by its id, in words that all xdist workers share."""
-_REFERENCE = pytest.StashKey["Reference"]()
-_RANKER = pytest.StashKey[object]()
 _RUNS = pytest.StashKey[dict[tuple[int, int], tuple[object, object, "Run"]]]()
 """The runs of this process by ranker and golden set, which are kept so that ids stay theirs."""
 
@@ -90,7 +74,9 @@ def _ranker(pytestconfig: pytest.Config) -> object:
     It comes from ``--rankcheck-ranker`` or ``rankcheck_ranker``; or write your own fixture of this
     name, with session scope.
     """
-    return configured_ranker(pytestconfig)
+    from pytest_rankcheck.plugin import configured_inputs as inputs
+
+    return inputs.configured_ranker(pytestconfig)
 
 
 def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
@@ -101,11 +87,12 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
     this name, with session scope.
     """
     from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.plugin import configured_inputs as inputs
 
     given = getattr(request, "param", None)
     if given is None:
         config = request.config.stash[CONFIG]
-        check_golden(config)
+        inputs.check_golden(config)
         given = config.golden[0]
     if isinstance(given, GoldenSet):
         return given
@@ -114,25 +101,7 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
             f"the parameter of golden_set is {quoted(given)}, not a path or a GoldenSet"
         )
     # A parameter may be relative to the root of the project, wherever pytest was started.
-    return loaded_golden(request.config.stash[CONFIG], request.config.rootpath / given)
-
-
-def loaded_golden(config: Config, path: Path, contradictions: str | None = None) -> GoldenSet:
-    """Return the golden set at ``path``, read as configured.
-
-    Raises:
-        GoldenSetError: it cannot be read.
-    """
-    from pytest_rankcheck.golden.golden_set import GoldenSet
-
-    here = Path.cwd()
-    return GoldenSet.load(
-        path.relative_to(here) if path.is_relative_to(here) else path,  # shorter in messages
-        grades=config.grades,
-        columns=config.columns,
-        split=config.split,
-        contradictions=contradictions or config.contradictions,  # type: ignore[arg-type]
-    )
+    return inputs.loaded_golden(request.config.stash[CONFIG], request.config.rootpath / given)
 
 
 def _run_from_ranker(
@@ -157,46 +126,25 @@ def _run_from_ranker(
 
 def _run_from_file(pytestconfig: pytest.Config) -> Run:
     """The run of the file ``--rankcheck-run``, cut to ``rankcheck_depth``."""
+    from pytest_rankcheck.plugin import configured_inputs as inputs
     from pytest_rankcheck.plugin.ranking_runs import loaded_run
 
     config = pytestconfig.stash[CONFIG]
-    return loaded_run(config, check_run(config))
+    return loaded_run(config, inputs.check_run(config))
 
 
 def _run_from_folder(pytestconfig: pytest.Config, golden_set: GoldenSet) -> Run:
     """The run of ``golden_set`` in the folder ``--rankcheck-run``, cut to ``rankcheck_depth``."""
-    return configured_run(pytestconfig.stash[CONFIG], golden_set)
+    from pytest_rankcheck.plugin import configured_inputs as inputs
 
-
-def configured_run(config: Config, golden: GoldenSet) -> Run:
-    """Return the run of ``--rankcheck-run``, a file or in a folder, cut to the configured depth.
-
-    Raises:
-        ConfigurationError: the run is missing.
-        RunError: it cannot be read.
-    """
-    from pytest_rankcheck.plugin.ranking_runs import loaded_run, saved_run
-
-    path = check_run(config)
-    return loaded_run(config, saved_run(path, golden.name) if path.is_dir() else path)
+    return inputs.configured_run(pytestconfig.stash[CONFIG], golden_set)
 
 
 def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: GoldenSet) -> Evaluation:
     """The evaluation of ``ranking_run`` on ``golden_set``."""
-    return evaluated(pytestconfig.stash[CONFIG], ranking_run, golden_set)
+    from pytest_rankcheck.plugin import configured_inputs as inputs
 
-
-def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:
-    """Return the evaluation of a run, by the configured conventions.
-
-    Raises:
-        RunError: as `evaluate` does.
-    """
-    from pytest_rankcheck.evaluation.run_evaluation import evaluate
-
-    # A run from the user's own fixture may have been made with other ties and duplicates.
-    chosen = replace(conventions_of(config), ties=run.ties, duplicates=run.duplicates)
-    return evaluate(run, golden, conventions=chosen)
+    return inputs.evaluated(pytestconfig.stash[CONFIG], ranking_run, golden_set)
 
 
 def _session_log(request: pytest.FixtureRequest) -> SessionLog:
@@ -206,12 +154,13 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
     that use it), from an indirect parameter (a path or a SessionLog), or from your own fixture of
     this name, with session scope.
     """
+    from pytest_rankcheck.plugin import configured_inputs as inputs
     from pytest_rankcheck.sessions.session_log import SessionLog
 
     config = request.config.stash[CONFIG]
     given = getattr(request, "param", None)
     if given is None:
-        check_sessions(config)
+        inputs.check_sessions(config)
         given = config.sessions[0]
     if isinstance(given, SessionLog):
         return given
@@ -237,6 +186,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
     from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
     from pytest_rankcheck.baselines.update_actions import Mode
+    from pytest_rankcheck.plugin import configured_inputs as inputs
 
     item, chosen = request.node, request.config.stash[CONFIG]
     mode = Mode(
@@ -247,9 +197,9 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         suspicious=chosen.suspicious,
         leak_budget=chosen.leak_budget,
     )
-    defaults = Defaults(chosen.metrics, configured_gates(chosen), chosen.slices)
+    defaults = Defaults(chosen.metrics, inputs.configured_gates(chosen), chosen.slices)
     store = SnapshotStore(item, mode)
-    reference = configured_reference(request.config)
+    reference = inputs.configured_reference(request.config)
     made = Baseline(store, _runnable_id(item), mode, defaults, reference, inputs=chosen.inputs)
     item.stash[BASELINE] = made
     return made
@@ -259,133 +209,3 @@ def _runnable_id(item: pytest.Item) -> str:
     """Return the test's id as it can be given to pytest where this session was started."""
     path = os.path.relpath(item.path, item.config.invocation_params.dir)
     return f"{Path(path).as_posix()}::{item.nodeid.partition('::')[2]}"
-
-
-def check_golden(config: Config) -> None:
-    """Refuse a configuration without a golden set, or with one that is not there.
-
-    Raises:
-        ConfigurationError: naming the ways to give one.
-    """
-    if not config.golden:
-        raise ConfigurationError(
-            "no golden set: the fixture golden_set needs one. Set it in the configuration,\n"
-            '    rankcheck_golden = "golden/web.jsonl"\n'
-            "on the command line, with --rankcheck-golden golden/web.jsonl, or as a fixture,\n"
-            '    @pytest.fixture(scope="session")\n'
-            "    def golden_set():\n"
-            '        return GoldenSet.load("golden/web.jsonl")'
-        )
-    for path in config.golden:
-        if not path.exists():
-            raise ConfigurationError(
-                f"golden set: there is no file {path}; correct rankcheck_golden or "
-                "--rankcheck-golden"
-            )
-
-
-def check_sessions(config: Config) -> None:
-    """Refuse a configuration without a session log, or with one that is not there.
-
-    Raises:
-        ConfigurationError: naming the ways to give one.
-    """
-    if not config.sessions:
-        raise ConfigurationError(
-            "no session log: the fixture session_log needs one. Set it in the configuration,\n"
-            '    rankcheck_sessions = "logs/week.jsonl"\n'
-            "on the command line, with --rankcheck-sessions logs/week.jsonl, or as a fixture,\n"
-            '    @pytest.fixture(scope="session")\n'
-            "    def session_log():\n"
-            '        return SessionLog.load("logs/week.jsonl", first_rank=0)'
-        )
-    for path in config.sessions:
-        if not path.exists():
-            raise ConfigurationError(
-                f"session log: there is no file {path}; correct rankcheck_sessions or "
-                "--rankcheck-sessions"
-            )
-
-
-def check_run(config: Config) -> Path:
-    """Return the configured run file.
-
-    Raises:
-        ConfigurationError: it is not there.
-    """
-    if config.run is None or not config.run.exists():
-        raise ConfigurationError(f"--rankcheck-run: there is no file {config.run}")
-    return config.run
-
-
-def configured_reference(config: pytest.Config) -> Reference | None:
-    """Return the commit of ``--rankcheck-baseline-ref``; None without the option.
-
-    Raises:
-        ConfigurationError: there is no such commit.
-    """
-    from pytest_rankcheck.baselines.reference_commit import Reference
-
-    name = config.stash[CONFIG].baseline_ref
-    if name is not None and _REFERENCE not in config.stash:
-        config.stash[_REFERENCE] = Reference.of(name, config.rootpath)
-    return config.stash.get(_REFERENCE, None)
-
-
-def configured_gates(config: Config) -> ConfiguredGates:
-    """Return the gates of ``rankcheck_gate``.
-
-    Raises:
-        ConfigurationError: a line is not a gate.
-    """
-    from pytest_rankcheck.gates.configured_gates import ConfiguredGates
-
-    try:
-        return ConfiguredGates.parse(config.gate_lines)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"rankcheck_gate: {error}") from None
-
-
-def check_metrics(config: Config) -> None:
-    """Refuse ``rankcheck_metrics`` that are no metrics.
-
-    Raises:
-        ConfigurationError: naming the nearest metric.
-    """
-    from pytest_rankcheck.metrics.metric_names import Metric
-
-    for name in config.metrics:
-        try:
-            Metric.parse(name)
-        except MetricError as error:
-            raise ConfigurationError(f"rankcheck_metrics: {error}") from None
-
-
-def configured_ranker(config: pytest.Config) -> object:
-    """Return the configured ranker, which is made once.
-
-    Raises:
-        ConfigurationError: none is configured, or it cannot be found or called.
-        Exception: what its module raises while it is imported.
-    """
-    __tracebackhide__ = True
-    if _RANKER not in config.stash:
-        config.stash[_RANKER] = _load_ranker(config.stash[CONFIG])
-    return config.stash[_RANKER]
-
-
-def _load_ranker(config: Config) -> object:
-    __tracebackhide__ = True
-    from pytest_rankcheck.rankers.ranker_lookup import load_ranker
-
-    if not config.ranker:
-        raise ConfigurationError(
-            "no ranker: the fixture ranker needs the model under test. Set it in the "
-            "configuration,\n"
-            '    rankcheck_ranker = "package.module:name"\n'
-            "on the command line, with --rankcheck-ranker package.module:name, or as a fixture,\n"
-            '    @pytest.fixture(scope="session")\n'
-            "    def ranker():\n"
-            "        return Engine.load().search   # a callable: query text -> document ids"
-        )
-    return load_ranker(config.ranker)

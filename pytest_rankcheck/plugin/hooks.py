@@ -7,7 +7,7 @@ it, is imported where it is used.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -86,47 +86,59 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if config.option.collectonly or _is_worker(config):
         return
-    chosen = config.stash[CONFIG]
+    users = _users_of_our_fixtures(session.items)
+    if not users and not config.stash[CONFIG].lint:
+        return
     try:
-        if chosen.lint:
-            from pytest_rankcheck.plugin.lint_items import check_lint
-
-            fixtures.check_golden(chosen)
-            check_lint(config)
-        _check_for(session, "golden_set", fixtures.check_golden)
-        _check_for(session, "session_log", fixtures.check_sessions)
-        if any(_uses_ours(item, "ranking_run") for item in session.items) and chosen.run:
-            fixtures.check_run(chosen)
-        if any(_uses_ours(item, "evaluation") for item in session.items):
-            fixtures.check_metrics(chosen)
-        if any(_uses_ours(item, "baseline") for item in session.items):
-            fixtures.configured_gates(chosen)
-            fixtures.configured_reference(config)
-        if any(_uses_ours(item, "ranker") for item in session.items):
-            _check_ranker(config)
+        _check_configuration(config, users)
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
 
 
-def _check_for(session: pytest.Session, name: str, check: Callable[[Config], None]) -> None:
-    """Check what a fixture needs, if a test gets it from the configuration; name the first."""
-    for item in session.items:
-        if _uses_ours(item, name) and not _has_param(item, name):
-            try:
-                check(session.config.stash[CONFIG])
-            except RankcheckError as error:
-                raise pytest.UsageError(f"{error}\n(asked for by {item.nodeid})") from None
+def _check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pytest.Item]]) -> None:
+    """Refuse a configuration that cannot give the tests the fixtures that they use.
+
+    Args:
+        config: the test session.
+        users: the tests that get each fixture from this plugin, by its name.
+    """
+    from pytest_rankcheck.plugin import configured_inputs as inputs
+
+    chosen = config.stash[CONFIG]
+    if chosen.lint:
+        from pytest_rankcheck.plugin.lint_items import check_lint
+
+        inputs.check_golden(chosen)
+        check_lint(config)
+    _check_for(users.get("golden_set", ()), "golden_set", chosen, inputs.check_golden)
+    _check_for(users.get("session_log", ()), "session_log", chosen, inputs.check_sessions)
+    if "ranking_run" in users and chosen.run:
+        inputs.check_run(chosen)
+    if "evaluation" in users:
+        inputs.check_metrics(chosen)
+    if "baseline" in users:
+        inputs.configured_gates(chosen)
+        inputs.configured_reference(config)
+    if "ranker" in users:
+        try:
+            inputs.configured_ranker(config)
+        except RankcheckError:
+            raise
+        except Exception:  # what its own module raises: the fixture raises it again, in the tests
             return
 
 
-def _check_ranker(config: pytest.Config) -> None:
-    """Refuse a ranker that cannot be found; what its own module raises is for its tests to say."""
-    try:
-        fixtures.configured_ranker(config)
-    except RankcheckError:
-        raise
-    except Exception:  # the fixture raises it again, in the tests that need it
+def _check_for(
+    items: Sequence[pytest.Item], name: str, chosen: Config, check: Callable[[Config], None]
+) -> None:
+    """Check what a fixture needs, if a test gets it from the configuration; name the first."""
+    item = next((item for item in items if not _has_param(item, name)), None)
+    if item is None:
         return
+    try:
+        check(chosen)
+    except RankcheckError as error:
+        raise pytest.UsageError(f"{error}\n(asked for by {item.nodeid})") from None
 
 
 # --- a test runs -----------------------------------------------------------------------------
@@ -228,10 +240,15 @@ def _definitions(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]
     return info.name2fixturedefs if info else {}
 
 
-def _uses_ours(item: pytest.Item, name: str) -> bool:
-    """Whether a test gets the fixture ``name`` from this plugin, not from its own project."""
-    definitions = _definitions(item).get(name)
-    return definitions is not None and len(definitions) > 0 and _is_our_fixture(definitions[-1])
+def _users_of_our_fixtures(items: Sequence[pytest.Item]) -> Mapping[str, Sequence[pytest.Item]]:
+    """Return the tests that get a fixture from this plugin, not from their project, by its name."""
+    users: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        definitions = _definitions(item)
+        for name in fixtures.NAMES:
+            if definitions.get(name) and _is_our_fixture(definitions[name][-1]):
+                users.setdefault(name, []).append(item)
+    return users
 
 
 def _is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:

@@ -14,7 +14,6 @@ import pytest
 from _pytest._code.code import ExceptionRepr
 
 from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.plugin import fixtures
 from pytest_rankcheck.plugin.configuration import CONFIG
 
 if TYPE_CHECKING:
@@ -106,10 +105,11 @@ def _branch_notes(config: pytest.Config) -> Iterator[ReportedFinding]:
     """Yield the baselines that this branch changes, if they are compared with a commit."""
     if config.stash[CONFIG].baseline_ref is None:
         return
+    from pytest_rankcheck.plugin.configured_inputs import configured_reference
     from pytest_rankcheck.reports.text.baseline_text import branch_notes
 
     try:
-        reference = fixtures.configured_reference(config)
+        reference = configured_reference(config)
     except ConfigurationError:
         return  # it has failed the tests that needed it
     if reference is not None:

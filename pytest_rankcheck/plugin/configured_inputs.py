@@ -1,0 +1,214 @@
+"""The inputs of a test session as they are configured: found, checked, loaded.
+
+Golden sets, session logs, runs, rankers, gates and the reference commit. Each check refuses a
+configuration that cannot work, and says how to correct it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_rankcheck.errors import ConfigurationError, MetricError
+from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
+from pytest_rankcheck.plugin.option_table import Config
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.reference_commit import Reference
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.gates.configured_gates import ConfiguredGates
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.rankers.run import Run
+
+__all__ = [
+    "check_golden",
+    "check_metrics",
+    "check_run",
+    "check_sessions",
+    "configured_gates",
+    "configured_ranker",
+    "configured_reference",
+    "configured_run",
+    "evaluated",
+    "loaded_golden",
+]
+
+_REFERENCE = pytest.StashKey["Reference"]()
+_RANKER = pytest.StashKey[object]()
+
+
+def check_golden(config: Config) -> None:
+    """Refuse a configuration without a golden set, or with one that is not there.
+
+    Raises:
+        ConfigurationError: naming the ways to give one.
+    """
+    if not config.golden:
+        raise ConfigurationError(
+            "no golden set: the fixture golden_set needs one. Set it in the configuration,\n"
+            '    rankcheck_golden = "golden/web.jsonl"\n'
+            "on the command line, with --rankcheck-golden golden/web.jsonl, or as a fixture,\n"
+            '    @pytest.fixture(scope="session")\n'
+            "    def golden_set():\n"
+            '        return GoldenSet.load("golden/web.jsonl")'
+        )
+    for path in config.golden:
+        if not path.exists():
+            raise ConfigurationError(
+                f"golden set: there is no file {path}; correct rankcheck_golden or "
+                "--rankcheck-golden"
+            )
+
+
+def loaded_golden(config: Config, path: Path, contradictions: str | None = None) -> GoldenSet:
+    """Return the golden set at ``path``, read as configured.
+
+    Raises:
+        GoldenSetError: it cannot be read.
+    """
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
+    here = Path.cwd()
+    return GoldenSet.load(
+        path.relative_to(here) if path.is_relative_to(here) else path,  # shorter in messages
+        grades=config.grades,
+        columns=config.columns,
+        split=config.split,
+        contradictions=contradictions or config.contradictions,  # type: ignore[arg-type]
+    )
+
+
+def check_sessions(config: Config) -> None:
+    """Refuse a configuration without a session log, or with one that is not there.
+
+    Raises:
+        ConfigurationError: naming the ways to give one.
+    """
+    if not config.sessions:
+        raise ConfigurationError(
+            "no session log: the fixture session_log needs one. Set it in the configuration,\n"
+            '    rankcheck_sessions = "logs/week.jsonl"\n'
+            "on the command line, with --rankcheck-sessions logs/week.jsonl, or as a fixture,\n"
+            '    @pytest.fixture(scope="session")\n'
+            "    def session_log():\n"
+            '        return SessionLog.load("logs/week.jsonl", first_rank=0)'
+        )
+    for path in config.sessions:
+        if not path.exists():
+            raise ConfigurationError(
+                f"session log: there is no file {path}; correct rankcheck_sessions or "
+                "--rankcheck-sessions"
+            )
+
+
+def check_run(config: Config) -> Path:
+    """Return the configured run file.
+
+    Raises:
+        ConfigurationError: it is not there.
+    """
+    if config.run is None or not config.run.exists():
+        raise ConfigurationError(f"--rankcheck-run: there is no file {config.run}")
+    return config.run
+
+
+def configured_run(config: Config, golden: GoldenSet) -> Run:
+    """Return the run of ``--rankcheck-run``, a file or in a folder, cut to the configured depth.
+
+    Raises:
+        ConfigurationError: the run is missing.
+        RunError: it cannot be read.
+    """
+    from pytest_rankcheck.plugin.ranking_runs import loaded_run, saved_run
+
+    path = check_run(config)
+    return loaded_run(config, saved_run(path, golden.name) if path.is_dir() else path)
+
+
+def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:
+    """Return the evaluation of a run, by the configured conventions.
+
+    Raises:
+        RunError: as `evaluate` does.
+    """
+    from pytest_rankcheck.evaluation.run_evaluation import evaluate
+
+    # A run from the user's own fixture may have been made with other ties and duplicates.
+    chosen = replace(conventions_of(config), ties=run.ties, duplicates=run.duplicates)
+    return evaluate(run, golden, conventions=chosen)
+
+
+def check_metrics(config: Config) -> None:
+    """Refuse ``rankcheck_metrics`` that are no metrics.
+
+    Raises:
+        ConfigurationError: naming the nearest metric.
+    """
+    from pytest_rankcheck.metrics.metric_names import Metric
+
+    for name in config.metrics:
+        try:
+            Metric.parse(name)
+        except MetricError as error:
+            raise ConfigurationError(f"rankcheck_metrics: {error}") from None
+
+
+def configured_gates(config: Config) -> ConfiguredGates:
+    """Return the gates of ``rankcheck_gate``.
+
+    Raises:
+        ConfigurationError: a line is not a gate.
+    """
+    from pytest_rankcheck.gates.configured_gates import ConfiguredGates
+
+    try:
+        return ConfiguredGates.parse(config.gate_lines)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"rankcheck_gate: {error}") from None
+
+
+def configured_reference(config: pytest.Config) -> Reference | None:
+    """Return the commit of ``--rankcheck-baseline-ref``; None without the option.
+
+    Raises:
+        ConfigurationError: there is no such commit.
+    """
+    from pytest_rankcheck.baselines.reference_commit import Reference
+
+    name = config.stash[CONFIG].baseline_ref
+    if name is not None and _REFERENCE not in config.stash:
+        config.stash[_REFERENCE] = Reference.of(name, config.rootpath)
+    return config.stash.get(_REFERENCE, None)
+
+
+def configured_ranker(config: pytest.Config) -> object:
+    """Return the configured ranker, which is made once.
+
+    Raises:
+        ConfigurationError: none is configured, or it cannot be found or called.
+        Exception: what its module raises while it is imported.
+    """
+    __tracebackhide__ = True
+    if _RANKER not in config.stash:
+        config.stash[_RANKER] = _load_ranker(config.stash[CONFIG])
+    return config.stash[_RANKER]
+
+
+def _load_ranker(config: Config) -> object:
+    __tracebackhide__ = True
+    from pytest_rankcheck.rankers.ranker_lookup import load_ranker
+
+    if not config.ranker:
+        raise ConfigurationError(
+            "no ranker: the fixture ranker needs the model under test. Set it in the "
+            "configuration,\n"
+            '    rankcheck_ranker = "package.module:name"\n'
+            "on the command line, with --rankcheck-ranker package.module:name, or as a fixture,\n"
+            '    @pytest.fixture(scope="session")\n'
+            "    def ranker():\n"
+            "        return Engine.load().search   # a callable: query text -> document ids"
+        )
+    return load_ranker(config.ranker)
