@@ -63,6 +63,10 @@ class ComparedValues(ABC):
     def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance."""
 
+    def p_of_rise(self, test: PairedTest = "sign_flip") -> float:
+        """Return the one-sided p of a rise; small if the gain is more than chance."""
+        return replace(self, before=self.after, after=self.before).p_of_fall(test)
+
     @property
     def mean_before(self) -> float:
         """The mean before; NaN without queries."""

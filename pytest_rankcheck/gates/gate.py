@@ -17,8 +17,13 @@ from pytest_rankcheck.gates.gate_rule import (
     ToleranceRule,
     check_allowance,
     is_at_least_zero,
+    number_text,
 )
-from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule, SignificanceRule
+from pytest_rankcheck.gates.statistical_rules import (
+    RAISE_ALPHA,
+    NoninferiorityRule,
+    SignificanceRule,
+)
 from pytest_rankcheck.gates.verdict import (
     Decision,
     Outcome,
@@ -64,7 +69,20 @@ class Gate:
             )
 
     def __str__(self) -> str:
-        return str(self.rule)
+        return self.text
+
+    @property
+    def text(self) -> str:
+        """The complete gate as the configuration writes it, with every limit that was given."""
+        limits = {
+            "max_query_drop": self.max_query_drop,
+            "max_gap": self.max_gap,
+            "min_queries": self.min_queries if self.min_queries != MIN_QUERIES else None,
+        }
+        name, _, parameters = str(self.rule).removesuffix(")").partition("(")
+        given = [parameters] if parameters else []
+        given += [f"{key}={number_text(v)}" for key, v in limits.items() if v is not None]
+        return f"{name}({', '.join(given)})"
 
     @staticmethod
     def tolerance(
@@ -103,6 +121,7 @@ class Gate:
         min_drop: float = 0.0,
         *,
         test: PairedTest = "sign_flip",
+        raise_alpha: float = RAISE_ALPHA,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int = MIN_QUERIES,
@@ -117,6 +136,7 @@ class Gate:
             min_drop: a smaller fall never blocks, however certain it is.
             test: ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query and
                 one-sided; corrected by Holm for all queries and slices together.
+            raise_alpha: an update raises the baseline if the gain is significant at this level.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated.
@@ -125,7 +145,7 @@ class Gate:
             ConfigurationError: a value is out of its range.
         """
         return Gate(
-            SignificanceRule(alpha=alpha, min_drop=min_drop, test=test),
+            SignificanceRule(alpha=alpha, min_drop=min_drop, test=test, raise_alpha=raise_alpha),
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
@@ -137,6 +157,7 @@ class Gate:
         alpha: float = 0.05,
         *,
         test: PairedTest = "sign_flip",
+        raise_alpha: float = RAISE_ALPHA,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int = MIN_QUERIES,
@@ -152,6 +173,7 @@ class Gate:
             alpha: the probability of passing a fall of the margin, and of blocking a change without
                 a fall.
             test: as in `significant`.
+            raise_alpha: as in `significant`.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated.
@@ -160,7 +182,7 @@ class Gate:
             ConfigurationError: a value is out of its range.
         """
         return Gate(
-            NoninferiorityRule(margin=margin, alpha=alpha, test=test),
+            NoninferiorityRule(margin=margin, alpha=alpha, test=test, raise_alpha=raise_alpha),
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
@@ -241,6 +263,31 @@ class Gate:
         """Return the verdict on these queries alone: passed, regressed or inconclusive."""
         return self.rule.judge([pairs])[0].outcome.ruling
 
+    def is_better(self, values: ComparedValues) -> bool:
+        """Return whether the values after are better by the rule, so that an update may raise them.
+
+        Under a tolerance, any gain is; under a statistical gate, a significant one.
+        """
+        return self.rule.is_better(values)
+
+    def is_at_least_as_strict_as(self, other: Gate) -> bool:
+        """Return whether it certainly blocks whatever another gate blocks; False if in doubt.
+
+        Slices are one family with all queries: of a statistical gate, more of them are a larger
+        correction, so it must gate the same ones.
+        """
+        gates_its_slices = (
+            self.min_queries <= other.min_queries
+            if isinstance(self.rule, ToleranceRule)
+            else self.min_queries == other.min_queries
+        )
+        return (
+            self.rule.is_at_least_as_strict_as(other.rule)
+            and gates_its_slices
+            and _limits_at_least(self.max_query_drop, other.max_query_drop)
+            and _limits_at_least(self.max_gap, other.max_gap)
+        )
+
     def refuse_misfit(self, metric: Metric) -> None:
         """Refuse a metric that the gate cannot decide on, before there is anything to compare.
 
@@ -256,3 +303,8 @@ class Gate:
             if pairs.gains[place] < -(self.max_query_drop + SLACK):
                 before, after = float(pairs.before[place]), float(pairs.after[place])
                 yield QueryDrop(pairs.query_ids[place], before, after)
+
+
+def _limits_at_least(limit: float | None, other: float | None) -> bool:
+    """Return whether a limit allows at most what another allows; None allows everything."""
+    return other is None or (limit is not None and limit <= other)

@@ -20,8 +20,13 @@ __all__ = [
     "ToleranceRule",
     "check_allowance",
     "is_at_least_zero",
+    "number_text",
     "outcome_by_mean",
 ]
+
+
+_ROUNDING = 1e-9
+"""A smaller difference of two means is rounding in binary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,17 @@ class GateRule(ABC):
             SetOutcome(outcome_by_mean(values, self.allowed(values)), self.allowed(values))
             for values in sets
         ]
+
+    def is_better(self, values: ComparedValues) -> bool:
+        """Return whether the values after are better, so that an update may raise the baseline.
+
+        Any gain of the mean counts, however small, unless a rule overrides this.
+        """
+        return values.gain > _ROUNDING
+
+    def is_at_least_as_strict_as(self, other: GateRule) -> bool:
+        """Return whether it certainly blocks whatever another rule blocks; False if in doubt."""
+        return self == other
 
     def refuse_misfit(self, metric: Metric) -> None:  # noqa: B027 - most rules fit all metrics
         """Refuse a metric that the rule cannot decide on, before there is anything to compare.
@@ -101,8 +117,17 @@ class ToleranceRule(GateRule):
             check_allowance(name, getattr(self, name))
 
     def __str__(self) -> str:
-        noise = f", noise={self.noise:g}" if self.noise else ""
-        return f"tolerance(abs={self.abs:g}, rel={self.rel:g}{noise})"
+        noise = f", noise={number_text(self.noise)}" if self.noise else ""
+        return f"tolerance(abs={number_text(self.abs)}, rel={number_text(self.rel)}{noise})"
+
+    def is_at_least_as_strict_as(self, other: GateRule) -> bool:
+        """Return whether no allowance is larger than the other tolerance's."""
+        return (
+            isinstance(other, ToleranceRule)
+            and self.abs <= other.abs
+            and self.rel <= other.rel
+            and self.noise <= other.noise
+        )
 
     def allowed(self, values: ComparedValues) -> float:
         """Return the largest of ``abs``, ``rel`` x the mean before, and ``noise`` x the noise.
@@ -132,6 +157,12 @@ def check_allowance(name: str, value: object) -> None:
             f"{name}={quoted(value)} is invalid; it is how far a metric may fall: a finite number "
             "of at least 0"
         )
+
+
+def number_text(value: float) -> str:
+    """Return a number as the configuration writes it: short, but without loss."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
 
 
 def is_at_least_zero(value: object, kind: type[Real] | type[Integral]) -> bool:

@@ -16,13 +16,17 @@ from pytest_rankcheck.gates.gate_rule import (
     GateRule,
     SetOutcome,
     check_allowance,
+    number_text,
     outcome_by_mean,
 )
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.paired_tests import PairedTest, holm
 
-__all__ = ["NoninferiorityRule", "SignificanceRule"]
+__all__ = ["RAISE_ALPHA", "NoninferiorityRule", "SignificanceRule"]
+
+RAISE_ALPHA = 0.01
+"""The usual level at which a gain is significant, so that an update raises the baseline."""
 
 _NOT_MEANS = {
     "geometric": ("geometric mean", "AP"),
@@ -37,13 +41,16 @@ class _StatisticalRule(GateRule):
 
     alpha: float = 0.05
     test: PairedTest = "sign_flip"
+    raise_alpha: float = RAISE_ALPHA
 
     def __post_init__(self) -> None:
-        is_number = isinstance(self.alpha, Real) and not isinstance(self.alpha, bool)
-        if not is_number or not 0 < self.alpha < 0.5:
-            raise ConfigurationError(
-                f"alpha={quoted(self.alpha)} is invalid; it must be a number between 0 and 0.5"
-            )
+        for name in ("alpha", "raise_alpha"):
+            level = getattr(self, name)
+            is_number = isinstance(level, Real) and not isinstance(level, bool)
+            if not is_number or not 0 < level < 0.5:
+                raise ConfigurationError(
+                    f"{name}={quoted(level)} is invalid; it must be a number between 0 and 0.5"
+                )
         tests = get_args(PairedTest)
         if self.test not in tests:
             raise ConfigurationError(
@@ -55,6 +62,22 @@ class _StatisticalRule(GateRule):
     def level(self) -> float:
         """The alpha at which a difference counts as real."""
         return self.alpha
+
+    def is_better(self, values: ComparedValues) -> bool:
+        """Return whether the gain is significant at ``raise_alpha``.
+
+        A baseline that rises on any gain climbs through noise, until innocent changes are blocked.
+        """
+        return values.gain > 0 and values.p_of_rise(self.test) <= self.raise_alpha
+
+    def _described(self, name: str, **parameters: float) -> str:
+        """Return the rule as the configuration writes it, without the usual test and level."""
+        texts = [f"{key}={number_text(value)}" for key, value in parameters.items()]
+        if self.test != "sign_flip":
+            texts.append(f"test={self.test}")
+        if self.raise_alpha != RAISE_ALPHA:
+            texts.append(f"raise_alpha={number_text(self.raise_alpha)}")
+        return f"{name}({', '.join(texts)})"
 
     def judge(self, sets: Sequence[ComparedValues]) -> Sequence[SetOutcome]:
         """Return what is decided on each set, corrected by Holm for all of them."""
@@ -97,7 +120,16 @@ class SignificanceRule(_StatisticalRule):
         check_allowance("min_drop", self.min_drop)
 
     def __str__(self) -> str:
-        return f"significant(alpha={self.alpha:g}, min_drop={self.min_drop:g})"
+        return self._described("significant", alpha=self.alpha, min_drop=self.min_drop)
+
+    def is_at_least_as_strict_as(self, other: GateRule) -> bool:
+        """Return whether it is the same test, with at least its level and at most its drop."""
+        return (
+            isinstance(other, SignificanceRule)
+            and self.test == other.test
+            and self.alpha >= other.alpha
+            and self.min_drop <= other.min_drop
+        )
 
     def allowed(self, pairs: ComparedValues) -> float:
         """Return ``min_drop``: a smaller fall never blocks."""
@@ -128,7 +160,19 @@ class NoninferiorityRule(_StatisticalRule):
             )
 
     def __str__(self) -> str:
-        return f"noninferior(margin={self.margin:g}, alpha={self.alpha:g})"
+        return self._described("noninferior", margin=self.margin, alpha=self.alpha)
+
+    def is_at_least_as_strict_as(self, other: GateRule) -> bool:
+        """Return whether it is the same test at the same level, with at most the other's margin.
+
+        A higher level shows more falls, but also rules out more of them, so it is not stricter.
+        """
+        return (
+            isinstance(other, NoninferiorityRule)
+            and self.test == other.test
+            and self.alpha == other.alpha
+            and self.margin <= other.margin
+        )
 
     @property
     def margin_to_rule_out(self) -> float | None:

@@ -286,7 +286,7 @@ def test_a_users_own_rule_decides_inside_a_gate(
     verdict = Gate(WorthOfQueries(), **limits).decide(comparison([1, 1, 1], after), "RR")
     assert verdict.outcome is outcome
     assert verdict.overall.allowed == pytest.approx(1 / 3)
-    assert verdict.gate == "one_query()"
+    assert verdict.gate == ("one_query(max_query_drop=0.5)" if limits else "one_query()")
     assert math.isnan(verdict.overall.p)
 
 

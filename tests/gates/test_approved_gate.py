@@ -1,0 +1,169 @@
+"""What a record needs of a gate: its text, whether another is looser, and what counts as better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rankcheck import ConfigurationError, Gate, Metric
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, Unpaired
+from pytest_rankcheck.gates.configured_gates import gate_of
+
+METRIC = Metric.parse("nDCG@10")
+FIRST_RANK = Metric.parse("FirstRank")  # lower is better
+
+
+def paired(gains: list[float], metric: Metric = METRIC) -> Paired:
+    after = np.asarray(gains, dtype=float) + 0.5
+    return Paired(
+        metric, tuple(f"q{n}" for n in range(len(after))), np.full(len(after), 0.5), after
+    )
+
+
+# --- the text of a gate ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gate", "text"),
+    [
+        (Gate.tolerance(), "tolerance(abs=0, rel=0)"),
+        (Gate.tolerance(rel=0.1, noise=3), "tolerance(abs=0, rel=0.1, noise=3)"),
+        (Gate.tolerance(abs=0.012345678), "tolerance(abs=0.012345678, rel=0)"),
+        (
+            Gate.noninferior(margin=0.02, max_query_drop=0.3, min_queries=10),
+            "noninferior(margin=0.02, alpha=0.05, max_query_drop=0.3, min_queries=10)",
+        ),
+        (
+            Gate.significant(test="t", raise_alpha=0.05, max_gap=0.25),
+            "significant(alpha=0.05, min_drop=0, test=t, raise_alpha=0.05, max_gap=0.25)",
+        ),
+        (Gate.tolerance(max_query_drop=0), "tolerance(abs=0, rel=0, max_query_drop=0)"),
+    ],
+)
+def test_the_text_of_a_gate_is_complete(gate: Gate, text: str) -> None:
+    assert gate.text == text
+    assert gate_of(text) == gate
+
+
+ALLOWANCES = st.floats(0, 100)
+LEVELS = st.floats(1e-9, 0.49)
+TESTS = st.sampled_from(["sign_flip", "t", "wilcoxon", "bootstrap"])
+LIMITS = {
+    "max_query_drop": st.none() | ALLOWANCES,
+    "max_gap": st.none() | ALLOWANCES,
+    "min_queries": st.integers(0, 1000),
+}
+LEVELLED = {"alpha": LEVELS, "raise_alpha": LEVELS, "test": TESTS, **LIMITS}
+GATES = st.one_of(
+    st.builds(Gate.tolerance, abs=ALLOWANCES, rel=ALLOWANCES, noise=ALLOWANCES, **LIMITS),
+    st.builds(Gate.significant, min_drop=ALLOWANCES, **LEVELLED),
+    st.builds(Gate.noninferior, margin=st.floats(1e-9, 100), **LEVELLED),
+)
+
+
+@given(GATES)
+def test_the_configuration_reads_the_text_of_any_gate_back(gate: Gate) -> None:
+    assert gate_of(gate.text) == gate
+    assert gate.is_at_least_as_strict_as(gate)
+
+
+# --- a gate that is at least as strict ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stricter", "looser"),
+    [
+        (Gate.tolerance(), Gate.tolerance(abs=0.01)),
+        (Gate.tolerance(abs=0.01, rel=0.01), Gate.tolerance(abs=0.01, rel=0.02)),
+        (Gate.tolerance(), Gate.tolerance(noise=1)),
+        (Gate.tolerance(max_query_drop=0.3), Gate.tolerance()),
+        (Gate.tolerance(max_query_drop=0.3), Gate.tolerance(max_query_drop=0.4)),
+        (Gate.tolerance(max_gap=0.1), Gate.tolerance()),
+        (Gate.tolerance(min_queries=10), Gate.tolerance()),
+        (Gate.significant(alpha=0.1), Gate.significant()),
+        (Gate.significant(), Gate.significant(min_drop=0.01)),
+        (Gate.noninferior(margin=0.01), Gate.noninferior(margin=0.02)),
+    ],
+)
+def test_a_gate_with_a_smaller_allowance_is_stricter(stricter: Gate, looser: Gate) -> None:
+    assert stricter.is_at_least_as_strict_as(looser)
+    assert not looser.is_at_least_as_strict_as(stricter)
+
+
+@pytest.mark.parametrize(
+    ("gate", "other"),
+    [
+        (Gate.tolerance(abs=0.01), Gate.significant()),
+        (Gate.significant(), Gate.noninferior(margin=0.02)),
+        (Gate.tolerance(abs=0.01), Gate.tolerance(rel=0.01)),
+        (Gate.significant(test="t"), Gate.significant()),
+        (Gate.noninferior(margin=0.02, alpha=0.1), Gate.noninferior(margin=0.02)),
+        (Gate.significant(min_queries=5), Gate.significant(min_queries=10)),  # a larger family
+        (Gate.tolerance(max_query_drop=0.1), Gate.tolerance(max_gap=0.1)),
+    ],
+)
+def test_a_gate_of_another_kind_is_not_known_to_be_stricter(gate: Gate, other: Gate) -> None:
+    assert not gate.is_at_least_as_strict_as(other)
+    assert not other.is_at_least_as_strict_as(gate)
+
+
+@given(
+    st.builds(Gate.tolerance, abs=st.floats(0, 0.2), rel=st.floats(0, 0.2)),
+    st.builds(Gate.tolerance, abs=st.floats(0, 0.2), rel=st.floats(0, 0.2)),
+    st.lists(st.floats(-0.5, 0.5), min_size=1, max_size=8),
+)
+def test_a_stricter_tolerance_blocks_whatever_the_looser_one_blocks(
+    gate: Gate, other: Gate, gains: list[float]
+) -> None:
+    values = paired(gains)
+    if gate.is_at_least_as_strict_as(other) and other.ruling(values) == "regressed":
+        assert gate.ruling(values) == "regressed"
+
+
+# --- what counts as better ------------------------------------------------------------------------
+
+TWO_LOGS = Unpaired(METRIC, ("a", "b"), np.array([0.4, 0.5] * 40), np.array([0.5, 0.6] * 40))
+CLOSE_LOGS = Unpaired(METRIC, ("a", "b"), np.array([0.4, 0.5] * 4), np.array([0.41, 0.51] * 4))
+
+
+@pytest.mark.parametrize(
+    ("values", "by_tolerance", "by_significance"),
+    [
+        (paired([0.1] * 7 + [0.0] * 40), True, True),  # p = 1/128
+        (paired([0.1] * 6 + [0.0] * 40), True, False),  # p = 1/64
+        (paired([0.1] * 20 + [-0.1] * 19), True, False),
+        (paired([0.0] * 20), False, False),
+        (paired([-0.1] * 20), False, False),
+        (paired([0.000001] + [0.0] * 40), True, False),
+        (paired([0.1] * 20, FIRST_RANK), False, False),
+        (paired([-0.1] * 20, FIRST_RANK), True, True),
+        (paired([]), False, False),
+        (TWO_LOGS, True, True),
+        (CLOSE_LOGS, True, False),
+    ],
+)
+def test_any_gain_is_better_under_a_tolerance_and_a_significant_one_under_a_statistical_gate(
+    values: ComparedValues, by_tolerance: bool, by_significance: bool
+) -> None:
+    assert Gate.tolerance(abs=0.1).is_better(values) is by_tolerance
+    assert Gate.significant().is_better(values) is by_significance
+    assert Gate.noninferior(margin=0.02).is_better(values) is by_significance
+
+
+def test_the_level_of_a_better_result_can_be_set() -> None:
+    values = paired([0.1] * 5 + [0.0] * 40)  # p = 1/32
+    assert Gate.significant(raise_alpha=0.05).is_better(values)
+    assert Gate.noninferior(margin=0.1, raise_alpha=0.05).is_better(values)
+    assert not Gate.significant(raise_alpha=0.03).is_better(values)
+    with pytest.raises(ConfigurationError, match="raise_alpha=0 is invalid"):
+        Gate.significant(raise_alpha=0)
+
+
+def test_noise_alone_seldom_raises_a_baseline() -> None:
+    """Of changes without an effect, a tolerance takes half for better, a test one in a hundred."""
+    rng = np.random.default_rng(5)
+    sets = [paired(list(rng.choice([0.0, 0.1, -0.1], size=50))) for _ in range(300)]
+    assert sum(map(Gate.tolerance().is_better, sets)) > 100
+    assert sum(map(Gate.significant().is_better, sets)) <= 9
