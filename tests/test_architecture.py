@@ -19,8 +19,8 @@ NAME = "pytest_rankcheck"
 HOUSE = [
     "__init__",
     "__main__",
-    "plugin",
     "command_line",
+    "plugin",
     "extension_registry",
     "assertions",
     "reports",

@@ -1,4 +1,4 @@
-"""A measurement from a file: a run that is measured now, a baseline, or a JSON report."""
+"""A measurement from a file: a baseline, or a JSON report."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from pytest_rankcheck.baselines.record_contents import FORMAT_NAME, RecordedMetr
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.run_evaluation import evaluate
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["RecordedEvaluation", "measured_from", "record_in", "recorded"]
+__all__ = ["RecordedEvaluation", "record_in", "recorded"]
 
 _REPORT = "pytest-rankcheck report"
 _SAMPLE = 200
@@ -78,18 +76,6 @@ class RecordedEvaluation(Evaluation):
     def noise(self, metric: MetricLike) -> float:
         """Return the recorded standard deviation from run to run; NaN if there is none."""
         return self.record.noise(Metric.parse(metric))
-
-
-def measured_from(path: Path, golden: GoldenSet) -> Evaluation:
-    """Return the measurement in a file: a run, a baseline, or a JSON report.
-
-    Raises:
-        RankcheckError: the file is something else, or does not fit the golden set.
-    """
-    record = record_in(path, golden.name)
-    if record is not None:
-        return RecordedEvaluation(record, golden, path.name)
-    return evaluate(Run.load(path), golden)
 
 
 def record_in(path: Path, golden_name: str | None = None) -> Record | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
-from pytest_rankcheck.baselines.recorded_evaluation import measured_from
 from pytest_rankcheck.command_line.measurement_options import (
     BLOCKED,
     PASSED,
@@ -18,14 +17,15 @@ from pytest_rankcheck.command_line.measurement_options import (
     chosen_metrics,
     print_summary,
 )
+from pytest_rankcheck.command_line.project_inputs import ProjectInputs
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.plugin.configured_inputs import configured_gates
 from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, with_test
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
@@ -43,32 +43,31 @@ def add_compare_command(commands: Commands) -> None:
     compare.add_argument("new", type=Path, help="a run, a baseline, or a JSON report")
     compare.add_argument(
         "--gate",
-        default="tolerance()",
-        help='the rule that decides, such as "noninferior(margin=0.02)" (default: no mean may '
-        "fall)",
+        help='the rule that decides, such as "noninferior(margin=0.02)" (default: rankcheck_gate; '
+        "without it, no mean may fall)",
     )
     compare.add_argument(
         "--inconclusive",
         choices=("pass", "warn", "fail"),
-        default="warn",
-        help="whether an inconclusive verdict blocks (default: warn)",
+        help="whether an inconclusive verdict blocks (default: rankcheck_inconclusive, or warn)",
     )
     for name in _FORMATS:
         compare.add_argument(f"--{name}", type=Path, metavar="PATH", help="write the report")
-    add_measurement_options(compare, golden_required=True)
+    add_measurement_options(compare)
     compare.set_defaults(run=_compare)
 
 
 def _compare(chosen: argparse.Namespace) -> int:
-    golden = GoldenSet.load(chosen.golden)
-    gate = gate_of(chosen.gate)
-    new, old = measured_from(chosen.new, golden), measured_from(chosen.old, golden)
+    inputs = ProjectInputs.of(chosen)
+    golden = inputs.golden_set(chosen.golden)
+    gate = gate_of(chosen.gate) if chosen.gate else None
+    gates = configured_gates(inputs.config)
+    old, new = inputs.measured_pair(chosen.old, chosen.new, golden)
     metrics = chosen_metrics(chosen, chosen.old, golden.name)
-    for difference in _differences(old, new):
-        print(f"the conventions differ: {difference}", file=sys.stderr)
+    slices = chosen.by or [name for name in inputs.config.slices if name in golden.attributes]
     with collecting(detail=True) as ledger:
         for metric in metrics:
-            _check(new, old, metric, gate, chosen.by)
+            _check(new, old, metric, gate or gates.gate(golden.name, metric), slices)
     findings = [with_test(item, f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
     print_summary(findings)
     _write(chosen, findings)
@@ -79,21 +78,13 @@ def _compare(chosen: argparse.Namespace) -> int:
         for finding in findings
     )
     failed = any(finding.failed for finding in findings)
-    return BLOCKED if failed or (is_inconclusive and chosen.inconclusive == "fail") else PASSED
+    inconclusive = chosen.inconclusive or inputs.config.inconclusive
+    return BLOCKED if failed or (is_inconclusive and inconclusive == "fail") else PASSED
 
 
-def _differences(old: Evaluation, new: Evaluation) -> Iterator[str]:
-    """Yield the conventions in which two evaluations differ, and the depth if both are known."""
-    then, now = old.conventions.to_dict(), new.conventions.to_dict()
-    depths = old.depth, new.depth
-    if None not in depths:
-        then["depth"], now["depth"] = map(str, depths)
-    for name, value in then.items():
-        if now[name] != value:
-            yield f"{name} is '{value}' in the old, '{now[name]}' in the new"
-
-
-def _check(new: Evaluation, old: Evaluation, metric: Metric, gate: Gate, by: Sequence[str]) -> None:
+def _check(
+    new: Evaluation, old: Evaluation, metric: Metric, gate: Gate | None, by: Sequence[str]
+) -> None:
     """Check one metric, and print the failure if it regressed."""
     try:
         assert_not_regressed(new, old, metric, gate=gate, by=by)

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = chosen.run
     try:
-        for module in chosen.imported:
+        for module in (*chosen.imported_first, *chosen.imported):
             _import(module)
         return run(chosen)
     except RankcheckError as error:
@@ -58,20 +58,27 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--import",
-        dest="imported",
-        action="append",
-        default=[],
-        metavar="MODULE",
-        help="import a module with extensions of yours, such as a conftest with metrics",
-    )
+    _add_import(parser, "imported_first")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_compare_command(commands)
     add_show_command(commands)
     add_lint_command(commands)
     add_metrics_command(commands)
+    for command in commands.choices.values():
+        # Under one name, argparse would forget what stands before the command.
+        _add_import(command, "imported")
     return parser
+
+
+def _add_import(parser: argparse.ArgumentParser, destination: str) -> None:
+    parser.add_argument(
+        "--import",
+        dest=destination,
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="import a module with extensions of yours, such as a conftest with metrics",
+    )
 
 
 def _import(name: str) -> None:
@@ -92,7 +99,9 @@ def _import(name: str) -> None:
 
 
 def _hint(error: RankcheckError, chosen: argparse.Namespace) -> str:
-    """Return what to do about an unknown metric, which a test session may know."""
-    if "unknown metric" not in str(error) or chosen.imported:
+    """Return what to do about an unknown metric or gate, which a test session may know."""
+    kinds = {"unknown metric": "metric", "is not a gate": "gate"}
+    kind = next((kind for words, kind in kinds.items() if words in str(error)), None)
+    if kind is None or chosen.imported_first or chosen.imported:
         return ""
-    return "; for a metric of your own, add --import MODULE, the module that registers it"
+    return f"; for a {kind} of your own, add --import MODULE, the module that registers it"

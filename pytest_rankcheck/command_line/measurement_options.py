@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pytest_rankcheck.baselines.recorded_evaluation import record_in
+from pytest_rankcheck.command_line.project_inputs import add_reading_options
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.text.summary_table import summary_lines
@@ -30,14 +31,11 @@ PASSED, BLOCKED, INVALID = 0, 1, 2
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
-def add_measurement_options(command: argparse.ArgumentParser, *, golden_required: bool) -> None:
-    """Add the options that choose the golden set, the metrics and the slices.
-
-    Args:
-        command: the parser of a command.
-        golden_required: whether the command needs a golden set.
-    """
-    command.add_argument("--golden", type=Path, required=golden_required, help="the golden set")
+def add_measurement_options(command: argparse.ArgumentParser) -> None:
+    """Add the options that choose the golden set, the metrics and the slices, and how to read."""
+    command.add_argument(
+        "--golden", type=Path, help="the golden set (compare: default: rankcheck_golden)"
+    )
     command.add_argument(
         "--metric",
         action="append",
@@ -48,6 +46,7 @@ def add_measurement_options(command: argparse.ArgumentParser, *, golden_required
     command.add_argument(
         "--by", action="append", default=[], metavar="ATTRIBUTE", help="also use its slices"
     )
+    add_reading_options(command)
 
 
 def chosen_metrics(chosen: argparse.Namespace, path: Path, golden_name: str) -> list[Metric]:

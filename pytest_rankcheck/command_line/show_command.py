@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_rankcheck.baselines.recorded_evaluation import measured_from, record_in, recorded
+from pytest_rankcheck.baselines.recorded_evaluation import record_in, recorded
 from pytest_rankcheck.command_line.measurement_options import (
     PASSED,
     Commands,
@@ -14,9 +14,9 @@ from pytest_rankcheck.command_line.measurement_options import (
     chosen_metrics,
     print_summary,
 )
+from pytest_rankcheck.command_line.project_inputs import ProjectInputs
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.text.resolution_text import resolution_findings
@@ -29,7 +29,7 @@ def add_show_command(commands: Commands) -> None:
     """Add the command ``show`` to the parser."""
     show = commands.add_parser("show", help="show the means of a run, a baseline or a report")
     show.add_argument("file", type=Path, help="a run, a baseline, or a JSON report")
-    add_measurement_options(show, golden_required=False)
+    add_measurement_options(show)
     show.set_defaults(run=_show)
 
 
@@ -38,8 +38,9 @@ def _show(chosen: argparse.Namespace) -> int:
         raise ConfigurationError(f"there is no file {quoted(chosen.file)}")
     kind = recorded(chosen.file)
     if chosen.golden is not None:
-        golden = GoldenSet.load(chosen.golden)
-        evaluation = measured_from(chosen.file, golden)
+        inputs = ProjectInputs.of(chosen)
+        golden = inputs.golden_set(chosen.golden)
+        evaluation = inputs.measured(chosen.file, golden)
         metrics = chosen_metrics(chosen, chosen.file, golden.name)
         means = _means(evaluation, metrics, chosen.by)
         print_summary([*means, *resolution_findings(evaluation, metrics)])

@@ -17,7 +17,14 @@ from pytest_rankcheck.reports.report_formats import REPORT_FORMATS, report_forma
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.conventions import Conventions
 
-__all__ = ["CONFIG", "add_options", "all_option_rows", "conventions_of", "read_configuration"]
+__all__ = [
+    "CONFIG",
+    "add_options",
+    "all_option_rows",
+    "configured_names",
+    "conventions_of",
+    "read_configuration",
+]
 
 CONFIG = pytest.StashKey[Config]()
 
@@ -100,16 +107,21 @@ def read_configuration(config: pytest.Config) -> Config:
 
 def _refuse_unknown_names(config: pytest.Config, names: list[str]) -> None:
     """Refuse an ini name of ours that does not exist: pytest itself would only warn."""
+    for name in configured_names(config):
+        if name.startswith("rankcheck_") and name not in config._parser._inidict:
+            nearest = suggestion(name, names) or f"; the names are {', '.join(names)}"
+            raise ConfigurationError(f"unknown configuration option '{quoted(name)}'{nearest}")
+
+
+def configured_names(config: pytest.Config) -> list[str]:
+    """Return the ini names that are set, in the configuration file or with ``-o``."""
     # pytest 9 has renamed the dict, and deprecates the old name.
     configured = getattr(config, "_inicfg", None)
     if configured is None:
         configured = config.inicfg
     # pytest 8 keeps what -o sets apart from the file.
     overridden = [text.partition("=")[0] for text in config.option.override_ini or ()]
-    for name in (*configured, *overridden):
-        if name.startswith("rankcheck_") and name not in config._parser._inidict:
-            nearest = suggestion(name, names) or f"; the names are {', '.join(names)}"
-            raise ConfigurationError(f"unknown configuration option '{quoted(name)}'{nearest}")
+    return [*configured, *overridden]
 
 
 def _as_list(value: Any) -> list[Any]:

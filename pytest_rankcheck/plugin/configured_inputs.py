@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, MetricError
+from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, MetricError
 from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
 from pytest_rankcheck.plugin.option_table import Config
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.gates.configured_gates import ConfiguredGates
     from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.golden.lint.lint_options import LintOptions
     from pytest_rankcheck.rankers.run import Run
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "check_run",
     "check_sessions",
     "configured_gates",
+    "configured_lint",
     "configured_ranker",
     "configured_reference",
     "configured_run",
@@ -63,8 +65,16 @@ def check_golden(config: Config) -> None:
             )
 
 
-def loaded_golden(config: Config, path: Path, contradictions: str | None = None) -> GoldenSet:
+def loaded_golden(
+    config: Config, path: Path, contradictions: str | None = None, format: str | None = None
+) -> GoldenSet:
     """Return the golden set at ``path``, read as configured.
+
+    Args:
+        config: the configuration.
+        path: the file or folder.
+        contradictions: overrides what is configured for a document that is judged twice.
+        format: the format; without it, the content decides.
 
     Raises:
         GoldenSetError: it cannot be read.
@@ -74,6 +84,7 @@ def loaded_golden(config: Config, path: Path, contradictions: str | None = None)
     here = Path.cwd()
     return GoldenSet.load(
         path.relative_to(here) if path.is_relative_to(here) else path,  # shorter in messages
+        format,
         grades=config.grades,
         columns=config.columns,
         split=config.split,
@@ -168,6 +179,25 @@ def configured_gates(config: Config) -> ConfiguredGates:
         return ConfiguredGates.parse(config.gate_lines)
     except ConfigurationError as error:
         raise ConfigurationError(f"rankcheck_gate: {error}") from None
+
+
+def configured_lint(config: Config) -> LintOptions:
+    """Return the options of the linter, from ``rankcheck_lint`` and ``rankcheck_contradictions``.
+
+    Raises:
+        ConfigurationError: a line is malformed.
+    """
+    from pytest_rankcheck.golden.lint.lint_options import LintOptions
+    from pytest_rankcheck.golden.lint.linter import ALL_RULES
+
+    try:
+        options = LintOptions.parse(config.lint_lines, [rule.name for rule in ALL_RULES])
+    except GoldenSetError as error:
+        raise ConfigurationError(f"rankcheck_lint: {error}") from None
+    if config.contradictions == "error":
+        return options
+    # A project that configures which of two grades counts is not stopped by them.
+    return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
 
 
 def configured_reference(config: pytest.Config) -> Reference | None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, RankcheckError, quoted
+from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.configured_inputs import (
     check_metrics,
+    configured_lint,
     configured_run,
     evaluated,
     loaded_golden,
@@ -22,7 +22,6 @@ from pytest_rankcheck.reports.ledger import enter
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.golden.lint.lint_options import LintOptions
     from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = ["check_lint", "lint_items"]
@@ -40,22 +39,7 @@ def check_lint(config: pytest.Config) -> None:
     Raises:
         ConfigurationError: naming the line.
     """
-    try:
-        _options(config)
-    except GoldenSetError as error:
-        raise ConfigurationError(f"rankcheck_lint: {error}") from None
-
-
-def _options(config: pytest.Config) -> LintOptions:
-    from pytest_rankcheck.golden.lint.lint_options import LintOptions
-    from pytest_rankcheck.golden.lint.linter import ALL_RULES
-
-    chosen = config.stash[CONFIG]
-    options = LintOptions.parse(chosen.lint_lines, [rule.name for rule in ALL_RULES])
-    if chosen.contradictions == "error":
-        return options
-    # Who has said which of two grades counts need not be stopped by them.
-    return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
+    configured_lint(config.stash[CONFIG])
 
 
 def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFinding]:
@@ -103,7 +87,7 @@ class _LintItem(pytest.Item):
         from pytest_rankcheck.reports.text.lint_text import lint_notes, lint_text
 
         golden = loaded_golden(self.config.stash[CONFIG], self.path, contradictions="first")
-        findings = golden.lint_with(_options(self.config))
+        findings = golden.lint_with(configured_lint(self.config.stash[CONFIG]))
         for finding in _resolution(self.config, golden):
             enter(finding)
         if any(finding.level == "error" for finding in findings):

@@ -64,17 +64,24 @@ class Resolutions:
         return cls(resolutions, tau, would_see)
 
     @classmethod
-    def of_ideal_rankings(cls, golden: GoldenSet, metrics: Iterable[MetricLike]) -> Resolutions:
+    def of_ideal_rankings(
+        cls, golden: GoldenSet, metrics: Iterable[MetricLike], *, depth: int | None = None
+    ) -> Resolutions:
         """Return what metrics can see of the ideal rankings of a golden set, if there is no run.
 
         Each ideal ranking has all judged documents of a query, the highest grade first. So every
         query is at its ceiling or fixed, and how alike the metrics are is unknown.
 
+        Args:
+            golden: the golden set.
+            metrics: names such as ``"nDCG@10"``, or ``Metric`` objects.
+            depth: try the swaps at rank 1 to ``depth``; without it, those of whole rankings.
+
         Raises:
             MetricError: a metric has no resolution, or does not fit the grades.
         """
         blocks = [ideal_hits(hits) for hits in judged_hits(Joined({}, ()), golden)]
-        sample = SwapSample(blocks, np.ones(len(golden), dtype=np.bool_))
+        sample = SwapSample(blocks, np.ones(len(golden), dtype=np.bool_), depth=depth)
         resolutions = []
         for metric in dict.fromkeys(map(Metric.parse, metrics)):
             values = np.concatenate([metric.compute(hits) for hits in blocks])

@@ -51,12 +51,12 @@ def resolution_findings(
 
 
 def ideal_resolution_findings(
-    golden: GoldenSet, metrics: Iterable[MetricLike]
+    golden: GoldenSet, metrics: Iterable[MetricLike], depth: int | None = None
 ) -> Iterator[ResolutionFinding]:
-    """Yield what metrics could see of the ideal rankings, without a run."""
+    """Yield what metrics could see of the ideal rankings down to a depth, without a run."""
     chosen = _with_resolution(metrics)
     if chosen and golden.judgment_count:
-        table = Resolutions.of_ideal_rankings(golden, chosen)
+        table = Resolutions.of_ideal_rankings(golden, chosen, depth=depth)
         yield _finding(golden, table, f"ideal {golden.fingerprint}", None)
 
 

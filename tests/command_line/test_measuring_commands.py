@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck``: what it prints, what it writes, how it exits."""
+"""``compare``, ``show``, ``lint`` and ``metrics``: what they print, write, and how they exit."""
 
 from __future__ import annotations
 
@@ -17,29 +17,6 @@ from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.metrics.metric_registry import definitions
 
 SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a golden set, a run, a worse one, and the baseline of the first."""
-    monkeypatch.chdir(tmp_path)
-    queries = [f"q{index:02}" for index in range(40)]
-    golden = GoldenSet.from_dict(
-        {query: {"good": 2, "bad": 0} for query in queries},
-        attributes={query: {"locale": "de" if query < "q20" else "en"} for query in queries},
-        name="web",
-    )
-    golden.save(tmp_path / "web.jsonl")
-    good = {query: ["good", "bad"] for query in queries}
-    worse = {**good, **dict.fromkeys(queries[:6], ["bad", "good"])}
-    Run.from_dict(good).save(tmp_path / "good.run")
-    Run.from_dict(worse).save(tmp_path / "worse.run")
-    record = Record.of(
-        evaluate(Run.from_dict(good), GoldenSet.load(tmp_path / "web.jsonl")),
-        [Metric.parse("RR"), Metric.parse("P@1")],
-    )
-    (tmp_path / "base.json").write_text(record_text(record), "utf-8")
-    return tmp_path
 
 
 GOLDEN = ("--golden", "web.jsonl")
@@ -103,15 +80,49 @@ def test_html_is_written_where_the_extra_is_installed(folder: Path) -> None:
     assert "<h1>Ranking quality</h1>" in (folder / "r.html").read_text("utf-8")
 
 
-def test_different_conventions_are_reported(
+def test_different_conventions_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     golden = GoldenSet.load(folder / "web.jsonl")
     run = Run.from_dict({q: ["good"] for q in golden.query_ids}, ties="input")
     record = Record.of(evaluate(run, golden), [Metric.parse("RR")])
     Path("other.json").write_text(record_text(record), "utf-8")
-    assert main(["compare", "base.json", "other.json", *GOLDEN, "--metric", "RR"]) == 0
-    assert "ties is 'doc_id' in the old, 'input' in the new" in capsys.readouterr().err
+    assert main(["compare", "base.json", "other.json", *GOLDEN, "--metric", "RR"]) == 2
+    output = capsys.readouterr()
+    assert "not comparable: ties: 'doc_id' in base.json, 'input' in other.json" in output.err
+    assert "passed" not in output.out
+
+
+def write_record(folder: Path, name: str, depth: int) -> None:
+    """Record the worse run, cut to a depth."""
+    run = Run.load(folder / "worse.run").top(depth)
+    record = Record.of(
+        evaluate(run, GoldenSet.load(folder / "web.jsonl")), [Metric.parse("nDCG@1")]
+    )
+    (folder / name).write_text(record_text(record), "utf-8")
+
+
+def test_different_depths_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_record(folder, "one.json", 1)
+    write_record(folder, "two.json", 2)
+    assert main(["compare", "one.json", "two.json", *GOLDEN]) == 2
+    assert "not comparable: depth: 1 in one.json, 2 in two.json" in capsys.readouterr().err
+    assert main(["compare", "one.json", "base.json", *GOLDEN]) == 2
+    assert "depth: 1 in one.json, all documents in base.json" in capsys.readouterr().err
+    assert main(["compare", "one.json", "good.run", *GOLDEN, "--depth", "2"]) == 2
+    assert "depth: 1 in one.json, 2 in good.run" in capsys.readouterr().err
+
+
+def test_a_run_is_cut_to_the_depth_of_the_baseline(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_record(folder, "one.json", 1)
+    metric = ["--metric", "nDCG@1"]
+    assert main(["compare", "one.json", "worse.run", *GOLDEN, *metric]) == 0
+    assert main(["compare", "worse.run", "one.json", *GOLDEN, *metric]) == 0
+    capsys.readouterr()
+    assert main(["show", "worse.run", *GOLDEN, "--metric", "RR", "--depth", "1"]) == 0
+    assert "0.8500" in capsys.readouterr().out, "6 of 40 queries find nothing at rank 1"
 
 
 def test_show(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,83 @@
+"""The configuration that a project gives pytest, read without a test session."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from typing import NamedTuple
+
+import pytest
+
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.plugin.configuration import (
+    add_options,
+    configured_names,
+    read_configuration,
+)
+from pytest_rankcheck.plugin.option_table import Config
+
+__all__ = ["ProjectConfiguration", "project_configuration"]
+
+_ENVIRONMENT = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+_ARGUMENTS = (
+    "--noconftest",
+    "--disable-plugin-autoload",
+    "--assert=plain",
+    "--capture=no",
+    *("-o", "addopts="),
+    *("-o", "required_plugins="),
+)
+"""Nothing of the project is imported, and no other plugin is loaded or has a say."""
+
+
+class ProjectConfiguration(NamedTuple):
+    """The configuration, and which ini names the project sets."""
+
+    config: Config
+    names: frozenset[str]
+
+
+class _Reader:
+    """A plugin that reads the configuration, and ends pytest before it collects anything."""
+
+    read: ProjectConfiguration | None = None
+
+    def pytest_addoption(self, parser: pytest.Parser) -> None:
+        add_options(parser)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self, config: pytest.Config) -> int:
+        self.read = ProjectConfiguration(
+            read_configuration(config), frozenset(configured_names(config))
+        )
+        return 0
+
+
+def project_configuration() -> ProjectConfiguration:
+    """Return what pytest, started in the working directory, would read as its configuration.
+
+    Pytest itself finds and reads the file. Options in ``addopts`` do not count.
+
+    Raises:
+        ConfigurationError: the file cannot be read, an ini name is unknown or a value is invalid.
+    """
+    reader = _Reader()
+    messages = io.StringIO()
+    with _clean_environment(), redirect_stderr(messages):
+        pytest.main([*_ARGUMENTS], plugins=[reader])
+    if reader.read is None:
+        why = " ".join(messages.getvalue().removeprefix("ERROR: ").split())
+        raise ConfigurationError(f"pytest cannot read its configuration file: {quoted(why, 300)}")
+    return reader.read
+
+
+@contextmanager
+def _clean_environment() -> Iterator[None]:
+    """Take away the variables that add options and plugins, until the block ends."""
+    removed = {name: os.environ.pop(name) for name in _ENVIRONMENT if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(removed)

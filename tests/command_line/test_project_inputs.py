@@ -1,0 +1,204 @@
+"""Commands read golden sets and runs as the project configures it, and as their options say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck.command_line.main import main
+from pytest_rankcheck.plugin.project_configuration import project_configuration
+
+CODES = "query,document,label\nq00,good,1\nq00,bad,5\nq01,good,1\nq01,bad,5\n"
+"""A table in which 1 is the best label and 5 the worst."""
+
+READING = """
+rankcheck_golden = codes.csv
+rankcheck_grades =
+    1=4
+    5=0
+rankcheck_columns =
+    query_id=query
+    doc_id=document
+    relevance=label
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pytest.ini", "[pytest]\nrankcheck_depth = 7\nrankcheck_slices = locale\n"),
+        ("tox.ini", "[pytest]\nrankcheck_depth = 7\nrankcheck_slices = locale\n"),
+        ("setup.cfg", "[tool:pytest]\nrankcheck_depth = 7\nrankcheck_slices = locale\n"),
+        (
+            "pyproject.toml",
+            '[tool.pytest.ini_options]\nrankcheck_depth = "7"\nrankcheck_slices = ["locale"]\n',
+        ),
+    ],
+)
+def test_the_configuration_is_found_as_pytest_finds_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str
+) -> None:
+    (folder / file).write_text(text, "utf-8")
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    config, names = project_configuration()
+    assert config.depth == 7
+    assert config.slices == ("locale",)
+    assert {"rankcheck_depth", "rankcheck_slices"} <= names
+    assert "rankcheck_gate" not in names
+
+
+def test_other_plugins_and_options_of_the_project_do_not_matter(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
+    monkeypatch.setenv("PYTEST_PLUGINS", "no_such_plugin")
+    (folder / "conftest.py").write_text("raise SystemExit('imported')\n", "utf-8")
+    (folder / "pytest.ini").write_text(
+        "[pytest]\naddopts = --cov --strict-config\nrequired_plugins = nothing>=1\nunknown = 1\n"
+        "rankcheck_depth = 7\n",
+        "utf-8",
+    )
+    assert project_configuration().config.depth == 7
+    assert os.environ["PYTEST_ADDOPTS"] == "--no-such-option"
+    assert os.environ["PYTEST_PLUGINS"] == "no_such_plugin"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("rankcheck_deep = 7", "did you mean 'rankcheck_depth'"),
+        ("rankcheck_depth = 0", "give a whole number from 1 on"),
+        ("rankcheck_gate = x()", "rankcheck_gate: 'x()' is not a gate"),
+        ("minversion = 99", "pytest cannot read its configuration file: "),
+    ],
+)
+def test_an_invalid_configuration_is_an_error(
+    folder: Path, line: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "pytest.ini").write_text(f"[pytest]\n{line}\n", "utf-8")
+    assert main(["compare", "good.run", "worse.run", "--golden", "web.jsonl"]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_golden_sets_are_read_as_configured(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "codes.csv").write_text(CODES, "utf-8")
+    assert main(["lint", "codes.csv"]) == 2
+    capsys.readouterr()
+    (folder / "pytest.ini").write_text(f"[pytest]{READING}", "utf-8")
+    assert main(["lint"]) == 0
+    assert "golden set 'codes' (2 queries): 0 errors" in capsys.readouterr().out
+    assert main(["compare", "good.run", "worse.run", "--metric", "RR"]) == 1
+    assert "RR regressed on golden set 'codes' (2 queries): 1.0000 -> 0.5000" in (
+        capsys.readouterr().out
+    )
+
+
+def test_options_win_over_the_configuration(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "codes.csv").write_text(CODES, "utf-8")
+    (folder / "pytest.ini").write_text(f"[pytest]{READING}", "utf-8")
+    grades = ["--grades", "1=0", "--grades", "5=4"]
+    assert main(["compare", "worse.run", "good.run", "--metric", "RR", *grades]) == 1
+    capsys.readouterr()
+    columns = [f"--columns={pair}" for pair in ("query_id=query", "doc_id=label")]
+    assert main(["lint", *columns]) == 2
+    assert "relevance" in capsys.readouterr().err
+    (folder / "plain.txt").write_text("q00 0 good 1\nq00 0 bad 5\n", "utf-8")
+    arguments = ["lint", "plain.txt", "--golden-format", "trec", "--grades", "1=1"]
+    assert main(arguments) == 2
+    assert "5" in capsys.readouterr().err
+    assert main([*arguments, "--grades", "5=0"]) == 0
+    assert main(["lint", "plain.txt", "--golden-format", "nothing"]) == 2
+
+
+def test_gates_slices_conventions_and_depth_are_the_configured_ones(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compared = ["compare", "good.run", "worse.run", "--golden", "web.jsonl", "--metric", "RR"]
+    assert main(compared) == 1
+    ini = folder / "pytest.ini"
+    ini.write_text("[pytest]\nrankcheck_gate = web RR: tolerance(abs=0.1)\n", "utf-8")
+    assert main(compared) == 0
+    assert main([*compared, "--gate", "tolerance()"]) == 1
+    capsys.readouterr()
+    slices = "rankcheck_slices = locale nothing\n"
+    ini.write_text(
+        f"[pytest]\nrankcheck_gate = tolerance(abs=0.1, min_queries=9)\n{slices}", "utf-8"
+    )
+    assert main(compared) == 1
+    assert "locale=de  1.0000 -> 0.8500" in capsys.readouterr().out
+    ini.write_text("[pytest]\nrankcheck_depth = 1\n", "utf-8")
+    assert main(compared) == 1
+    assert "1.0000 -> 0.8500" in capsys.readouterr().out, "at rank 2 nothing is found"
+    assert main([*compared, "--depth", "2"]) == 1
+    assert "1.0000 -> 0.9250" in capsys.readouterr().out
+    ini.write_text("[pytest]\nrankcheck_conventions = ties=input\n", "utf-8")
+    assert main(["compare", "base.json", "worse.run", "--golden", "web.jsonl"]) == 2
+    assert "ties: 'doc_id' in base.json, 'input' in worse.run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("configured", "code"), [("warn", 0), ("fail", 1)])
+def test_an_inconclusive_verdict_counts_as_configured(
+    folder: Path, configured: str, code: int
+) -> None:
+    (folder / "pytest.ini").write_text(
+        f"[pytest]\nrankcheck_inconclusive = {configured}\n"
+        "rankcheck_gate = noninferior(margin=0.05, alpha=0.01)\n",
+        "utf-8",
+    )
+    assert main(["compare", "good.run", "worse.run", "--golden", "web.jsonl"]) == code
+
+
+def test_the_linter_has_the_configured_options(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ini = folder / "pytest.ini"
+    ini.write_text("[pytest]\nrankcheck_lint = scale=0..1\n", "utf-8")
+    assert main(["lint", "web.jsonl"]) == 1
+    assert "error grade-" in capsys.readouterr().out
+    (folder / "two.qrels").write_text("a 0 x 1\na 0 x 2\n", "utf-8")
+    ini.write_text("[pytest]\nrankcheck_contradictions = last\n", "utf-8")
+    assert main(["lint", "two.qrels"]) == 0
+    assert "warning contradictory-judgment" in capsys.readouterr().out
+    (folder / "three.qrels").write_text("a 0 x 2\na 0 y 1\na 0 z 0\n", "utf-8")
+    assert main(["lint", "three.qrels"]) == 0
+    assert "no run: 2 swaps of neighbours" in capsys.readouterr().out
+    assert main(["lint", "three.qrels", "--depth", "1"]) == 0
+    assert "no run: 1 swap of neighbours" in capsys.readouterr().out
+
+
+def test_no_golden_set_or_several_are_an_error(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "good.run", "worse.run"]) == 2
+    assert "give it with --golden; rankcheck_golden configures none" in capsys.readouterr().err
+    assert main(["lint"]) == 2
+    assert "configure rankcheck_golden" in capsys.readouterr().err
+    (folder / "pytest.ini").write_text(
+        "[pytest]\nrankcheck_golden = web.jsonl web.jsonl\n", "utf-8"
+    )
+    assert main(["compare", "good.run", "worse.run"]) == 2
+    assert "rankcheck_golden configures 2 of them" in capsys.readouterr().err
+
+
+def test_a_module_is_imported_before_or_after_the_command(folder: Path) -> None:
+    for name in ("first", "second"):
+        (folder / f"{name}.py").write_text(f"print('{name}')\n", "utf-8")
+    main_module = [sys.executable, "-m", "pytest_rankcheck"]
+    for arguments, printed in (
+        (["--import", "first", "metrics", "RR"], ["first"]),
+        (["metrics", "RR", "--import", "second"], ["second"]),
+        (["--import", "first", "metrics", "--import", "second", "RR"], ["first", "second"]),
+    ):
+        done = subprocess.run(
+            [*main_module, *arguments], cwd=folder, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.split("\n")[: len(printed)] == printed
