@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,12 @@ import json
 from pathlib import Path
 
 def search(text):
-    """Rank the relevant document of a query where ranks.json says; fillers elsewhere."""
+    """Rank the relevant document of a query where ranks.json says (null: nowhere), then fillers."""
     ranks = json.loads((Path(__file__).parent / "ranks.json").read_text())
     rank = ranks.get(text, 1)
     ranking = [f"filler-{index}" for index in range(12)]
-    ranking.insert(rank - 1, f"doc of {text}")
+    if rank is not None:
+        ranking.insert(rank - 1, f"doc of {text}")
     return ranking
 '''
 
@@ -84,8 +86,11 @@ class Project:
         """Write a golden set."""
         self.write(path, "".join(json.dumps(line) + "\n" for line in lines))
 
-    def rank(self, ranks: dict[int, int]) -> None:
-        """Set the rank of the relevant document of some queries; for all others it is first."""
+    def rank(self, ranks: dict[int, int | None]) -> None:
+        """Set the rank of the relevant document of some queries; for all others it is first.
+
+        Where the rank is None, the document is not ranked.
+        """
         by_text = {f"query {index}": rank for index, rank in ranks.items()}
         self.write("ranks.json", json.dumps(by_text))
 
@@ -123,6 +128,17 @@ class Project:
         """Record the baselines and return the bytes of the first."""
         assert self.run("--snapshot-update", *arguments).ret == 0
         return self.baseline_file().read_bytes()
+
+
+def undisturbed_by_this_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prepare the environment for pytest inside pytest."""
+    # These tests may themselves run in a worker; pytest inside pytest does not.
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    monkeypatch.delenv("PYTEST_XDIST_WORKER_COUNT", raising=False)
+    # A module that a test rewrites within a second keeps its time and maybe its size: Python would
+    # take the cached bytecode for current.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
 
 
 def text_of(result: pytest.RunResult) -> str:

@@ -1,0 +1,419 @@
+"""A pull request in a real git repository, and what becomes of it in CI.
+
+An attempt is a function of a few lines that prepares a branch with a worse ranker. Its decorator
+says what must happen: `blocked`, `refused`, `kept` or `listed`.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from project import REGRESSION_TEST, Project
+
+from pytest_rankcheck.baselines.record_contents import digest_of
+from pytest_rankcheck.files.whole_files import readable_json
+
+Lines = list[dict[str, Any]]
+Entry = dict[str, Any]
+Ranks = Mapping[int, int | None]
+
+MAIN_RANKS: Ranks = dict.fromkeys(range(70, 80), 2)
+"""On main ten of the 80 queries find their document second: the mean reciprocal rank is 0.9375."""
+FALLEN = range(20)
+"""The queries that the worse ranker gets wrong; all of them are English."""
+WORSE_RANKS: Ranks = {**MAIN_RANKS, **dict.fromkeys(FALLEN, 10)}
+"""The worse ranker: 20 queries fall to rank 10, the mean reciprocal rank to 0.7125."""
+
+REPORTS = {"markdown": "report.md", "html": "report.html", "json": "report.json"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a pytest run printed and reported."""
+
+    exit_code: int
+    terminal: str
+    reports: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        return self.exit_code == 0
+
+
+class PullRequest:
+    """A branch of a repository whose main has approved baselines."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.path = project.path
+        self.write = project.write
+        self.lines: Lines = project.queries()
+        self.main_ranks = MAIN_RANKS
+
+    # --- what a branch does ------------------------------------------------------------------
+
+    def rank(self, ranks: Ranks) -> None:
+        """Set the rank of the relevant document of some queries; for all others it is first."""
+        self.project.rank(dict(ranks))
+
+    def make_the_ranker_worse(self) -> None:
+        """Let 20 queries fall from rank 1 to rank 10."""
+        self.rank(WORSE_RANKS)
+
+    def golden(self, lines: Lines, name: str = "web") -> None:
+        """Write a golden set; later changes start from it."""
+        self.lines = lines
+        self.project.golden(lines, f"golden/{name}.jsonl")
+
+    def drop(self, queries: Iterable[int]) -> None:
+        """Remove queries from the golden set."""
+        ids = {f"q{query:03}" for query in queries}
+        self.golden([line for line in self.lines if line["query_id"] not in ids])
+
+    def edit_queries(self, queries: Iterable[int], edit: Callable[[Entry], Entry]) -> None:
+        """Replace the lines of some queries of the golden set; ``edit`` gives their new keys."""
+        ids = {f"q{query:03}" for query in queries}
+        self.golden([line | edit(line) if line["query_id"] in ids else line for line in self.lines])
+
+    def test(self, text: str = REGRESSION_TEST, path: str = "tests/test_ranking.py") -> None:
+        """Write a test module."""
+        self.write(path, text)
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace text in a file; it must be there."""
+        text = (self.path / path).read_text("utf-8")
+        assert old in text, f"{old!r} is not in {path}"
+        self.write(path, text.replace(old, new))
+
+    def edit_test(self, old: str, new: str) -> None:
+        """Replace text in the test module."""
+        self.edit("tests/test_ranking.py", old, new)
+
+    def configure(self, *lines: str) -> None:
+        """Add lines to pytest's configuration; a name that is already there is replaced."""
+        names = {line.partition("=")[0].strip() for line in lines}
+        text = (self.path / "pyproject.toml").read_text("utf-8")
+        kept = [line for line in text.splitlines() if line.partition("=")[0].strip() not in names]
+        self.write("pyproject.toml", "\n".join([*kept, *lines, ""]))
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file or a folder."""
+        (self.path / target).parent.mkdir(parents=True, exist_ok=True)
+        (self.path / source).rename(self.path / target)
+
+    def delete(self, path: str) -> None:
+        """Delete a file or a folder."""
+        target = self.path / path
+        shutil.rmtree(target) if target.is_dir() else target.unlink()
+
+    # --- baselines ---------------------------------------------------------------------------
+
+    def records(self) -> Mapping[str, Path]:
+        """Return the baseline files by their path below the project."""
+        files = sorted(self.path.glob("**/baselines/*/*.json"))
+        return {file.relative_to(self.path).as_posix(): file for file in files}
+
+    @property
+    def record_path(self) -> str:
+        """The first baseline file."""
+        return next(iter(self.records()))
+
+    def record(self, path: str | None = None) -> Entry:
+        """Return what a baseline file says."""
+        entry: Entry = json.loads((self.path / (path or self.record_path)).read_text("utf-8"))
+        return entry
+
+    def edit_record(self, edit: Callable[[Entry], object], path: str | None = None) -> None:
+        """Edit a baseline by hand, cleverly: the means and the digest agree with the rest."""
+        path = path or self.record_path
+        entry = self.record(path)
+        edit(entry)
+        for name, metric in entry["metrics"].items():
+            values = [line["values"][name] for line in entry["queries"]]
+            counted = [value for value in values if value is not None]
+            metric["mean"] = round(sum(counted) / len(counted), 6)
+        entry["digest"] = digest_of(entry)
+        self.write(path, readable_json(entry))
+
+    def forget_records(self) -> None:
+        """Delete all baseline files."""
+        for file in self.records().values():
+            file.unlink()
+
+    def record_anew(self, *arguments: str) -> None:
+        """Delete all baselines and record them again."""
+        self.forget_records()
+        outcome = self.update(*arguments)
+        assert outcome.passed, outcome.terminal
+
+    def retire(self, reason: str) -> None:
+        """Retire the first baseline with the command for it."""
+        command = [sys.executable, "-m", "pytest_rankcheck", "retire", self.record_path]
+        subprocess.run([*command, "--reason", reason], cwd=self.path, check=True)
+
+    # --- what people and CI run --------------------------------------------------------------
+
+    def run(self, *arguments: str) -> Outcome:
+        """Run pytest on the branch as it is."""
+        self.project.pytester.syspathinsert(self.path)
+        result = self.project.run("-q", *arguments)
+        text = "\n".join(result.outlines + result.errlines)
+        return Outcome(int(result.ret), text, self._reports())
+
+    def update(self, *arguments: str) -> Outcome:
+        """Run ``pytest --snapshot-update``."""
+        return self.run("--snapshot-update", *arguments)
+
+    def approve(self, reason: str, *arguments: str) -> None:
+        """Update the baselines with a reason."""
+        outcome = self.update("--rankcheck-approve", reason, *arguments)
+        assert outcome.passed, outcome.terminal
+
+    def ci(self, *arguments: str) -> Outcome:
+        """Commit everything and run the tests on the commit as CI does, against main."""
+        self.commit()
+        git(self.path, "clean", "-fdxq")
+        return self.run("--rankcheck-baseline-ref=main", *arguments)
+
+    def ci_with_reports(self) -> Outcome:
+        """Do the same, and write every report."""
+        return self.ci(*(f"--rankcheck-{kind}={name}" for kind, name in REPORTS.items()))
+
+    def commit(self) -> None:
+        """Commit everything on the branch."""
+        git(self.path, "add", "-A")
+        git(self.path, "commit", "-qm", "change", "--allow-empty")
+
+    def tag(self, name: str) -> None:
+        """Commit everything and tag the commit."""
+        self.commit()
+        git(self.path, "tag", "-f", name)
+
+    def merge(self) -> None:
+        """Merge the pull request, which CI must have passed, and start the next one."""
+        outcome = self.ci()
+        assert outcome.passed, outcome.terminal
+        git(self.path, "branch", "-f", "main")
+
+    def _reports(self) -> Mapping[str, str]:
+        texts = {}
+        for name in REPORTS.values():
+            with suppress(FileNotFoundError):
+                texts[name] = (self.path / name).read_text("utf-8")
+                (self.path / name).unlink()
+        return texts
+
+
+_IDENTITY = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))
+}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as Ada, whatever this machine configures."""
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env={**os.environ, **_IDENTITY, "GIT_CONFIG_GLOBAL": os.devnull},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout
+
+
+# --- main ------------------------------------------------------------------------------------
+
+Main = Callable[[PullRequest], None]
+"""Writes the files of main; their baselines are recorded afterwards."""
+
+
+def one_gate(main: PullRequest) -> None:
+    """RR with a tolerance of 0.01, on the golden set 'web'."""
+    main.test()
+
+
+class Repositories:
+    """Makes each main once and copies it for each pull request.
+
+    Args:
+        templates: a folder that all tests of this process share.
+    """
+
+    def __init__(self, project: Project, templates: Path) -> None:
+        self._project = project
+        self._templates = templates
+
+    def branch_of(self, main: Main) -> PullRequest:
+        """Return a new branch of a repository with this main."""
+        template = self._templates / f"{main.__module__}.{main.__name__}"
+        pull_request = PullRequest(self._project)
+        pull_request.rank(MAIN_RANKS)
+        main(pull_request)
+        if not template.exists():
+            outcome = pull_request.update()
+            assert outcome.passed, outcome.terminal
+            git(self._project.path, "init", "-q", "-b", "main", "--template=")
+            pull_request.commit()
+            git(self._project.path, "checkout", "-q", "-b", "feature")
+            shutil.copytree(self._project.path, template)
+        shutil.copytree(template, self._project.path, dirs_exist_ok=True)
+        return pull_request
+
+
+# --- attempts --------------------------------------------------------------------------------
+
+Story = Callable[[PullRequest], object]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A way to get a worse ranker merged, and what must become of it."""
+
+    kind: str
+    """What is attacked: the first sentence of the module's docstring."""
+    name: str
+    """The name of the test."""
+    text: str
+    """What the branch does."""
+    outcome: str
+    causes: tuple[str, ...]
+    """What the message names."""
+
+
+ATTEMPTS: list[Attempt] = []
+
+
+def _attempt(
+    outcome: str, causes: tuple[str, ...], main: Main, check: Callable[[PullRequest], None]
+) -> Callable[[Story], Callable[[Repositories], None]]:
+    """Return a decorator that makes a test of a story."""
+
+    def decorate(story: Story) -> Callable[[Repositories], None]:
+        def run(repositories: Repositories) -> None:
+            pull_request = repositories.branch_of(main)
+            story(pull_request)
+            check(pull_request)
+
+        run.__name__, run.__doc__, run.__module__ = story.__name__, story.__doc__, story.__module__
+        kind = (story.__globals__["__doc__"] or "").partition("\n")[0].rstrip(".")
+        text = " ".join((story.__doc__ or "").split()).rstrip(".")
+        ATTEMPTS.append(Attempt(kind, story.__name__, text, outcome, causes))
+        return run
+
+    return decorate
+
+
+def blocked(
+    *causes: str, main: Main = one_gate
+) -> Callable[[Story], Callable[[Repositories], None]]:
+    """CI fails against main, and its output names the causes."""
+
+    def check(pull_request: PullRequest) -> None:
+        outcome = pull_request.ci()
+        assert not outcome.passed, f"CI passed:\n{outcome.terminal}"
+        _names(outcome.terminal, causes)
+
+    return _attempt("blocked", causes, main, check)
+
+
+def refused(
+    *causes: str, main: Main = one_gate, options: Sequence[str] = ()
+) -> Callable[[Story], Callable[[Repositories], None]]:
+    """An update fails, changes no file, and its output names the causes."""
+
+    def check(pull_request: PullRequest) -> None:
+        before = {path: file.read_bytes() for path, file in pull_request.records().items()}
+        outcome = pull_request.update(*options)
+        assert not outcome.passed, f"the update passed:\n{outcome.terminal}"
+        after = {path: file.read_bytes() for path, file in pull_request.records().items()}
+        assert after == before, outcome.terminal
+        _names(outcome.terminal, causes)
+
+    return _attempt("refused", causes, main, check)
+
+
+def kept(
+    *causes: str, main: Main = one_gate, options: Sequence[str] = ()
+) -> Callable[[Story], Callable[[Repositories], None]]:
+    """An update passes, but changes no file, and its output names the causes."""
+
+    def check(pull_request: PullRequest) -> None:
+        before = {path: file.read_bytes() for path, file in pull_request.records().items()}
+        outcome = pull_request.update(*options)
+        assert outcome.passed, outcome.terminal
+        after = {path: file.read_bytes() for path, file in pull_request.records().items()}
+        assert after == before, outcome.terminal
+        _names(outcome.terminal, causes)
+
+    return _attempt("kept", causes, main, check)
+
+
+def listed(
+    *causes: str, main: Main = one_gate
+) -> Callable[[Story], Callable[[Repositories], None]]:
+    """The terminal and every report of CI name the causes."""
+
+    def check(pull_request: PullRequest) -> None:
+        outcome = pull_request.ci_with_reports()
+        assert outcome.passed, outcome.terminal
+        _names(outcome.terminal, causes)
+        assert set(outcome.reports) == set(REPORTS.values()), outcome.terminal
+        for name, text in outcome.reports.items():
+            _names(_readable(name, text), causes, name)
+
+    return _attempt("listed", causes, main, check)
+
+
+def _readable(name: str, text: str) -> str:
+    """Return what a reader of a report sees, without the escapes of its format."""
+    if name.endswith(".md"):
+        return html.unescape(text.replace("\\", ""))
+    if name.endswith(".json"):
+        return "\n".join(_strings(json.loads(text)))
+    return html.unescape(text)
+
+
+def _strings(value: object) -> Iterable[str]:
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    else:
+        yield str(value)
+
+
+def _names(text: str, causes: Iterable[str], where: str = "the terminal") -> None:
+    for cause in causes:
+        assert cause in text, f"{cause!r} is not in {where}:\n{text}"
+
+
+__all__ = [
+    "ATTEMPTS",
+    "FALLEN",
+    "MAIN_RANKS",
+    "WORSE_RANKS",
+    "Attempt",
+    "Outcome",
+    "PullRequest",
+    "Repositories",
+    "blocked",
+    "git",
+    "kept",
+    "listed",
+    "one_gate",
+    "refused",
+]

@@ -1,0 +1,419 @@
+"""The test is changed, renamed, moved or not run."""
+
+from __future__ import annotations
+
+from pull_request import PullRequest, blocked, listed
+
+TEST = "tests/test_ranking.py"
+BASELINES = "tests/baselines/test_ranking"
+
+IN_A_CLASS = """
+from pytest_rankcheck import assert_mrr_not_regressed
+
+class TestSearch:
+    def test_mrr(self, evaluation, baseline):
+        assert_mrr_not_regressed(evaluation, baseline, abs=0.01)
+"""
+PARAMETRIZED = """
+import pytest
+from pytest_rankcheck import assert_not_regressed
+
+@pytest.mark.parametrize("metric", ["RR"])
+def test_metric(evaluation, baseline, metric):
+    assert_not_regressed(evaluation, baseline, metric, abs=0.01)
+"""
+RR_AND_RECALL = """
+from pytest_rankcheck import assert_mrr_not_regressed, assert_recall_not_regressed
+
+def test_metrics(evaluation, baseline):
+    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)
+    assert_recall_not_regressed(evaluation, baseline, k=100, abs=0.01)
+"""
+AND_ANOTHER = "\ndef test_other():\n    pass\n"
+
+
+def in_a_class(main: PullRequest) -> None:
+    """The test is in a class."""
+    main.test(IN_A_CLASS)
+
+
+def parametrized(main: PullRequest) -> None:
+    """The test has a parameter of its own."""
+    main.test(PARAMETRIZED)
+
+
+def rr_and_recall(main: PullRequest) -> None:
+    """The test gates RR and R@100; the worse ranker keeps R@100."""
+    main.test(RR_AND_RECALL)
+
+
+# --- renamed and moved -----------------------------------------------------------------------
+
+
+@blocked("RR", "test_mrr")
+def test_a_renamed_test(branch: PullRequest) -> None:
+    """The test is renamed, and a lower baseline is recorded for it."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("test_mrr", "test_reciprocal_rank")
+    branch.record_anew()
+
+
+@blocked("RR", "test_mrr")
+def test_a_renamed_test_that_keeps_its_old_record(branch: PullRequest) -> None:
+    """The test is renamed; its old record stays, and a lower one is recorded beside it."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("test_mrr", "test_reciprocal_rank")
+    assert branch.update().passed
+
+
+@blocked("RR", "test_mrr")
+def test_a_moved_module(branch: PullRequest) -> None:
+    """The test module is renamed, and a lower baseline is recorded for it."""
+    branch.make_the_ranker_worse()
+    branch.move(TEST, "tests/test_search.py")
+    branch.record_anew()
+
+
+@blocked("RR", "test_mrr")
+def test_a_moved_folder(branch: PullRequest) -> None:
+    """The folder of the tests is moved, and a lower baseline is recorded."""
+    branch.make_the_ranker_worse()
+    branch.move("tests", "search/tests")
+    branch.record_anew()
+
+
+@blocked("RR", "TestSearch", main=in_a_class)
+def test_a_renamed_class(branch: PullRequest) -> None:
+    """The class of the test is renamed, and a lower baseline is recorded."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("TestSearch", "TestEngine")
+    branch.record_anew()
+
+
+@blocked("RR", "test_metric", main=parametrized)
+def test_a_changed_parameter_id(branch: PullRequest) -> None:
+    """The parameter gets another id, and a lower baseline is recorded."""
+    branch.make_the_ranker_worse()
+    branch.edit_test('["RR"]', '["RR"], ids=["first hit"]')
+    branch.record_anew()
+
+
+@blocked("test_mrr")
+def test_a_test_split_in_two(branch: PullRequest) -> None:
+    """The test is split: one half of the queries each, with new baselines."""
+    branch.make_the_ranker_worse()
+    branch.test(
+        "import pytest\nfrom pytest_rankcheck import assert_mrr_not_regressed, evaluate\n"
+        '@pytest.mark.parametrize("half", [0, 1])\n'
+        "def test_half(ranking_run, golden_set, baseline, half):\n"
+        "    part = golden_set.subset(list(golden_set.query_ids)[half::2])\n"
+        "    assert_mrr_not_regressed(evaluate(ranking_run, part), baseline, abs=0.01)\n"
+    )
+    branch.record_anew()
+
+
+# --- not run ---------------------------------------------------------------------------------
+
+
+@blocked("test_mrr")
+def test_a_deleted_test(branch: PullRequest) -> None:
+    """The test is deleted; its module stays."""
+    branch.make_the_ranker_worse()
+    branch.test(AND_ANOTHER)
+
+
+@blocked("test_mrr")
+def test_a_deleted_module(branch: PullRequest) -> None:
+    """The test module is deleted; its baselines stay."""
+    branch.make_the_ranker_worse()
+    branch.delete(TEST)
+    branch.test(AND_ANOTHER, "tests/test_other.py")
+
+
+@blocked("test_mrr")
+def test_a_deleted_module_and_its_baselines(branch: PullRequest) -> None:
+    """The test module is deleted along with its baselines."""
+    branch.make_the_ranker_worse()
+    branch.delete(TEST)
+    branch.delete(BASELINES)
+    branch.test(AND_ANOTHER, "tests/test_other.py")
+
+
+def mark(branch: PullRequest, *lines: str) -> None:
+    """Put lines before the test."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("\ndef test_mrr", "\n".join(["", "import pytest", *lines, "def test_mrr"]))
+
+
+@blocked("test_mrr", "skip")
+def test_skip(branch: PullRequest) -> None:
+    """The test is skipped."""
+    mark(branch, '@pytest.mark.skip(reason="flaky")')
+
+
+@blocked("test_mrr", "skip")
+def test_skipif(branch: PullRequest) -> None:
+    """The test is skipped under a condition that always holds."""
+    mark(branch, '@pytest.mark.skipif("True", reason="not on this machine")')
+
+
+@blocked("test_mrr", "skip")
+def test_skip_in_the_body(branch: PullRequest) -> None:
+    """The test skips itself before its assertion."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("    assert_mrr", '    import pytest; pytest.skip("later")\n    assert_mrr')
+
+
+@blocked("test_mrr", "skip")
+def test_skip_after_the_assertion(branch: PullRequest) -> None:
+    """The test catches its failure and skips itself."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("    assert_mrr", "    try: assert_mrr")
+    branch.edit_test(
+        "0.01)", '0.01)\n    except AssertionError:\n        __import__("pytest").skip("")'
+    )
+
+
+@blocked("test_mrr", "xfail")
+def test_xfail(branch: PullRequest) -> None:
+    """The test is expected to fail."""
+    mark(branch, '@pytest.mark.xfail(reason="being looked at")')
+
+
+@blocked("test_mrr", "xfail")
+def test_a_strict_xfail(branch: PullRequest) -> None:
+    """The test is expected to fail, strictly."""
+    mark(branch, "@pytest.mark.xfail(strict=True)")
+
+
+@blocked("test_mrr", "skip")
+def test_a_pytestmark(branch: PullRequest) -> None:
+    """The whole module is skipped by its ``pytestmark``."""
+    mark(branch, 'pytestmark = pytest.mark.skip(reason="later")')
+
+
+@blocked("test_mrr")
+def test_a_module_that_skips_itself(branch: PullRequest) -> None:
+    """The module skips itself because a library is not installed."""
+    mark(branch, 'pytest.importorskip("a_library_that_nobody_has")')
+
+
+@blocked("test_mrr")
+def test_an_empty_parameter_set(branch: PullRequest) -> None:
+    """The test is parametrized with no values, so pytest skips it."""
+    branch.make_the_ranker_worse()
+    branch.edit_test(
+        "\ndef test_mrr(", '\nimport pytest\n@pytest.mark.parametrize("x", [])\ndef test_mrr(x, '
+    )
+
+
+@blocked("test_mrr")
+def test_a_name_that_pytest_does_not_collect(branch: PullRequest) -> None:
+    """The test is renamed to a name that pytest does not collect."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("def test_mrr", "def check_mrr")
+
+
+@blocked("TestSearch", main=in_a_class)
+def test_a_class_that_is_no_test(branch: PullRequest) -> None:
+    """The class of the test is marked with ``__test__ = False``."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("class TestSearch:\n", "class TestSearch:\n    __test__ = False\n")
+
+
+@blocked("test_mrr")
+def test_a_conftest_that_deselects(branch: PullRequest) -> None:
+    """A conftest removes the test from the collected ones."""
+    branch.make_the_ranker_worse()
+    branch.write(
+        "tests/conftest.py",
+        "def pytest_collection_modifyitems(config, items):\n"
+        '    items[:] = [item for item in items if "mrr" not in item.name]\n',
+    )
+
+
+@blocked("test_mrr")
+def test_a_conftest_that_deselects_and_says_so(branch: PullRequest) -> None:
+    """A conftest deselects the test and reports it as deselected, like ``-k``."""
+    branch.make_the_ranker_worse()
+    branch.write(
+        "tests/conftest.py",
+        "def pytest_collection_modifyitems(config, items):\n"
+        "    config.hook.pytest_deselected(items=list(items))\n    items.clear()\n",
+    )
+    branch.test(AND_ANOTHER, "tests/other/test_other.py")
+
+
+@blocked("test_mrr")
+def test_a_module_that_is_not_collected(branch: PullRequest) -> None:
+    """A conftest excludes the module with ``collect_ignore``."""
+    branch.make_the_ranker_worse()
+    branch.write("tests/conftest.py", 'collect_ignore = ["test_ranking.py"]\n')
+    branch.test(AND_ANOTHER, "tests/test_other.py")
+
+
+@blocked("test_mrr")
+def test_other_test_paths(branch: PullRequest) -> None:
+    """The configuration collects another folder."""
+    branch.make_the_ranker_worse()
+    branch.test(AND_ANOTHER, "other/test_other.py")
+    branch.configure('testpaths = ["other"]')
+
+
+@blocked("test_mrr")
+def test_other_file_names(branch: PullRequest) -> None:
+    """The configuration collects files of another name."""
+    branch.make_the_ranker_worse()
+    branch.test(AND_ANOTHER, "tests/check_other.py")
+    branch.configure('python_files = ["check_*.py"]')
+
+
+@blocked("test_mrr")
+def test_deselected_in_addopts(branch: PullRequest) -> None:
+    """The test is deselected in ``addopts`` by its id."""
+    branch.make_the_ranker_worse()
+    branch.test(AND_ANOTHER, "tests/test_other.py")
+    branch.configure('addopts = ["--deselect=tests/test_ranking.py::test_mrr"]')
+
+
+@blocked("test_mrr")
+def test_ignored_in_addopts(branch: PullRequest) -> None:
+    """The module is ignored in ``addopts``."""
+    branch.make_the_ranker_worse()
+    branch.test(AND_ANOTHER, "tests/test_other.py")
+    branch.configure('addopts = ["--ignore=tests/test_ranking.py"]')
+
+
+@listed("test_mrr")
+def test_a_marker_that_addopts_excludes(branch: PullRequest) -> None:
+    """The test gets a marker that ``addopts`` excludes."""
+    mark(branch, "@pytest.mark.slow")
+    branch.test("def test_other(evaluation):\n    pass\n", "tests/test_other.py")
+    branch.configure('addopts = ["-m", "not slow"]', 'markers = ["slow: takes a while"]')
+
+
+@blocked("test_mrr")
+def test_another_configuration_file(branch: PullRequest) -> None:
+    """A pytest.ini takes precedence over the configuration and collects another folder."""
+    branch.make_the_ranker_worse()
+    branch.test(AND_ANOTHER, "other/test_other.py")
+    branch.write("pytest.ini", "[pytest]\ntestpaths = other\n")
+
+
+@blocked("test_mrr")
+def test_unrun_switched_off(branch: PullRequest) -> None:
+    """The test is deleted, and the configuration ignores tests that did not run."""
+    branch.make_the_ranker_worse()
+    branch.test(AND_ANOTHER)
+    branch.configure('rankcheck_unrun = "ignore"')
+
+
+@blocked("test_mrr")
+def test_a_session_that_ends_early(branch: PullRequest) -> None:
+    """Another test ends the test session with exit code 0 before the gate runs."""
+    branch.make_the_ranker_worse()
+    branch.test(
+        "import pytest\ndef test_first(): pytest.exit('done', returncode=0)\n",
+        "tests/test_a_first.py",
+    )
+
+
+# --- the test does less ----------------------------------------------------------------------
+
+
+@blocked("test_mrr")
+def test_an_assertion_removed(branch: PullRequest) -> None:
+    """The assertion is removed; the test still uses its baseline."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("assert_mrr_not_regressed(evaluation, baseline, abs=0.01)", "assert baseline")
+
+
+@blocked("test_mrr")
+def test_a_fixed_bound_instead(branch: PullRequest) -> None:
+    """The comparison with the baseline becomes a low fixed bound."""
+    branch.make_the_ranker_worse()
+    branch.test(
+        "from pytest_rankcheck import assert_mrr_at_least\n"
+        "def test_mrr(evaluation):\n    assert_mrr_at_least(evaluation, 0.5)\n"
+    )
+
+
+@blocked("test_mrr")
+def test_a_failure_that_is_caught(branch: PullRequest) -> None:
+    """The test catches the failure of its gate."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("    assert_mrr", "    try: assert_mrr")
+    branch.edit_test("0.01)", "0.01)\n    except AssertionError: pass")
+
+
+@blocked("test_mrr")
+def test_a_failure_that_is_expected(branch: PullRequest) -> None:
+    """The test expects its gate to fail, with ``pytest.raises``."""
+    branch.make_the_ranker_worse()
+    branch.edit_test(
+        "    assert_mrr", "    with __import__('pytest').raises(AssertionError): assert_mrr"
+    )
+
+
+@blocked("RR", main=rr_and_recall)
+def test_a_metric_that_is_no_longer_gated(branch: PullRequest) -> None:
+    """The metric that fell is no longer gated; the other one still is."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
+
+
+@blocked("RR", main=rr_and_recall)
+def test_a_metric_that_is_no_longer_gated_recorded_anew(branch: PullRequest) -> None:
+    """The metric that fell is no longer gated, and the baseline is recorded anew."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
+    branch.record_anew()
+
+
+@blocked("RR")
+def test_an_easier_metric(branch: PullRequest) -> None:
+    """RR is replaced by R@100, which the worse ranker keeps, and the baseline is recorded anew."""
+    branch.make_the_ranker_worse()
+    branch.test(RR_AND_RECALL.replace("test_metrics", "test_mrr"))
+    branch.edit_test("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
+    branch.record_anew()
+
+
+def ndcg(main: PullRequest) -> None:
+    """The test gates nDCG@10."""
+    main.test(
+        "from pytest_rankcheck import assert_ndcg_not_regressed\n\n"
+        "def test_ndcg(evaluation, baseline):\n"
+        "    assert_ndcg_not_regressed(evaluation, baseline, k=10, abs=0.01)\n"
+    )
+
+
+@blocked("nDCG@10", main=ndcg)
+def test_a_larger_cutoff(branch: PullRequest) -> None:
+    """nDCG@10 becomes nDCG@100, which forgives more, and the baseline is recorded anew."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("k=10", "k=100")
+    branch.record_anew()
+
+
+@blocked("test_mrr")
+def test_a_baseline_fixture_of_its_own(branch: PullRequest) -> None:
+    """A conftest replaces the baseline by the evaluation itself."""
+    branch.make_the_ranker_worse()
+    branch.write(
+        "tests/conftest.py",
+        "import pytest\n@pytest.fixture\ndef baseline(evaluation):\n    return evaluation\n",
+    )
+
+
+@listed("suspicious")
+def test_a_ranker_that_reads_the_judgments(branch: PullRequest) -> None:
+    """A conftest replaces the ranker by one that reads the judgments."""
+    branch.make_the_ranker_worse()
+    branch.write(
+        "tests/conftest.py",
+        "import pytest\n"
+        '@pytest.fixture(scope="session")\n'
+        "def ranker(golden_set):\n"
+        "    return lambda text: [f'doc of {text}']\n",
+    )

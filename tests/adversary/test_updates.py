@@ -1,0 +1,283 @@
+"""An update is used to lower the record."""
+
+from __future__ import annotations
+
+import json
+
+from pull_request import PullRequest, Ranks, blocked, kept, refused
+from test_changed_tests import RR_AND_RECALL, rr_and_recall
+from test_loosened_gates import with_gate
+
+
+@refused("RR regressed")
+def test_a_plain_update(branch: PullRequest) -> None:
+    """The baseline is updated with the worse ranker."""
+    branch.make_the_ranker_worse()
+
+
+@kept("RR")
+def test_a_fall_inside_the_tolerance(branch: PullRequest) -> None:
+    """The mean falls by less than the tolerance, and the baseline is updated."""
+    branch.rank({**branch.main_ranks, 0: 2})
+
+
+@refused("RR regressed")
+def test_falls_inside_the_tolerance(branch: PullRequest) -> None:
+    """The mean falls by less than the tolerance, time after time, with an update each time."""
+    for last in (1, 2):
+        branch.rank({**branch.main_ranks, **dict.fromkeys(range(last), 2)})
+        branch.update()
+
+
+@blocked("RR regressed")
+def test_falls_inside_the_tolerance_in_many_pull_requests(branch: PullRequest) -> None:
+    """The mean falls by less than the tolerance in each of several pull requests."""
+    branch.rank({**branch.main_ranks, 0: 2})
+    assert branch.update().passed
+    branch.merge()
+    branch.rank({**branch.main_ranks, 0: 2, 1: 2})
+
+
+def tiny_values(main: PullRequest) -> None:
+    """The document of the first query is at rank 10, and any fall is tolerated up to 0.01."""
+    main.golden(main.project.queries(2000))
+    main.rank({0: 7})
+    main.test()
+
+
+@kept("RR", main=tiny_values)
+def test_five_steps_of_a_millionth(branch: PullRequest) -> None:
+    """The mean falls by less than 1e-5, five times, with an update each time."""
+    for rank in (8, 9, 10, 11, 12):
+        branch.rank({0: rank})
+        assert branch.update().passed
+
+
+@refused("R@100", main=rr_and_recall)
+def test_one_metric_traded_for_another(branch: PullRequest) -> None:
+    """RR gets better and R@100 worse, and the baseline is updated."""
+    branch.rank(dict.fromkeys(range(5)))
+
+
+@refused("RR", main=rr_and_recall)
+def test_a_metric_gated_in_every_other_update(branch: PullRequest) -> None:
+    """The metric that fell is not gated in one update, and gated again in the next."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
+    branch.update()
+    branch.test(RR_AND_RECALL)
+
+
+@refused("reason", options=("--rankcheck-approve", " "))
+def test_an_empty_reason(branch: PullRequest) -> None:
+    """The fall is approved with an empty reason."""
+    branch.make_the_ranker_worse()
+
+
+@refused("RR", options=("--rankcheck-raise", "a better ranker"))
+def test_a_raise_that_lowers(branch: PullRequest) -> None:
+    """The worse ranker is recorded as an improvement, with --rankcheck-raise."""
+    branch.make_the_ranker_worse()
+
+
+@refused("--snapshot-update", options=("--rankcheck-baseline-ref=main",))
+def test_an_update_in_ci(branch: PullRequest) -> None:
+    """CI itself updates the baselines."""
+    branch.make_the_ranker_worse()
+
+
+@blocked("--snapshot-update")
+def test_an_update_in_addopts(branch: PullRequest) -> None:
+    """CI is made to update the baselines by ``addopts``."""
+    branch.make_the_ranker_worse()
+    branch.configure('addopts = ["--snapshot-update"]')
+
+
+@blocked("RR regressed")
+def test_a_reference_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` names the branch itself as the reference."""
+    branch.make_the_ranker_worse()
+    branch.record_anew()
+    branch.configure('addopts = ["--rankcheck-baseline-ref=HEAD"]')
+
+
+@blocked("main")
+def test_a_tag_with_the_name_of_the_reference(branch: PullRequest) -> None:
+    """A tag of the branch has the name of the reference, ``main``."""
+    branch.make_the_ranker_worse()
+    branch.record_anew()
+    branch.tag("main")
+
+
+@blocked("syrupy")
+def test_a_session_without_syrupy(branch: PullRequest) -> None:
+    """``addopts`` switches off syrupy, which keeps the baselines."""
+    branch.make_the_ranker_worse()
+    branch.configure('addopts = ["-p", "no:syrupy"]')
+
+
+# --- queries that do not count ---------------------------------------------------------------
+
+
+def first_rank(main: PullRequest) -> None:
+    """The mean rank of the first relevant document, where there is one."""
+    main.test(
+        "from pytest_rankcheck import assert_not_regressed\n\n"
+        "def test_first_rank(evaluation, baseline):\n"
+        '    assert_not_regressed(evaluation, baseline, "FirstRank(missing=omit)", abs=0.01)\n'
+    )
+
+
+@refused("counted", main=first_rank)
+def test_queries_that_do_not_count(branch: PullRequest) -> None:
+    """The ranker finds nothing for difficult queries, which then do not count."""
+    branch.rank(dict.fromkeys(range(10, 80)))
+
+
+@blocked("counted", main=first_rank)
+def test_queries_that_do_not_count_recorded_anew(branch: PullRequest) -> None:
+    """The ranker finds nothing for difficult queries; the baseline is recorded anew."""
+    branch.rank(dict.fromkeys(range(10, 80)))
+    branch.record_anew()
+
+
+def log(branch: PullRequest, week: int, ranks: list[int | None]) -> None:
+    """Write a session log, in which users selected these ranks."""
+    lines = [
+        {
+            "session_id": f"week{week}-{number}",
+            "event": 0,
+            "time": 1_700_000_000 + number,
+            "query": f"query {number}",
+            "results": [f"d{place}" for place in range(30)],
+            "selected_rank": rank,
+        }
+        for number, rank in enumerate(ranks)
+    ]
+    branch.write("logs/week.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def sessions(main: PullRequest) -> None:
+    """All 60 users select the first result."""
+    main.write(
+        "pyproject.toml",
+        '[tool.pytest.ini_options]\nrankcheck_sessions = "logs/week.jsonl"\n'
+        'rankcheck_session_reading = ["first_rank=1"]\n',
+    )
+    main.test(
+        "from pytest_rankcheck import assert_not_regressed\n\n"
+        "def test_sessions(session_evaluation, baseline):\n"
+        "    assert_not_regressed(\n"
+        '        session_evaluation, baseline, "SessionRR(abandoned=exclude)", abs=0.01\n'
+        "    )\n"
+    )
+    log(main, 1, [1] * 60)
+
+
+@refused("counted", main=sessions)
+def test_abandoned_sessions(branch: PullRequest) -> None:
+    """58 of 60 sessions are abandoned, and abandoned sessions do not count."""
+    log(branch, 2, [1, 1] + [None] * 58)
+
+
+@refused("SessionRR", main=sessions)
+def test_abandoned_sessions_and_then_bad_ones(branch: PullRequest) -> None:
+    """58 of 60 sessions are abandoned in one update; in the next they select rank 20."""
+    log(branch, 2, [1, 1] + [None] * 58)
+    branch.update()
+    log(branch, 3, [1, 1] + [20] * 58)
+
+
+# --- tests that pytest reports as failed -----------------------------------------------------
+
+BETTER: Ranks = {}
+"""Every document is first: a plain update of a test that passes writes this."""
+
+
+@refused("failed")
+def test_a_failing_subtest(branch: PullRequest) -> None:
+    """A better ranker, but a subtest fails after the gate."""
+    branch.rank(BETTER)
+    branch.edit_test("evaluation, baseline)", "evaluation, baseline, subtests)")
+    branch.edit_test("abs=0.01)", "abs=0.01)\n    with subtests.test(): assert 0")
+
+
+@refused("strict")
+def test_a_strict_xfail_that_passes(branch: PullRequest) -> None:
+    """A better ranker, but the test was expected to fail, strictly."""
+    branch.rank(BETTER)
+    branch.edit_test("\ndef", "\nimport pytest\n@pytest.mark.xfail(strict=True)\ndef")
+
+
+@kept("xpassed")
+def test_an_xfail_that_passes(branch: PullRequest) -> None:
+    """A better ranker, but the test was expected to fail."""
+    branch.rank(BETTER)
+    branch.edit_test("\ndef", "\nimport pytest\n@pytest.mark.xfail\ndef")
+
+
+@refused("teardown")
+def test_an_error_in_teardown(branch: PullRequest) -> None:
+    """A better ranker, but a fixture fails when it is torn down."""
+    branch.rank(BETTER)
+    branch.edit_test(
+        "\ndef",
+        "\nimport pytest\n@pytest.fixture(autouse=True)\ndef cleanup():\n"
+        '    yield\n    raise OSError("in teardown")\n\ndef',
+    )
+
+
+@refused("afterwards")
+def test_a_failure_after_the_gate(branch: PullRequest) -> None:
+    """A better ranker, but the test fails after its gate."""
+    branch.rank(BETTER)
+    branch.edit_test("abs=0.01)", 'abs=0.01)\n    raise ValueError("afterwards")')
+
+
+@kept("skipped")
+def test_a_skip_after_the_gate(branch: PullRequest) -> None:
+    """A better ranker, but the test skips itself after its gate."""
+    branch.rank(BETTER)
+    branch.edit_test("abs=0.01)", 'abs=0.01)\n    __import__("pytest").skip("later")')
+
+
+# --- noise -----------------------------------------------------------------------------------
+
+
+def statistical(main: PullRequest) -> None:
+    """RR must not fall significantly."""
+    main.test(with_gate("Gate.significant()"))
+
+
+@kept("noise", main=statistical)
+def test_a_rise_within_noise(branch: PullRequest) -> None:
+    """Two queries get better by chance; a record that rises with noise blocks innocent work."""
+    branch.rank(dict.fromkeys(range(72, 80), 2))
+
+
+SLICES = """
+from pytest_rankcheck import Gate, assert_mrr_not_regressed
+
+def test_mrr(evaluation, baseline):
+    assert_mrr_not_regressed(evaluation, baseline, gate=Gate.tolerance(abs=0.01), by="kind")
+"""
+
+
+def small_slices(main: PullRequest) -> None:
+    """50 queries in three slices, each too small for the tolerance to gate it."""
+    main.golden([line | {"kind": "abc"[place % 3]} for place, line in enumerate(main.lines[:50])])
+    main.rank({query: 2 for query in range(50) if query % 3})
+    main.test(SLICES)
+
+
+@kept("kind=a", "0 of 3 slices", main=small_slices)
+def test_a_small_slice_that_collapsed(branch: PullRequest) -> None:
+    """One of three small slices collapses while the others get better, and the mean rises."""
+    branch.rank(dict.fromkeys(range(0, 50, 3), 5))
+
+
+@blocked("kind=a", main=small_slices)
+def test_a_small_slice_that_collapsed_under_a_statistical_gate(branch: PullRequest) -> None:
+    """The same with a statistical gate, which needs no 30 queries to be valid."""
+    branch.test(SLICES.replace("tolerance(abs=0.01)", "significant()"))
+    branch.rank(dict.fromkeys(range(0, 50, 3), 5))
