@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -72,7 +72,7 @@ class ScopedGate:
         """Return the gate of a line such as ``gate``, ``metric: gate`` or ``set metric: gate``.
 
         Raises:
-            ConfigurationError: the line is malformed.
+            ConfigurationError: the line is malformed, or its gate does not fit its metric.
         """
         scope, colon, text = line.rpartition(":")
         golden_name: str | None = None
@@ -89,7 +89,13 @@ class ScopedGate:
                         "is a metric; write 'metric: gate', 'set: gate' or 'set metric: gate'"
                     ) from None
                 golden_name = word
-        return cls(golden_name, metric, gate_of(text.strip()))
+        gate = gate_of(text.strip())
+        if metric is not None:
+            try:
+                gate.refuse_misfit(metric)
+            except ConfigurationError as error:
+                raise ConfigurationError(f"'{quoted(line)}': {error}") from None
+        return cls(golden_name, metric, gate)
 
     def covers(self, golden_name: str, metric: Metric) -> bool:
         """Return whether it is for a metric on a golden set."""
@@ -115,6 +121,11 @@ class ConfiguredGates:
             ConfigurationError: a line is malformed.
         """
         return cls(tuple(map(ScopedGate.parse, lines)))
+
+    @property
+    def golden_names(self) -> Sequence[str]:
+        """The golden sets and session logs that the lines name, each once."""
+        return tuple(dict.fromkeys(gate.golden_name for gate in self.gates if gate.golden_name))
 
     def gate(self, golden_name: str, metric: Metric) -> Gate | None:
         """Return the gate of a metric on a golden set; None if nothing is configured.

@@ -18,6 +18,7 @@ from pytest_rankcheck.gates.gate_rule import (
     check_allowance,
     is_at_least_zero,
     number_text,
+    refuse_too_wide,
 )
 from pytest_rankcheck.gates.statistical_rules import (
     RAISE_ALPHA,
@@ -199,6 +200,7 @@ class Gate:
             ConfigurationError: the gate does not fit the metric.
         """
         parsed = Metric.parse(metric)
+        self.refuse_misfit(parsed)
         verdict = self._decided(comparison, parsed, by)
         effect = self._tie_effect(comparison, verdict, by)
         return replace(verdict, ties=effect) if effect else verdict
@@ -289,12 +291,16 @@ class Gate:
         )
 
     def refuse_misfit(self, metric: Metric) -> None:
-        """Refuse a metric that the gate cannot decide on, before there is anything to compare.
+        """Refuse a metric on which the gate cannot decide, or could never fail.
 
         Raises:
-            ConfigurationError: the metric does not fit; the message names a gate that does.
+            ConfigurationError: naming the metric, and what to give instead.
         """
         self.rule.refuse_misfit(metric)
+        if self.max_query_drop is not None:
+            refuse_too_wide("max_query_drop", self.max_query_drop, metric, "no query can fall")
+        if self.max_gap is not None:
+            refuse_too_wide("max_gap", self.max_gap, metric, "no two slices can differ")
 
     def _query_drops(self, pairs: ComparedValues) -> Iterable[QueryDrop]:
         if self.max_query_drop is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
@@ -22,6 +22,7 @@ __all__ = [
     "is_at_least_zero",
     "number_text",
     "outcome_by_mean",
+    "refuse_too_wide",
 ]
 
 
@@ -120,6 +121,20 @@ class ToleranceRule(GateRule):
         noise = f", noise={number_text(self.noise)}" if self.noise else ""
         return f"tolerance(abs={number_text(self.abs)}, rel={number_text(self.rel)}{noise})"
 
+    def refuse_misfit(self, metric: Metric) -> None:
+        """Refuse an allowance of everything that a metric can lose.
+
+        Raises:
+            ConfigurationError: naming the parameter, and what it means.
+        """
+        refuse_too_wide("abs", self.abs, metric, "no mean can fall")
+        if self.rel >= 1 and metric.higher_is_better:
+            raise ConfigurationError(
+                f"rel={number_text(self.rel)} lets {metric} fall by {self.rel:.0%} of its "
+                "baseline, so the gate can never fail. rel is the tolerance: the allowed fall as a "
+                f"share of the baseline's mean, such as rel=0.02{_grade_hint(metric, self.rel)}"
+            )
+
     def is_at_least_as_strict_as(self, other: GateRule) -> bool:
         """Return whether no allowance is larger than the other tolerance's."""
         return (
@@ -157,6 +172,38 @@ def check_allowance(name: str, value: object) -> None:
             f"{name}={quoted(value)} is invalid; it is how far a metric may fall: a finite number "
             "of at least 0"
         )
+
+
+def refuse_too_wide(name: str, allowance: float, metric: Metric, limit: str) -> None:
+    """Refuse an allowance that is as wide as the finite range of a metric.
+
+    Args:
+        name: the parameter.
+        allowance: its value, at least 0.
+        metric: the metric that is gated.
+        limit: what can never be larger than the range, such as "no mean can fall".
+
+    Raises:
+        ConfigurationError: naming the parameter, the metric and its range.
+    """
+    low, high = metric.definition.range
+    if allowance + SLACK >= high - low:
+        raise ConfigurationError(
+            f"{name}={number_text(allowance)} is as wide as the range of {metric}, {low:g} to "
+            f"{high:g}: {limit} by more, so the gate can never fail. Give a smaller {name}"
+        )
+
+
+def _grade_hint(metric: Metric, grade: float) -> str:
+    """Return how to give the lowest relevant grade, if a metric has one: ``rel`` may mean both."""
+    if "rel" not in metric.definition.parameters:
+        return ""
+    values = tuple((name, grade if name == "rel" else value) for name, value in metric.parameters)
+    graded = replace(metric, parameters=values)
+    return (
+        f". For the lowest relevant grade, write the metric {graded}, or "
+        f"rel_level={number_text(grade)} in a named assertion"
+    )
 
 
 def number_text(value: float) -> str:

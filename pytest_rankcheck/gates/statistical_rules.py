@@ -18,6 +18,7 @@ from pytest_rankcheck.gates.gate_rule import (
     check_allowance,
     number_text,
     outcome_by_mean,
+    refuse_too_wide,
 )
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -131,6 +132,15 @@ class SignificanceRule(_StatisticalRule):
             and self.min_drop <= other.min_drop
         )
 
+    def refuse_misfit(self, metric: Metric) -> None:
+        """Refuse a metric whose difference is no mean, and a ``min_drop`` of its whole range.
+
+        Raises:
+            ConfigurationError: the metric does not fit.
+        """
+        _StatisticalRule.refuse_misfit(self, metric)
+        refuse_too_wide("min_drop", self.min_drop, metric, "no mean can fall")
+
     def allowed(self, pairs: ComparedValues) -> float:
         """Return ``min_drop``: a smaller fall never blocks."""
         return self.min_drop
@@ -173,6 +183,15 @@ class NoninferiorityRule(_StatisticalRule):
             and self.alpha == other.alpha
             and self.margin <= other.margin
         )
+
+    def refuse_misfit(self, metric: Metric) -> None:
+        """Refuse a metric whose difference is no mean, and a ``margin`` of its whole range.
+
+        Raises:
+            ConfigurationError: the metric does not fit.
+        """
+        _StatisticalRule.refuse_misfit(self, metric)
+        refuse_too_wide("margin", self.margin, metric, "no mean can fall")
 
     @property
     def margin_to_rule_out(self) -> float | None:

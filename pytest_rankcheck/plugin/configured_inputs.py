@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, GoldenSetError, MetricError
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    GoldenSetError,
+    MetricError,
+    quoted,
+    suggestion,
+)
+from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
 from pytest_rankcheck.plugin.option_table import Config
 
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.rankers.run import Run
 
 __all__ = [
+    "check_gated_sets",
     "check_golden",
     "check_metrics",
     "check_run",
@@ -198,6 +206,21 @@ def configured_lint(config: Config) -> LintOptions:
         return options
     # A project that configures which of two grades counts is not stopped by them.
     return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
+
+
+def check_gated_sets(config: Config) -> None:
+    """Refuse lines of ``rankcheck_gate`` for golden sets or session logs that are not configured.
+
+    Raises:
+        ConfigurationError: naming the set, and those that are configured.
+    """
+    names = [shown_name(path) for path in (*config.golden, *config.sessions)]
+    for name in configured_gates(config).golden_names:
+        if name not in names:
+            raise ConfigurationError(
+                f"rankcheck_gate: there is no golden set '{quoted(name)}'"
+                f"{suggestion(name, names)}; configured: {', '.join(map(quoted, names))}"
+            )
 
 
 def configured_reference(config: pytest.Config) -> Reference | None:

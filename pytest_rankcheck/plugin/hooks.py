@@ -106,10 +106,9 @@ def _check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyt
 
     chosen = config.stash[CONFIG]
     if chosen.lint:
-        from pytest_rankcheck.plugin.lint_items import check_lint
-
         inputs.check_golden(chosen)
-        check_lint(config)
+    if chosen.lint or chosen.lint_lines:
+        inputs.configured_lint(chosen)
     _check_for(users.get("golden_set", ()), "golden_set", chosen, inputs.check_golden)
     _check_for(users.get("session_log", ()), "session_log", chosen, inputs.check_sessions)
     if "ranking_run" in users and chosen.run:
@@ -118,6 +117,8 @@ def _check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyt
         inputs.check_metrics(chosen)
     if "baseline" in users:
         inputs.configured_gates(chosen)
+        if all(_measures_a_configured_set(item, chosen) for item in users["baseline"]):
+            inputs.check_gated_sets(chosen)
         inputs.configured_reference(config)
     if "ranker" in users:
         try:
@@ -253,6 +254,17 @@ def _users_of_our_fixtures(items: Sequence[pytest.Item]) -> Mapping[str, Sequenc
 
 def _is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:
     return bool(definition.func.__module__ == fixtures.__name__)
+
+
+def _measures_a_configured_set(item: pytest.Item, chosen: Config) -> bool:
+    """Whether a test gets its golden set or session log from the configuration."""
+    definitions = _definitions(item)
+    for name, paths in (("golden_set", chosen.golden), ("session_log", chosen.sessions)):
+        if definitions.get(name):
+            return _is_our_fixture(definitions[name][-1]) and (
+                not _has_param(item, name) or item.callspec.params[name] in paths  # type: ignore[attr-defined]
+            )
+    return False
 
 
 def _has_param(item: pytest.Item, name: str) -> bool:

@@ -24,22 +24,13 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.reports.findings import ReportedFinding
 
-__all__ = ["check_lint", "lint_items"]
+__all__ = ["lint_items"]
 
 
 def lint_items(session: pytest.Session) -> Iterator[pytest.Item]:
     """Yield a test for each golden set that is configured."""
     for path in session.config.stash[CONFIG].golden:
         yield _LintItem.from_parent(_GoldenFile.from_parent(session, path=path), name="lint")
-
-
-def check_lint(config: pytest.Config) -> None:
-    """Refuse malformed options of the linter.
-
-    Raises:
-        ConfigurationError: naming the line.
-    """
-    configured_lint(config.stash[CONFIG])
 
 
 def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFinding]:

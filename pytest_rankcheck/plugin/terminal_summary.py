@@ -70,7 +70,10 @@ class SessionFindings:
         from pytest_rankcheck.reports.text.summary_table import summary_lines
 
         terminalreporter.section("rankcheck")
-        findings = [*self.findings, *_branch_notes(terminalreporter.config)]
+        config = terminalreporter.config
+        findings = [*self.findings, *_branch_notes(config)]
+        if "deselected" not in terminalreporter.stats:
+            findings += _unused_gate_notes(config, self.findings)
         width = terminalreporter.config.get_terminal_writer().fullwidth
         for line in summary_lines(findings, width):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
@@ -99,6 +102,25 @@ def _annotations(failures: Sequence[pytest.TestReport], config: pytest.Config) -
         yield annotation(
             shown_path.as_posix(), crash.lineno, crash.message.removeprefix("AssertionError: ")
         )
+
+
+def _unused_gate_notes(
+    config: pytest.Config, findings: Sequence[ReportedFinding]
+) -> Iterator[ReportedFinding]:
+    """Yield the lines of ``rankcheck_gate`` for golden sets that no test measured on."""
+    from pytest_rankcheck.errors import quoted, suggestion
+    from pytest_rankcheck.plugin.configured_inputs import configured_gates
+    from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
+
+    measured = dict.fromkeys(f.golden_set for f in findings if isinstance(f, MetricFinding))
+    try:
+        named = configured_gates(config.stash[CONFIG]).golden_names if measured else ()
+    except ConfigurationError:
+        return  # it has failed the tests that needed it
+    for name in named:
+        if name not in measured:
+            hint = suggestion(name, measured)
+            yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")
 
 
 def _branch_notes(config: pytest.Config) -> Iterator[ReportedFinding]:

@@ -62,6 +62,7 @@ class Topic(StrEnum):
     TIES = "ties"
     SUSPICIOUS = "suspicious"
     UNUSED_APPROVAL = "unused-approval"
+    UNUSED_GATE = "unused-gate"
     PLAN = "plan"
     REPEATS = "repeats"
     MEASURED = "measured"
@@ -91,6 +92,7 @@ _HEADINGS = {
     Topic.SUSPICIOUS: "suspiciously good: judgments may have leaked into the model",
     Topic.UNUSED_APPROVAL: "--rankcheck-approve had no effect: nothing fell, so no reason was "
     "recorded",
+    Topic.UNUSED_GATE: "rankcheck_gate has lines for golden sets that no test measured",
     Topic.PLAN: "queries needed to detect a fall (paired t-test, one-sided, alpha 5%; Cohen 1988, "
     "Sakai 2018)",
     Topic.REPEATS: "{about} runs of the same ranker",

@@ -85,7 +85,7 @@ def comparison(
         (Gate.tolerance(abs=0.1, rel=0.01), 0.5, 0.39, Outcome.REGRESSED),
         # a share of nothing is nothing
         (Gate.tolerance(rel=0.5), 0.0, 0.0, Outcome.EQUAL),
-        (Gate.tolerance(abs=1), 1.0, 0.0, Outcome.LOWER),
+        (Gate.tolerance(abs=0.9), 1.0, 0.1, Outcome.LOWER),
     ],
 )
 def test_the_mean_may_fall_by_the_larger_of_abs_and_rel(
@@ -107,7 +107,7 @@ def test_it_is_the_mean_that_counts() -> None:
 
 
 def test_no_single_query_may_fall_by_more() -> None:
-    gate = Gate.tolerance(abs=1, max_query_drop=0.3)
+    gate = Gate.tolerance(abs=0.9, max_query_drop=0.3)
     verdict = gate.decide(comparison([1, 0.5, 0.9, 0.2], [0.7, 0.1, 0.0, 0.3]), "RR")
     assert verdict.outcome is Outcome.REGRESSED
     assert [(drop.query_id, drop.before, drop.after) for drop in verdict.query_drops] == [
