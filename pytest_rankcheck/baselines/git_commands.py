@@ -1,30 +1,41 @@
-"""Running git: author and commit for approvals, and the records of another commit."""
+"""Running git: author and commit for approvals, records of other commits, ignored files."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["GitError", "git", "git_line"]
+__all__ = ["GitError", "IgnoredFile", "git", "git_line", "ignored_files"]
 
 _SECONDS = 60
+_LITERAL = "--literal-pathspecs"
+_WITHOUT_PATHSPECS = ("check-ignore",)
+"""Commands that take paths for what they are, and refuse the option that says so."""
 
 
 class GitError(Exception):
     """Git is missing or failed; the text is its error message."""
 
 
-def git(folder: Path, *arguments: str) -> str:
+def git(folder: Path, *arguments: str, input: str | None = None) -> str:
     """Return the output of git in a folder.
+
+    Args:
+        folder: where git runs.
+        arguments: the command and its options.
+        input: what the command reads from standard input; None: nothing.
 
     Raises:
         GitError: git cannot be run, or failed.
     """
     try:
         done = subprocess.run(
-            ["git", "--literal-pathspecs", *arguments],
+            ["git", *([] if arguments[0] in _WITHOUT_PATHSPECS else [_LITERAL]), *arguments],
             cwd=folder,
+            input=None if input is None else input.encode("utf-8", "surrogateescape"),
             env={**os.environ, "LC_ALL": "C"},  # error messages are matched
             capture_output=True,
             timeout=_SECONDS,
@@ -46,3 +57,28 @@ def git_line(folder: Path, *arguments: str) -> str | None:
         return git(folder, *arguments).strip() or None
     except GitError:
         return None
+
+
+class IgnoredFile(NamedTuple):
+    """A file that git does not track because of a rule."""
+
+    path: str
+    source: str
+    """The file that has the rule, such as ``.gitignore``."""
+    line: str
+    pattern: str
+
+
+def ignored_files(folder: Path, paths: Iterable[str]) -> list[IgnoredFile]:
+    """Return which files, relative to a folder, git ignores; none without git or a repository."""
+    try:
+        output = git(folder, "check-ignore", "-v", "-z", "--stdin", input="\0".join(paths))
+    except GitError:  # also if no file is ignored
+        return []
+    cells = iter(output.split("\0"))
+    rules = zip(cells, cells, cells, cells, strict=False)
+    return [
+        IgnoredFile(path, source, line, pattern)
+        for source, line, pattern, path in rules
+        if not pattern.startswith("!")
+    ]

@@ -71,15 +71,15 @@ class SessionFindings:
 
         terminalreporter.section("rankcheck")
         config = terminalreporter.config
-        findings = [*self.findings, *_branch_notes(config)]
+        findings = [*self.findings, *_notes_from_git(config, self.findings)]
         if "deselected" not in terminalreporter.stats:
             findings += _unused_gate_notes(config, self.findings)
-        width = terminalreporter.config.get_terminal_writer().fullwidth
+        width = config.get_terminal_writer().fullwidth
         for line in summary_lines(findings, width):
             terminalreporter.write_line(line.text, **({line.colour: True} if line.colour else {}))
-        for text in write_reports(terminalreporter.config, findings):
+        for text in write_reports(config, findings):
             terminalreporter.write_line(text)
-        for text in _annotations(self.failures, terminalreporter.config):
+        for text in _annotations(self.failures, config):
             terminalreporter.write_line(text)
 
 
@@ -123,12 +123,16 @@ def _unused_gate_notes(
             yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")
 
 
-def _branch_notes(config: pytest.Config) -> Iterator[ReportedFinding]:
-    """Yield the baselines that this branch changes, if they are compared with a commit."""
+def _notes_from_git(
+    config: pytest.Config, findings: Sequence[ReportedFinding]
+) -> Iterator[ReportedFinding]:
+    """Yield written baselines that git ignores, and those that differ from a reference commit."""
+    from pytest_rankcheck.reports.text.baseline_text import branch_notes, ignored_notes
+
+    yield from ignored_notes(findings, config.invocation_params.dir)
     if config.stash[CONFIG].baseline_ref is None:
         return
     from pytest_rankcheck.plugin.configured_inputs import configured_reference
-    from pytest_rankcheck.reports.text.baseline_text import branch_notes
 
     try:
         reference = configured_reference(config)

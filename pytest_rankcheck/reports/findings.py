@@ -74,6 +74,7 @@ class Topic(StrEnum):
     KEPT = "kept"
     CAN_BE_RAISED = "can-be-raised"
     WRITTEN = "written"
+    IGNORED = "ignored"
     BRANCH = "branch"
 
 
@@ -104,6 +105,7 @@ _HEADINGS = {
     Topic.KEPT: "baselines kept, because something is lower but within the tolerance",
     Topic.CAN_BE_RAISED: "baselines that can be raised with pytest --snapshot-update",
     Topic.WRITTEN: "baselines written; commit them",
+    Topic.IGNORED: "baselines written, but ignored by git, so that a commit leaves them out",
     Topic.BRANCH: "baselines changed by this branch, compared with {about}",
 }
 

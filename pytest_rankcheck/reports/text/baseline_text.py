@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from pytest_rankcheck.baselines.git_commands import IgnoredFile, ignored_files
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
@@ -21,7 +22,7 @@ from pytest_rankcheck.reports.findings import (
 )
 from pytest_rankcheck.reports.text.wording import number_text
 
-__all__ = ["branch_notes", "notes_of", "slice_change_text"]
+__all__ = ["branch_notes", "ignored_notes", "notes_of", "slice_change_text"]
 
 
 def notes_of(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
@@ -83,6 +84,32 @@ def slice_change_text(change: SliceChange) -> str:
     if change.state is SliceState.VANISHED:
         return f"the slice {name} has vanished ({size} in the baseline)"
     return f"the slice {name} is new ({size})"
+
+
+def ignored_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:
+    """Yield the rules by which git ignores baselines that were written.
+
+    Args:
+        findings: of all tests.
+        folder: where the test session was started.
+    """
+    written = [
+        finding.file
+        for finding in findings
+        if isinstance(finding, BaselineFinding) and finding.action.writes
+    ]
+    files_by_rule: dict[str, list[IgnoredFile]] = {}
+    for file in ignored_files(folder, dict.fromkeys(written)) if written else ():
+        rule = f"{quoted(file.source)}:{file.line}: {quoted(file.pattern)}"
+        files_by_rule.setdefault(rule, []).append(file)
+    for rule, files in files_by_rule.items():
+        example = quoted(files[0].path, 200)
+        others = f" and {plural(len(files) - 1, 'other')}" if len(files) > 1 else ""
+        yield Note(
+            Topic.IGNORED,
+            f"{example}{others}: ignored by {rule}; change that rule, or add the files with "
+            "git add --force",
+        )
 
 
 def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
