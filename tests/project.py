@@ -115,13 +115,18 @@ class Project:
         """Run pytest on the project, in a process of its own."""
         return self.pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
 
-    def baseline_file(self, name: str = "test_mrr", module: str = "test_ranking") -> Path:
-        """Return the baseline file of a test."""
-        return self.path / "tests" / "baselines" / module / f"{name}.json"
+    def baseline_file(
+        self, name: str = "test_mrr", module: str = "test_ranking", golden: str = "web"
+    ) -> Path:
+        """Return the baseline file of a test on a golden set."""
+        return self.path / "tests" / "baselines" / module / f"{name}--{golden}.json"
 
-    def record(self, name: str = "test_mrr", module: str = "test_ranking") -> dict[str, Any]:
-        """Return the record of a test."""
-        entry: dict[str, Any] = json.loads(self.baseline_file(name, module).read_text("utf-8"))
+    def record(
+        self, name: str = "test_mrr", module: str = "test_ranking", golden: str = "web"
+    ) -> dict[str, Any]:
+        """Return the record of a test on a golden set."""
+        file = self.baseline_file(name, module, golden)
+        entry: dict[str, Any] = json.loads(file.read_text("utf-8"))
         return entry
 
     def update(self, *arguments: str) -> bytes:

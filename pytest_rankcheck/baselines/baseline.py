@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -54,25 +54,40 @@ class Baseline:
     """The approved record of one test, and the checks that the test made against it.
 
     `check` is called by each assertion, `write_or_keep` once, when the test has passed: a test that
-    fails writes nothing.
+    fails writes nothing. The record belongs to the test and its golden set, so the file is known
+    when the test has measured something.
+
+    Args:
+        store_for: returns where the record on the golden set of a name is kept.
+        test_id: the test's node id, as pytest takes it.
+        mode: what the test session may do to baselines.
+        defaults: what is gated and recorded unless the test says otherwise.
+        reference: the commit whose baselines count; None: those of the working tree.
+        inputs: the arguments of pytest that chose what is measured.
+        expected_golden: returns the name of the golden set that the test will measure on, or None
+            if that is not known yet; it is asked if the test reads the record before a check.
     """
 
     def __init__(
         self,
-        store: Store,
+        store_for: Callable[[str], Store],
         test_id: str,
         mode: Mode,
         defaults: Defaults | None = None,
         reference: Reference | None = None,
         *,
         inputs: Sequence[str] = (),
+        expected_golden: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.test_id = test_id
         """The test's node id, as pytest takes it."""
         self.command = shlex.join([test_id, *inputs])
         """The arguments of pytest that run the test again on what it measures now."""
         self.mode = mode
-        self._file = BaselineFile(store, reference)
+        self._store_for = store_for
+        self._reference = reference
+        self._expected_golden = expected_golden
+        self._files: dict[str, BaselineFile] = {}
         self._defaults = defaults or Defaults()
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
         self._checks: list[Check] = []
@@ -80,8 +95,30 @@ class Baseline:
         self._evaluation: Evaluation | None = None
 
     @property
+    def _file(self) -> BaselineFile:
+        """The file of this test and of the golden set that it measures on.
+
+        Raises:
+            BaselineError: the golden set is not known yet.
+        """
+        golden_name = self.golden_name or self._expected_golden()
+        if golden_name is None:
+            raise BaselineError(
+                f"{self.test_id}: a baseline belongs to a test and a golden set, and this test has "
+                "not measured anything yet; make an assertion first, or use one of the fixtures "
+                "evaluation, golden_set, session_evaluation and session_log"
+            )
+        if golden_name not in self._files:
+            self._files[golden_name] = BaselineFile(self._store_for(golden_name), self._reference)
+        return self._files[golden_name]
+
+    @property
     def path(self) -> Path:
-        """The baseline file."""
+        """The baseline file.
+
+        Raises:
+            BaselineError: the test has not measured anything, so its golden set is unknown.
+        """
         return self._file.path
 
     @property
@@ -94,7 +131,8 @@ class Baseline:
         """The approved record; None if there is none yet. See `BaselineFile.record`.
 
         Raises:
-            BaselineError: the file is not a record, or has a newer format version.
+            BaselineError: the file is not a record, or has a newer format version; or the test has
+                not measured anything, so its golden set is unknown.
         """
         return self._file.record
 
@@ -260,7 +298,7 @@ class Baseline:
         return min(settlements, key=lambda settlement: CAREFUL.index(settlement.action))
 
     def __repr__(self) -> str:
-        return f"Baseline({self.shown_path!r})"
+        return f"Baseline({self.test_id!r})"
 
     def _new_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
         approvals = self.record.approvals if self.record else ()

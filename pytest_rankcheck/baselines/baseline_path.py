@@ -1,4 +1,4 @@
-"""The path of a test's baseline: ``baselines/<test module>/<test>.json`` beside the test module."""
+"""The path of a baseline: ``baselines/<test module>/<test>--<golden set>.json`` by the module."""
 
 from __future__ import annotations
 
@@ -6,31 +6,62 @@ import hashlib
 import re
 from pathlib import Path
 
-__all__ = ["FOLDER", "baseline_path", "safe_name"]
+__all__ = ["FOLDER", "baseline_folder", "baseline_path", "safe_name"]
 
 FOLDER = "baselines"
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_NAME = 150
 """Characters of a file name; file systems allow 255 bytes, a temporary file beside it too."""
+_LONGEST_TEST = 90
+"""Characters of a test's name, so that the golden set's name always follows."""
+_PLAIN_CLASS = re.compile(r"Test(?:[A-Z0-9_][a-z0-9_]*)?|(?!test)[a-z_][a-z0-9_]*")
+"""Class names written as usual: at most one spelling of each, apart from case."""
+_PLAIN_FUNCTION = re.compile(r"[a-z_][a-z0-9_]*")
+_PLAIN_NAME = re.compile(r"[a-z0-9_.]+(?:-[a-z0-9_.]+)*")
+"""Parameters and golden sets without a capital letter, and without the separator ``--``."""
+_PLAIN_MODULE = re.compile(r"[a-z0-9_.-]*[a-z0-9_-]\.py")
 
 
-def baseline_path(test_file: Path, nodeid: str) -> Path:
-    """Return the baseline file of the test ``nodeid`` in ``test_file``.
+def baseline_path(test_file: Path, key: str, golden_name: str) -> Path:
+    """Return the file of the baseline of a test on a golden set.
 
-    Tests with different ids have different files, even if the file system ignores case or does not
-    allow the characters of a parameter: such names end with ``~`` and a digest.
+    Different tests and golden sets have different files, even if the file system ignores case or
+    does not allow the characters of a name: names that could be confused end with ``~`` and a
+    digest.
+
+    Args:
+        test_file: the file that has the test.
+        key: what identifies the test in its file, such as ``TestShop::test_mrr[de]``.
+        golden_name: the name of the golden set or session log that the test measures on.
     """
-    name = nodeid.partition("::")[2] or nodeid
-    return test_file.parent / FOLDER / test_file.stem / f"{_file_name(name)}.json"
+    return baseline_folder(test_file) / f"{_file_name(key, golden_name)}.json"
 
 
-def _file_name(name: str) -> str:
-    """Return ``TestClass::test_name[parameter]`` as ``TestClass.test_name-parameter``."""
-    function, bracket, rest = name.partition("[")
-    parameter = rest.removesuffix("]")
-    readable = function.replace("::", ".") + ("-" if bracket else "") + parameter
-    return safe_name(readable, name, is_plain=parameter == parameter.lower())
+def baseline_folder(test_file: Path) -> Path:
+    """Return the folder of the baselines of a test file."""
+    module = test_file.name
+    is_plain = _PLAIN_MODULE.fullmatch(module) is not None
+    return (
+        test_file.parent / FOLDER / safe_name(module.removesuffix(".py"), module, is_plain=is_plain)
+    )
+
+
+def _file_name(key: str, golden_name: str) -> str:
+    """Return ``TestClass::test_name[parameter]`` as ``TestClass.test_name-parameter--golden``."""
+    test, bracket, rest = key.partition("[")
+    parameters = rest.removesuffix("]")
+    *classes, function = test.split("::")
+    is_plain = (
+        all(map(_PLAIN_CLASS.fullmatch, classes))
+        and bool(_PLAIN_FUNCTION.fullmatch(function))
+        and (not bracket or bool(_PLAIN_NAME.fullmatch(parameters)))
+        and bool(_PLAIN_NAME.fullmatch(golden_name))
+    )
+    readable = test.replace("::", ".") + (f"-{parameters}" if bracket else "")
+    if len(readable) > _LONGEST_TEST:
+        readable, is_plain = readable[:_LONGEST_TEST], False
+    return safe_name(f"{readable}--{golden_name}", repr((key, golden_name)), is_plain=is_plain)
 
 
 def safe_name(readable: str, identity: str | None = None, *, is_plain: bool = True) -> str:

@@ -26,12 +26,12 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
 from pytest_rankcheck.baselines.baseline_file import Proposal
-from pytest_rankcheck.baselines.baseline_path import baseline_path
+from pytest_rankcheck.baselines.baseline_path import baseline_folder
 from pytest_rankcheck.baselines.update_actions import Mode
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
 from pytest_rankcheck.files.whole_files import write_whole
 
-__all__ = ["BaselineExtension", "RefusedError", "SnapshotStore"]
+__all__ = ["BaselineExtension", "RefusedError", "SnapshotStore", "syrupy_session"]
 
 
 class RefusedError(Exception):
@@ -64,12 +64,13 @@ class BaselineExtension(SingleFileSnapshotExtension):
     @classmethod
     def get_location(cls, *, test_location: PyTestLocation, index: Any) -> str:
         """Return the path of the test's baseline file."""
-        return str(baseline_path(Path(test_location.filepath), test_location.nodeid))
+        assert isinstance(test_location, _Location)
+        return str(test_location.path)
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
-        """Return the folder of the test's baseline file."""
-        return str(Path(cls.get_location(test_location=test_location, index=0)).parent)
+        """Return the folder of a test file's baselines; syrupy asks for that of any file."""
+        return str(baseline_folder(Path(test_location.filepath)))
 
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
@@ -99,7 +100,14 @@ class BaselineExtension(SingleFileSnapshotExtension):
 
 
 class _Location(PyTestLocation):
-    """A test's location; syrupy's way to match names with tests does not fit our files."""
+    """The file of a test's baseline; syrupy's matching of names and tests does not fit it."""
+
+    path: Path
+    """The file, which depends on the golden set, not on the test alone."""
+
+    def __init__(self, item: pytest.Item, path: Path) -> None:
+        super().__init__(item)
+        object.__setattr__(self, "path", path)
 
     def matches_snapshot_name(self, snapshot_name: str) -> bool:
         return True
@@ -108,27 +116,42 @@ class _Location(PyTestLocation):
         return True
 
 
-class SnapshotStore:
-    """The baseline file of one test, as a syrupy snapshot."""
+def syrupy_session(config: pytest.Config) -> Any:
+    """Return what syrupy keeps of the test session.
 
-    def __init__(self, item: pytest.Item, mode: Mode) -> None:
-        session = getattr(item.config, "_syrupy", None)
-        if session is None:
-            raise ConfigurationError(
-                "the baseline fixture needs syrupy's plugin, which this session does not load; "
-                "take away -p no:syrupy"
-            )
+    Raises:
+        ConfigurationError: syrupy's plugin is not loaded.
+    """
+    session = getattr(config, "_syrupy", None)
+    if session is None:
+        raise ConfigurationError(
+            "the baseline fixture needs syrupy's plugin, which this session does not load; "
+            "take away -p no:syrupy"
+        )
+    return session
+
+
+class SnapshotStore:
+    """The baseline file of one test, as a syrupy snapshot.
+
+    Args:
+        item: the test.
+        path: the file.
+        mode: what the test session may do to baselines.
+    """
+
+    def __init__(self, item: pytest.Item, path: Path, mode: Mode) -> None:
         options: dict[str, Any] = {"update_snapshots": mode.update}
         if mode.new_only:  # older versions do not know it
             options["update_new_snapshots_only"] = True
         self._may_write = mode.may_create
         self._assertion = SnapshotAssertion(
-            session=session,
+            session=syrupy_session(item.config),
             extension_class=BaselineExtension,
-            test_location=_Location(item),
+            test_location=_Location(item, path),
             **options,
         )
-        self.path = baseline_path(item.path, item.nodeid)
+        self.path = path
         self.shown_path = _relative(self.path, item.config.invocation_params.dir)
 
     def submit(self, proposal: Proposal) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "configured_names",
     "conventions_of",
     "read_configuration",
+    "set_name",
 ]
 
 CONFIG = pytest.StashKey[Config]()
@@ -80,11 +82,13 @@ def read_configuration(config: pytest.Config) -> Config:
     """Return the options and ini values of a test session.
 
     Raises:
-        ConfigurationError: an ini name is unknown, or a value is invalid.
+        ConfigurationError: an ini name is unknown, a value is invalid, or two sets have one name.
     """
     rows = option_rows(Config)
     _refuse_unknown_names(config, [row.ini for row in rows.values() if row.ini])
     values: dict[str, Any] = {name: row.value(config) for name, row in rows.items()}
+    _refuse_equal_names("rankcheck_golden", "golden sets", values["golden"])
+    _refuse_equal_names("rankcheck_sessions", "session logs", values["sessions"])
     update = getattr(config.option, "update_snapshots", False)
     if update and values["baseline_ref"] is not None:
         raise ConfigurationError(
@@ -122,6 +126,23 @@ def configured_names(config: pytest.Config) -> list[str]:
     # pytest 8 keeps what -o sets apart from the file.
     overridden = [text.partition("=")[0] for text in config.option.override_ini or ()]
     return [*configured, *overridden]
+
+
+def set_name(path: Path) -> str:
+    """Return the name of a golden set or session log that is loaded from a path."""
+    return path.name.partition(".")[0] or path.name
+
+
+def _refuse_equal_names(ini: str, kind: str, paths: Sequence[Path]) -> None:
+    """Refuse two sets of one name: a baseline belongs to a test and the name of a set."""
+    by_name: dict[str, Path] = {}
+    for path in paths:
+        other = by_name.setdefault(set_name(path), path)
+        if other is not path:
+            raise ConfigurationError(
+                f"{ini}: the {kind} {quoted(other, 200)} and {quoted(path, 200)} are both named "
+                f"'{quoted(set_name(path))}', and a baseline belongs to one of them; rename a file"
+            )
 
 
 def _as_list(value: Any) -> list[Any]:

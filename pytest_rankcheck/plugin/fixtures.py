@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.plugin.configuration import CONFIG, set_name
+from pytest_rankcheck.plugin.item_identity import HAS_GOLDEN, item_key, repeated_id
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
+    from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
+    from pytest_rankcheck.baselines.update_actions import Mode
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
     from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -35,6 +38,8 @@ BASELINE = pytest.StashKey["Baseline"]()
 """The baseline of a test that asked for it."""
 RANKER_ORIGINS = pytest.StashKey[dict[int, str]]()
 """Where each ranker came from, by its id, in words that all xdist workers share."""
+_OWNERS = pytest.StashKey[dict[Path, tuple[str, str]]]()
+"""The test that has each baseline file, the same for all its repeats, and its node id."""
 _RUNS = pytest.StashKey[dict[tuple[int, int], tuple[object, object, "Run"]]]()
 """The runs of this process by ranker and golden set, which are kept so that ids stay theirs."""
 
@@ -46,7 +51,7 @@ def configured_fixtures(config: Config) -> ModuleType:
     a machine that only gates does not load the model.
     """
     paths = config.golden if len(config.golden) > 1 else ()
-    ids = [path.name.partition(".")[0] or path.name for path in paths]
+    ids = list(map(set_name, paths))
     session = partial(pytest.fixture, scope="session")
     run: Callable[..., Run] = _run_from_ranker
     if config.run:
@@ -59,7 +64,7 @@ def configured_fixtures(config: Config) -> ModuleType:
     fixtures.ranking_run = session(name="ranking_run")(run)
     fixtures.evaluation = session(name="evaluation")(_evaluation)
     logs = config.sessions if len(config.sessions) > 1 else ()
-    log_ids = [path.name.partition(".")[0] or path.name for path in logs]
+    log_ids = list(map(set_name, logs))
     fixtures.session_log = session(name="session_log", params=logs or None, ids=log_ids or None)(
         _session_log
     )
@@ -184,10 +189,11 @@ def _session_evaluation(session_log: SessionLog) -> SessionEvaluation:
 def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
-    from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
+    from pytest_rankcheck.baselines.syrupy_store import syrupy_session
     from pytest_rankcheck.baselines.update_actions import Mode
     from pytest_rankcheck.plugin import configured_inputs as inputs
 
+    syrupy_session(request.config)
     item, chosen = request.node, request.config.stash[CONFIG]
     mode = Mode(
         chosen.update,
@@ -198,11 +204,49 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         leak_budget=chosen.leak_budget,
     )
     defaults = Defaults(chosen.metrics, inputs.configured_gates(chosen), chosen.slices)
-    store = SnapshotStore(item, mode)
-    reference = inputs.configured_reference(request.config)
-    made = Baseline(store, _runnable_id(item), mode, defaults, reference, inputs=chosen.inputs)
+    made = Baseline(
+        partial(_store, item, mode),
+        _runnable_id(item),
+        mode,
+        defaults,
+        inputs.configured_reference(request.config),
+        inputs=chosen.inputs,
+        expected_golden=partial(_golden_name, item),
+    )
     item.stash[BASELINE] = made
     return made
+
+
+def _store(item: pytest.Item, mode: Mode, golden_name: str) -> SnapshotStore:
+    """Return where the record of a test on a golden set is kept.
+
+    Raises:
+        BaselineError: another test has the same file.
+    """
+    from pytest_rankcheck.baselines.baseline_path import baseline_path
+    from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
+
+    path, test = baseline_path(item.path, item_key(item), golden_name), repeated_id(item)
+    owner, owner_id = item.config.stash.setdefault(_OWNERS, {}).setdefault(
+        path, (test, item.nodeid)
+    )
+    if owner != test:
+        raise BaselineError(
+            f"{item.nodeid} and {owner_id} have the same baseline, because both measure on a "
+            f"golden set or log named '{quoted(golden_name)}'; name the sets differently, with "
+            'name="..." in GoldenSet.load, from_frames, from_dict, subset and the like'
+        )
+    return SnapshotStore(item, path, mode)
+
+
+def _golden_name(item: pytest.Item) -> str | None:
+    """Return the name of the golden set or log that a test has asked for; None if it has not."""
+    values: dict[str, Any] = getattr(item, "funcargs", {})
+    sets = [
+        getattr(values.get(name), "golden", None) for name in ("evaluation", "session_evaluation")
+    ]
+    sets += [values.get(name) for name in HAS_GOLDEN]
+    return next((str(golden.name) for golden in sets if hasattr(golden, "name")), None)
 
 
 def _runnable_id(item: pytest.Item) -> str:

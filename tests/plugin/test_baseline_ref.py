@@ -52,8 +52,9 @@ def test_a_branch_that_changes_no_record_says_so(branched: Project) -> None:
     branched.rank(WORSE)
     result = branched.run(*MAIN)
     result.assert_outcomes(failed=1)
-    assert "baseline: tests/baselines/test_ranking/test_mrr.json at main (unchanged)" in text_of(
-        result
+    assert (
+        "baseline: tests/baselines/test_ranking/test_mrr--web.json at main (unchanged)"
+        in text_of(result)
     )
 
 
@@ -65,7 +66,7 @@ def test_a_record_that_the_branch_lowered_does_not_count(branched: Project) -> N
     result.assert_outcomes(failed=1)
     text = text_of(result)
     assert "RR regressed on golden set 'web' (80 queries): 1.0000 -> 0.9750" in text
-    assert "tests/baselines/test_ranking/test_mrr.json: RR 1.0000 -> 0.9750" in text
+    assert "tests/baselines/test_ranking/test_mrr--web.json: RR 1.0000 -> 0.9750" in text
 
 
 def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
@@ -78,7 +79,9 @@ def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
             git(branched.path, "commit", "-qam", "approve")
         result = branched.run(*MAIN, "--rankcheck-markdown=r.md")
         result.assert_outcomes(passed=1)
-        assert 'test_mrr.json: RR 1.0000 -> 0.9750; approved "half the latency"' in text_of(result)
+        assert 'test_mrr--web.json: RR 1.0000 -> 0.9750; approved "half the latency"' in text_of(
+            result
+        )
         assert "passed, as" in text_of(result)
         markdown = (branched.path / "r.md").read_text("utf-8")
         assert r"### baselines changed by this branch, compared with main" in markdown
@@ -142,14 +145,14 @@ def test_a_record_that_main_does_not_have_is_compared_and_listed(branched: Proje
     assert branched.run("--snapshot-update").ret == 0
     result = branched.run(*MAIN)
     result.assert_outcomes(passed=2)
-    assert "tests/baselines/test_new/test_mrr.json: added: RR 1.0000" in text_of(result)
+    assert "tests/baselines/test_new/test_mrr--web.json: added: RR 1.0000" in text_of(result)
 
 
 def test_a_record_that_the_branch_removed_still_gates_and_is_listed(branched: Project) -> None:
     branched.baseline_file().unlink()
     result = branched.run(*MAIN)
     result.assert_outcomes(passed=1)
-    assert "tests/baselines/test_ranking/test_mrr.json: removed (RR 1.0000)" in text_of(result)
+    assert "tests/baselines/test_ranking/test_mrr--web.json: removed (RR 1.0000)" in text_of(result)
     branched.rank(WORSE)
     branched.run(*MAIN).assert_outcomes(failed=1)
 
@@ -163,8 +166,8 @@ def test_the_baseline_of_a_renamed_test_is_listed(branched: Project) -> None:
     git(branched.path, "add", "-A", "tests")
     git(branched.path, "commit", "-qm", "rename")
     text = text_of(branched.run(*MAIN))
-    assert "tests/baselines/test_ranking/test_mrr.json: removed (RR 1.0000)" in text
-    assert "tests/baselines/test_renamed/test_mrr.json: added: RR 0.9750" in text
+    assert "tests/baselines/test_ranking/test_mrr--web.json: removed (RR 1.0000)" in text
+    assert "tests/baselines/test_renamed/test_mrr--web.json: added: RR 0.9750" in text
 
 
 def test_a_record_that_the_branch_broke_is_listed_as_such(branched: Project) -> None:
@@ -173,7 +176,7 @@ def test_a_record_that_the_branch_broke_is_listed_as_such(branched: Project) -> 
     result = branched.run(*MAIN)
     result.assert_outcomes(passed=1)
     assert (
-        "test_mrr.json: changed, but cannot be read: test_mrr.json: this baseline was edited"
+        "test_mrr--web.json: changed, but cannot be read: test_mrr--web.json: this baseline was edited"
         in (text_of(result))
     )
 

@@ -51,10 +51,10 @@ def empty(text: str) -> str:
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (cut_short, "*test_mrr.json:*not JSON*the file was cut short*"),
-        (not_json, "*test_mrr.json:1: this is not a baseline: not JSON*"),
+        (cut_short, "*test_mrr--web.json:*not JSON*the file was cut short*"),
+        (not_json, "*test_mrr--web.json:1: this is not a baseline: not JSON*"),
         (newer_version, "*format version 3, this pytest-rankcheck reads up to 2; upgrade*"),
-        (with_nan, "*test_mrr.json:14: NaN is not a value that a baseline can have*"),
+        (with_nan, "*test_mrr--web.json:14: NaN is not a value that a baseline can have*"),
         (with_infinity, "*RR of query 'q000' is inf, not a number*"),
         (without_a_value, "*this is not a baseline: it lacks 'RR'*"),
         (another_file, '*it has no "format": "pytest-rankcheck baseline"*'),
@@ -129,7 +129,7 @@ def test_a_read_only_folder_is_an_error_and_the_old_baseline_stays(project: Proj
     assert "the baseline cannot be written: Permission denied" in done.stdout
     assert "INTERNALERROR" not in done.stdout + done.stderr
     assert project.baseline_file().read_bytes() == before
-    assert [path.name for path in folder.iterdir()] == ["test_mrr.json"]
+    assert [path.name for path in folder.iterdir()] == ["test_mrr--web.json"]
 
 
 def _without_root_powers() -> list[str]:

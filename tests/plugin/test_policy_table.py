@@ -21,7 +21,7 @@ def test_no_record_fails_and_says_how_to_create_it(project: Project) -> None:
     result.stdout.fnmatch_lines(
         [
             "*RR has no baseline on golden set 'web'; it is 1.0000 now",
-            "*expected: *tests/baselines/test_ranking/test_mrr.json",
+            "*expected: *tests/baselines/test_ranking/test_mrr--web.json",
             "*to create it: pytest tests/test_ranking.py::test_mrr --snapshot-update*",
         ]
     )

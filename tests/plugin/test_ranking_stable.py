@@ -48,7 +48,7 @@ def test_changes_are_shown_with_both_rankings(unjudged: Project) -> None:
             "*q003   RBO(p=0.9) 0.*",
             "*before  doc of query 3  filler-0*",
             "*now     filler-0  filler-1*",
-            "*baseline: tests/baselines/test_ranking/test_mrr.json (unchanged)",
+            "*baseline: tests/baselines/test_ranking/test_mrr--web.json (unchanged)",
             '*to approve: pytest tests/test_ranking.py::test_mrr --snapshot-update*',
         ]
     )  # fmt: skip

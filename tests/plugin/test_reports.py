@@ -65,7 +65,7 @@ def test_all_reports_are_written(regressed: Project, workers: tuple[str, ...]) -
     assert [gate["metric"] for gate in report["gates"]] == ["RR", "P@1"], "the test ended at RR"
     gate = report["gates"][0]
     assert gate["test"] == "tests/test_ranking.py::test_mrr"
-    assert gate["baseline_file"] == "tests/baselines/test_ranking/test_mrr.json"
+    assert gate["baseline_file"] == "tests/baselines/test_ranking/test_mrr--web.json"
     assert gate["overall"]["losses"] == 8
     assert [one["label"] for one in gate["slices"]] == ["locale=de", "locale=en"]
     [measurement] = report["measurements"]

@@ -60,7 +60,7 @@ def sessions(project: Project) -> Project:
 
 def test_a_baseline_of_last_week_gates_the_log_of_this_week(sessions: Project) -> None:
     assert sessions.run("--snapshot-update").ret == 0
-    record = sessions.record()
+    record = sessions.record(golden="week")
     assert list(record["metrics"]) == ["SessionRR(abandoned=zero)", "SuccessRate"]
     assert record["queries"][0]["slices"] == {"group": ["A"]}
     log(sessions, 2, [0, 1, 0, 0, 2, 0, 0, None] * 11)
@@ -88,11 +88,11 @@ def test_an_update_replaces_last_week(sessions: Project) -> None:
     assert sessions.run("--snapshot-update").ret == 0
     log(sessions, 2, [0] * 40)
     assert sessions.run("--snapshot-update").ret == 0
-    assert sessions.record()["golden_set"]["queries"] == 40
+    assert sessions.record(golden="week")["golden_set"]["queries"] == 40
     # Worse, inside the gate's tolerance: kept.
     log(sessions, 3, [0] * 39 + [1])
     assert sessions.run("--snapshot-update").ret == 0
-    assert sessions.record()["queries"][0]["id"].startswith("week2")
+    assert sessions.record(golden="week")["queries"][0]["id"].startswith("week2")
 
 
 def test_sessions_set_aside_are_in_the_summary(sessions: Project) -> None:
@@ -211,7 +211,7 @@ def test_mrr(evaluation, baseline):
 """
     )
     assert sessions.run("--snapshot-update").ret == 0
-    assert sessions.record()["queries"][0]["weight"] == 1.0
+    assert sessions.record(golden="week")["queries"][0]["weight"] == 1.0
     sessions.run().assert_outcomes(passed=1)
     for workers in ((), ("-n", "2")):
         sessions.write("worse", "")
@@ -229,9 +229,9 @@ def test_mrr(evaluation, baseline):
 def test_the_approval_of_a_log_names_the_log(sessions: Project) -> None:
     assert sessions.run("--snapshot-update").ret == 0
     log(sessions, 3, [3, 4, 2, None, 2, 4, 2, None] * 12)
-    (sessions.path / "logs/week.jsonl").rename(sessions.path / "logs/next.jsonl")
+    (sessions.path / "logs").rename(sessions.path / "next")
     log(sessions, 1, [0, 1, 0, 0, 2, 0, 0, None] * 12)
-    given = "--rankcheck-sessions=logs/next.jsonl"
+    given = "--rankcheck-sessions=next/week.jsonl"
     result = sessions.run(given)
     assert f"pytest tests/test_ranking.py::test_mrr {given} --snapshot-update" in text_of(result)
     result = sessions.run("--snapshot-update", "--rankcheck-approve", "why", "-k", "mrr")
@@ -258,7 +258,7 @@ def test_an_unsuitable_gate_is_reported_before_there_is_a_baseline(sessions: Pro
     result = sessions.run("--snapshot-update")
     result.assert_outcomes(failed=1)
     assert "has a median over the sessions" in text_of(result)
-    assert not sessions.baseline_file().exists()
+    assert not sessions.baseline_file(golden="week").exists()
 
 
 def test_the_first_test_without_configuration_is_named(project: Project) -> None:

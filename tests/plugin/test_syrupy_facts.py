@@ -65,7 +65,7 @@ def test_2_baselines_are_beside_the_test_module_not_in_snapshots(project: Projec
     project.test(path="tests/deep/test_ranking.py")
     project.run("--snapshot-update").assert_outcomes(passed=1)
     found = [str(path.relative_to(project.path)) for path in project.path.rglob("*.json")]
-    assert "tests/deep/baselines/test_ranking/test_mrr.json" in found
+    assert "tests/deep/baselines/test_ranking/test_mrr--web.json" in found
     assert not list(project.path.rglob("__snapshots__"))
 
 
@@ -88,7 +88,7 @@ def test_4_the_file_is_replaced_as_a_whole(
     replace = Path.replace
 
     def spy(self: Path, target: Path) -> Path:
-        if str(target).endswith("test_mrr.json"):
+        if str(target).endswith("test_mrr--web.json"):
             seen.append((self.parent == Path(target).parent, Path(target).read_bytes() == before))
         return replace(self, target)
 
@@ -96,7 +96,9 @@ def test_4_the_file_is_replaced_as_a_whole(
     project.rank({0: 4})
     project.run("--snapshot-update", "--rankcheck-approve", "why").assert_outcomes(passed=1)
     assert seen == [(True, True)]
-    assert [path.name for path in project.baseline_file().parent.iterdir()] == ["test_mrr.json"]
+    assert [path.name for path in project.baseline_file().parent.iterdir()] == [
+        "test_mrr--web.json"
+    ]
 
 
 def test_4_hooks_take_arguments_that_later_versions_add(

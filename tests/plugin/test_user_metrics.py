@@ -75,7 +75,7 @@ def test_a_user_metric_is_gated_recorded_and_reported(
         shop.test(TESTS, "tests/deep/test_ranking.py")
     result = shop.run_apart("--snapshot-update", *workers)
     result.assert_outcomes(passed=3)
-    (baseline,) = shop.path.rglob("test_revenue.json")
+    (baseline,) = shop.path.rglob("test_revenue--web.json")
     record = json.loads(baseline.read_text("utf-8"))
     # The relevant document of grade 2 is first in every query.
     assert record["metrics"]["Revenue(patience=0.5)@10"]["mean"] == 2.0
@@ -164,7 +164,7 @@ def test_the_command_line_knows_a_user_metric_after_an_import(shop: Project) -> 
             check=False,
         )
 
-    record = "tests/baselines/test_ranking/test_revenue.json"
+    record = "tests/baselines/test_ranking/test_revenue--web.json"
     without = command("show", record)
     assert without.returncode == 2
     assert "for a metric of your own, add --import MODULE" in without.stderr
@@ -185,7 +185,7 @@ def test_a_baseline_with_an_unregistered_metric_says_what_to_do(shop: Project) -
     result = shop.run_apart("-k", "test_revenue")
     result.assert_outcomes(failed=1)
     assert (
-        "BaselineError: tests/baselines/test_ranking/test_revenue.json: its metric "
+        "BaselineError: tests/baselines/test_ranking/test_revenue--web.json: its metric "
         "'Revenue(patience=0.5)@10' cannot be read: unknown metric 'Revenue'. If it is one of "
         "yours, import the module that registers it with @metric, in a conftest for example. "
         "The file is left as it is"
