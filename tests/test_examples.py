@@ -207,8 +207,9 @@ def test_the_log_is_green_and_its_replay_blocks_a_worse_ranker(tmp_path: Path) -
 def test_the_log_of_the_next_week_is_gated_against_the_approved_one(tmp_path: Path) -> None:
     folder = sessions_example(tmp_path)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((".", "../symbol_search"))}
-    command = [sys.executable, "-m", "search_sessions.simulate", "next.jsonl", "--seed", "2"]
+    (folder / "next").mkdir()
+    command = [sys.executable, "-m", "search_sessions.simulate", "next/week.jsonl", "--seed", "2"]
     subprocess.run(command, cwd=folder, env=environment, check=True)
-    code, text = run(folder, "tests/test_sessions.py", "--rankcheck-sessions=next.jsonl")
+    code, text = run(folder, "tests/test_sessions.py", "--rankcheck-sessions=next/week.jsonl")
     assert code == 0, text
     assert "session log  metric" in text

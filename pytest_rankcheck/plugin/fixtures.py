@@ -242,9 +242,8 @@ def _store(item: pytest.Item, mode: Mode, golden_name: str) -> SnapshotStore:
 def _golden_name(item: pytest.Item) -> str | None:
     """Return the name of the golden set or log that a test has asked for; None if it has not."""
     values: dict[str, Any] = getattr(item, "funcargs", {})
-    sets = [
-        getattr(values.get(name), "golden", None) for name in ("evaluation", "session_evaluation")
-    ]
+    evaluations = [values.get(name) for name in ("evaluation", "session_evaluation")]
+    sets: list[Any] = [getattr(evaluation, "golden", None) for evaluation in evaluations]
     sets += [values.get(name) for name in HAS_GOLDEN]
     return next((str(golden.name) for golden in sets if hasattr(golden, "name")), None)
 

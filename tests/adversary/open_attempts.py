@@ -54,7 +54,6 @@ OPEN: dict[str, str] = {
     "test_grades_that_flatter_the_worse_ranker": "the register",
     "test_grades_that_flatter_the_worse_ranker_recorded_anew": "the register",
     "test_a_renamed_golden_set": "the register",
-    "test_a_second_golden_set": "the register",
     "test_a_split_golden_set": "the register",
     "test_queries_moved_to_a_set_without_a_gate": "the register",
     "test_a_golden_set_shadowed_by_a_fixture": "the register",

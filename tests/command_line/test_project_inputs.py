@@ -183,7 +183,7 @@ def test_no_golden_set_or_several_are_an_error(
     assert main(["lint"]) == 2
     assert "configure rankcheck_golden" in capsys.readouterr().err
     (folder / "pytest.ini").write_text(
-        "[pytest]\nrankcheck_golden = web.jsonl web.jsonl\n", "utf-8"
+        "[pytest]\nrankcheck_golden = web.jsonl app.jsonl\n", "utf-8"
     )
     assert main(["compare", "good.run", "worse.run"]) == 2
     assert "rankcheck_golden configures 2 of them" in capsys.readouterr().err
