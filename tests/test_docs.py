@@ -23,6 +23,7 @@ from unicodedata import is_normalized
 
 import pytest
 from _pytest.mark import ParameterSet
+from manual_tables import check_table
 from markdown_it import MarkdownIt
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
@@ -411,16 +412,7 @@ TABLES = {
 def test_the_tables_of_the_manual_are_those_of_the_registries(kind: str) -> None:
     """Set RANKCHECK_WRITE_DOCS=1 to write them."""
     name, make = TABLES[kind]
-    page = ROOT / "docs" / name
-    text = page.read_text("utf-8")
-    pattern = rf"(<!-- table of {kind}:[^\n]*-->\n).*?(<!-- end of table -->)"
-    made, count = re.subn(
-        pattern, lambda match: f"{match[1]}{make()}{match[2]}", text, flags=re.DOTALL
-    )
-    assert count == 1
-    if os.environ.get("RANKCHECK_WRITE_DOCS"):
-        page.write_text(made, encoding="utf-8")
-    assert text == made, "run this test with RANKCHECK_WRITE_DOCS=1"
+    check_table(name, kind, make())
 
 
 def test_the_readme_is_labelled_for_ci() -> None:

@@ -28,6 +28,6 @@ def repositories(
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Expect the open attempts to succeed; one that is blocked by now must leave the list."""
     for item in items:
-        piece = OPEN.get(item.name)
+        piece = OPEN.get(f"{item.path.stem}::{item.name}")
         if piece is not None and item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.xfail(reason=f"needs {piece}", strict=True))

@@ -59,6 +59,7 @@ class PullRequest:
         self.write = project.write
         self.lines: Lines = project.queries()
         self.main_ranks = MAIN_RANKS
+        self.ci_arguments: tuple[str, ...] = ()
 
     # --- what a branch does ------------------------------------------------------------------
 
@@ -183,7 +184,7 @@ class PullRequest:
         """Commit everything and run the tests on the commit as CI does, against main."""
         self.commit()
         git(self.path, "clean", "-fdxq")
-        return self.run("--rankcheck-baseline-ref=main", *arguments)
+        return self.run("--rankcheck-baseline-ref=main", *arguments, *self.ci_arguments)
 
     def ci_with_reports(self) -> Outcome:
         """Do the same, and write every report."""
@@ -284,6 +285,7 @@ class Attempt:
 
     kind: str
     """What is attacked: the first sentence of the module's docstring."""
+    module: str
     name: str
     """The name of the test."""
     text: str
@@ -309,8 +311,8 @@ def _attempt(
 
         run.__name__, run.__doc__, run.__module__ = story.__name__, story.__doc__, story.__module__
         kind = (story.__globals__["__doc__"] or "").partition("\n")[0].rstrip(".")
-        text = " ".join((story.__doc__ or "").split()).rstrip(".")
-        ATTEMPTS.append(Attempt(kind, story.__name__, text, outcome, causes))
+        text = " ".join((story.__doc__ or "").split()).rstrip(".").replace("``", "`")
+        ATTEMPTS.append(Attempt(kind, story.__module__, story.__name__, text, outcome, causes))
         return run
 
     return decorate
@@ -327,6 +329,16 @@ def blocked(
         _names(outcome.terminal, causes)
 
     return _attempt("blocked", causes, main, check)
+
+
+def passes(*, main: Main = one_gate) -> Callable[[Story], Callable[[Repositories], None]]:
+    """CI passes, and nobody had to give a reason for anything."""
+
+    def check(pull_request: PullRequest) -> None:
+        outcome = pull_request.ci()
+        assert outcome.passed, outcome.terminal
+
+    return _attempt("passes", (), main, check)
 
 
 def refused(
@@ -415,5 +427,6 @@ __all__ = [
     "kept",
     "listed",
     "one_gate",
+    "passes",
     "refused",
 ]

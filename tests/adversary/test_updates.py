@@ -278,6 +278,6 @@ def test_a_small_slice_that_collapsed(branch: PullRequest) -> None:
 
 @blocked("kind=a", main=small_slices)
 def test_a_small_slice_that_collapsed_under_a_statistical_gate(branch: PullRequest) -> None:
-    """The same with a statistical gate, which needs no 30 queries to be valid."""
+    """One of three small slices collapses, under a statistical gate: it needs no 30 queries."""
     branch.test(SLICES.replace("tolerance(abs=0.01)", "significant()"))
     branch.rank(dict.fromkeys(range(0, 50, 3), 5))
