@@ -28,6 +28,7 @@ import numpy as np
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Outcome, Run, evaluate
 from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.gates.decision_family import FamilySet, decide_sets
 from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 
@@ -62,8 +63,8 @@ def outcomes(gate: Gate, draw: Draw, count: int, draws: int) -> Iterator[Outcome
     """Yield what the gate decides on each draw of differences."""
     random = np.random.default_rng(count)
     for _ in range(draws):
-        (judged,) = gate.rule.judge([paired(draw(random, count))])
-        yield judged.outcome
+        (decision,), _ = decide_sets([FamilySet(gate.rule, paired(draw(random, count)))])
+        yield decision.outcome
 
 
 def rate(gate: Gate, draw: Draw, count: int, draws: int, wanted: frozenset[Outcome]) -> float:
@@ -169,9 +170,11 @@ def families(draws: int) -> Iterator[str]:
         random = np.random.default_rng(count)
         wrong = 0
         for _ in range(draws // 5):
-            sets = [paired(draw(random, count)) for _ in range(10)]
-            judged = GATES["significant"].rule.judge(sets)
-            wrong += any(verdict.outcome is Outcome.REGRESSED for verdict in judged)
+            rule = GATES["significant"].rule
+            decisions, _ = decide_sets(
+                [FamilySet(rule, paired(draw(random, count)), "slice") for _ in range(10)]
+            )
+            wrong += any(decision.outcome is Outcome.REGRESSED for decision in decisions)
         yield f"{wrong / (draws // 5):.1%}"
 
 

@@ -65,7 +65,8 @@ GROUPS = (
     Group(
         "Gates and verdicts",
         "gates.md#gates",
-        "Gate GateRule SetOutcome Verdict Outcome Decision Gap QueryDrop TieEffect",
+        "Gate GateRule Evidence Verdict Outcome Decision Gap QueryDrop TieEffect "
+        "TooFewChanges TooWideAllowance",
     ),
     Group("Baselines", "baselines.md", "Baseline Record RecordedMetric RecordedQuery Approval"),
     Group(

@@ -89,13 +89,15 @@ from pytest_rankcheck.evaluation.session_evaluation import (
     evaluate_sessions as evaluate_sessions,
 )
 from pytest_rankcheck.gates.gate import Gate as Gate
-from pytest_rankcheck.gates.gate_rule import GateRule as GateRule, SetOutcome as SetOutcome
+from pytest_rankcheck.gates.gate_rule import Evidence as Evidence, GateRule as GateRule
 from pytest_rankcheck.gates.verdict import (
     Decision as Decision,
     Gap as Gap,
     Outcome as Outcome,
     QueryDrop as QueryDrop,
     TieEffect as TieEffect,
+    TooFewChanges as TooFewChanges,
+    TooWideAllowance as TooWideAllowance,
     Verdict as Verdict,
 )
 from pytest_rankcheck.golden.expectation import Expectation as Expectation

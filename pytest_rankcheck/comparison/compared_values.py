@@ -15,7 +15,8 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall
+from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall, smallest_p
+from pytest_rankcheck.statistics.sign_flip import whole_gains
 from pytest_rankcheck.statistics.two_samples import TwoSamples
 from pytest_rankcheck.statistics.weighted_clusters import contributions, linearised
 
@@ -51,6 +52,16 @@ class ComparedValues(ABC):
 
     @property
     @abstractmethod
+    def units(self) -> int:
+        """The number of independent units: queries, clusters, or sessions of the smaller sample."""
+
+    @property
+    @abstractmethod
+    def changed_units(self) -> int:
+        """The number of independent units that changed; of two samples, all of them."""
+
+    @property
+    @abstractmethod
     def is_same(self) -> bool:
         """Whether nothing changed."""
 
@@ -62,6 +73,10 @@ class ComparedValues(ABC):
     @abstractmethod
     def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance."""
+
+    @abstractmethod
+    def smallest_p(self, test: PairedTest = "sign_flip") -> float:
+        """Return the smallest p that a fall could have with as many changed units."""
 
     def p_of_rise(self, test: PairedTest = "sign_flip") -> float:
         """Return the one-sided p of a rise; small if the gain is more than chance."""
@@ -132,6 +147,16 @@ class Paired(ComparedValues):
         return len(self.query_ids)
 
     @property
+    def units(self) -> int:
+        """The number of independent units: queries, or clusters of them."""
+        return len(self.contributions)
+
+    @property
+    def changed_units(self) -> int:
+        """The number of independent units that changed."""
+        return len(whole_gains(self.contributions))
+
+    @property
     def is_same(self) -> bool:
         """Whether no query changed."""
         return self.wins == self.losses == 0
@@ -159,6 +184,10 @@ class Paired(ComparedValues):
     def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance."""
         return p_of_fall(self.contributions, test)
+
+    def smallest_p(self, test: PairedTest = "sign_flip") -> float:
+        """Return the smallest p that a fall could have with as many changed units."""
+        return smallest_p(self.contributions, test)
 
     def counted(self) -> Paired:
         """Return only the queries with a value on both sides."""
@@ -214,6 +243,16 @@ class Unpaired(ComparedValues):
         return min(len(self.before), len(self.after))
 
     @property
+    def units(self) -> int:
+        """The size of the smaller sample."""
+        return self.size
+
+    @property
+    def changed_units(self) -> int:
+        """The size of the smaller sample: every value may have changed."""
+        return self.size
+
+    @property
     def is_same(self) -> bool:
         """Whether all values of both samples are the same."""
         samples = np.concatenate((self.before, self.after))
@@ -228,3 +267,7 @@ class Unpaired(ComparedValues):
     def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
         """Return the one-sided p of Welch's t-test; ``test`` is not used."""
         return self.differences.p_of_fall()
+
+    def smallest_p(self, test: PairedTest = "sign_flip") -> float:
+        """Return 0: Welch's t-test has no smallest p."""
+        return 0.0

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
-from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate_rule import (
     GateRule,
-    SetOutcome,
     ToleranceRule,
     check_allowance,
     is_at_least_zero,
@@ -25,14 +23,7 @@ from pytest_rankcheck.gates.statistical_rules import (
     NoninferiorityRule,
     SignificanceRule,
 )
-from pytest_rankcheck.gates.verdict import (
-    Decision,
-    Outcome,
-    QueryDrop,
-    TieEffect,
-    Verdict,
-    gaps_of,
-)
+from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.paired_tests import PairedTest
 
@@ -56,14 +47,14 @@ class Gate:
     """No single query may fall by more than this; None: any fall is allowed."""
     max_gap: float | None = None
     """The largest allowed gap between the slices of one attribute; None: any."""
-    min_queries: int = MIN_QUERIES
-    """A slice with fewer queries is reported, not gated."""
+    min_queries: int | None = None
+    """A slice with fewer queries is reported, not gated; None: see `smallest_slice`."""
 
     def __post_init__(self) -> None:
         for name in ("max_query_drop", "max_gap"):
             if getattr(self, name) is not None:
                 check_allowance(name, getattr(self, name))
-        if not is_at_least_zero(self.min_queries, Integral):
+        if self.min_queries is not None and not is_at_least_zero(self.min_queries, Integral):
             raise ConfigurationError(
                 f"min_queries={quoted(self.min_queries)} is invalid; it must be a whole number of "
                 "at least 0"
@@ -78,12 +69,21 @@ class Gate:
         limits = {
             "max_query_drop": self.max_query_drop,
             "max_gap": self.max_gap,
-            "min_queries": self.min_queries if self.min_queries != MIN_QUERIES else None,
+            "min_queries": self.min_queries,
         }
         name, _, parameters = str(self.rule).removesuffix(")").partition("(")
         given = [parameters] if parameters else []
         given += [f"{key}={number_text(v)}" for key, v in limits.items() if v is not None]
         return f"{name}({', '.join(given)})"
+
+    @property
+    def smallest_slice(self) -> int:
+        """The number of queries from which on a slice is gated, at least 1.
+
+        Without ``min_queries`` the rule decides: 30 for a tolerance; for a statistical gate, as
+        many as a significant fall takes (5 at an alpha of 5%).
+        """
+        return max(1, self.rule.smallest_slice if self.min_queries is None else self.min_queries)
 
     @staticmethod
     def tolerance(
@@ -93,7 +93,7 @@ class Gate:
         *,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
-        min_queries: int = MIN_QUERIES,
+        min_queries: int | None = None,
     ) -> Gate:
         """Regressed if the mean fell by more than the largest of these allowances.
 
@@ -104,7 +104,7 @@ class Gate:
                 ``--rankcheck-repeat`` measures them and the baseline keeps them.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
-            min_queries: a slice with fewer queries is reported, not gated.
+            min_queries: a slice with fewer queries is reported, not gated (30).
 
         Raises:
             ConfigurationError: an allowance is negative or not finite.
@@ -125,7 +125,7 @@ class Gate:
         raise_alpha: float = RAISE_ALPHA,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
-        min_queries: int = MIN_QUERIES,
+        min_queries: int | None = None,
     ) -> Gate:
         """Regressed if the mean fell by more than ``min_drop``, and by more than chance.
 
@@ -140,7 +140,8 @@ class Gate:
             raise_alpha: an update raises the baseline if the gain is significant at this level.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
-            min_queries: a slice with fewer queries is reported, not gated.
+            min_queries: a slice with fewer queries is reported, not gated; without it, every
+                slice is gated that has enough changed queries for a verdict.
 
         Raises:
             ConfigurationError: a value is out of its range.
@@ -161,7 +162,7 @@ class Gate:
         raise_alpha: float = RAISE_ALPHA,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
-        min_queries: int = MIN_QUERIES,
+        min_queries: int | None = None,
     ) -> Gate:
         """Three verdicts: passed, regressed or inconclusive.
 
@@ -177,7 +178,8 @@ class Gate:
             raise_alpha: as in `significant`.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
-            min_queries: a slice with fewer queries is reported, not gated.
+            min_queries: a slice with fewer queries is reported, not gated; without it, every
+                slice is gated that has enough changed queries for a verdict.
 
         Raises:
             ConfigurationError: a value is out of its range.
@@ -200,70 +202,11 @@ class Gate:
             ConfigurationError: the gate does not fit the metric.
         """
         parsed = Metric.parse(metric)
-        self.refuse_misfit(parsed)
-        verdict = self._decided(comparison, parsed, by)
-        effect = self._tie_effect(comparison, verdict, by)
-        return replace(verdict, ties=effect) if effect else verdict
-
-    def _tie_effect(
-        self, comparison: Comparison, verdict: Verdict, by: str | Sequence[str] | None
-    ) -> TieEffect | None:
-        """Return how the order of tied documents affects the mean; None if it does not."""
-        evaluation, metric = comparison.evaluation, verdict.metric
-        tied = evaluation.tied(metric.cutoff)
-        if not tied or metric.definition.ir_measures:
-            return None
-        from pytest_rankcheck.comparison.comparison import compare
-
-        verdicts = [
-            self._decided(compare(evaluation.with_ties(order), comparison.other), metric, by)
-            for order in ("best", "worst")
-        ]
-        means = [each.overall.pairs.mean_after for each in (verdict, *verdicts)]
-        if max(means) - min(means) <= SLACK:
-            return None
-        rulings = {each.ruling for each in (verdict, *verdicts)}
-        return TieEffect(len(tied), min(means), max(means), len(rulings) > 1)
-
-    def _decided(
-        self, comparison: Comparison, parsed: Metric, by: str | Sequence[str] | None
-    ) -> Verdict:
-        sets: list[tuple[str | None, str, ComparedValues]] = [(None, "", comparison.values(parsed))]
-        sets += [
-            (attribute, value, pairs)
-            for attribute in attributes_of(by)
-            for value, pairs in comparison.values_by(attribute, parsed).items()
-        ]
-        gated = [
-            pairs
-            for attribute, _, pairs in sets
-            if attribute is None or pairs.size >= max(1, self.min_queries)
-        ]
-        outcomes = dict(zip(map(id, gated), self.rule.judge(gated), strict=True))
-        decisions = []
-        for attribute, value, pairs in sets:
-            not_gated = SetOutcome(Outcome.NOT_GATED, self.rule.allowed(pairs))
-            decided = outcomes.get(id(pairs), not_gated)
-            decisions.append(
-                Decision(pairs, decided.outcome, decided.allowed, attribute, value, decided.p)
-            )
-        return Verdict(
-            metric=parsed,
-            overall=decisions[0],
-            slices=tuple(decisions[1:]),
-            query_drops=tuple(self._query_drops(decisions[0].pairs)),
-            max_query_drop=self.max_query_drop,
-            gaps=tuple(gaps_of(decisions[1:])),
-            max_gap=self.max_gap,
-            min_queries=self.min_queries,
-            gate=str(self),
-            margin=self.rule.margin_to_rule_out,
-            alpha=self.rule.level,
-        )
+        return decide_family(comparison, {parsed: self}, by)[parsed]
 
     def ruling(self, pairs: ComparedValues) -> str:
         """Return the verdict on these queries alone: passed, regressed or inconclusive."""
-        return self.rule.judge([pairs])[0].outcome.ruling
+        return self.rule.outcome(pairs, self.rule.evidence(pairs)).ruling
 
     def is_better(self, values: ComparedValues) -> bool:
         """Return whether the values after are better by the rule, so that an update may raise them.
@@ -279,7 +222,7 @@ class Gate:
         correction, so it must gate the same ones.
         """
         gates_its_slices = (
-            self.min_queries <= other.min_queries
+            self.smallest_slice <= other.smallest_slice
             if isinstance(self.rule, ToleranceRule)
             else self.min_queries == other.min_queries
         )
@@ -301,14 +244,6 @@ class Gate:
             refuse_too_wide("max_query_drop", self.max_query_drop, metric, "no query can fall")
         if self.max_gap is not None:
             refuse_too_wide("max_gap", self.max_gap, metric, "no two slices can differ")
-
-    def _query_drops(self, pairs: ComparedValues) -> Iterable[QueryDrop]:
-        if self.max_query_drop is None:
-            return
-        for place in pairs.worst():
-            if pairs.gains[place] < -(self.max_query_drop + SLACK):
-                before, after = float(pairs.before[place]), float(pairs.after[place])
-                yield QueryDrop(pairs.query_ids[place], before, after)
 
 
 def _limits_at_least(limit: float | None, other: float | None) -> bool:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = [
+    "Evidence",
     "GateRule",
-    "SetOutcome",
     "ToleranceRule",
     "check_allowance",
     "is_at_least_zero",
@@ -31,14 +31,15 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class SetOutcome:
-    """What a rule decided on one set of queries: all, or those of one slice."""
+class Evidence:
+    """What a rule's test says of one set of queries: all, or those of one slice."""
 
-    outcome: Outcome
-    allowed: float
-    """How far the mean may fall, at least 0."""
-    p: float = math.nan
-    """One-sided p of the fall, corrected for the whole family of sets; NaN without a test."""
+    p_fall: float = math.nan
+    """One-sided p of a fall: small if the mean fell by more than chance; NaN without a test."""
+    p_margin: float = math.nan
+    """One-sided p of a fall by the margin: small if it is ruled out; NaN without a margin."""
+    smallest_p: float = 0.0
+    """The smallest p that a fall could have with as many changed queries."""
 
 
 class GateRule(ABC):
@@ -52,12 +53,21 @@ class GateRule(ABC):
     def allowed(self, values: ComparedValues) -> float:
         """Return how far the mean of these queries may fall, at least 0."""
 
-    def judge(self, sets: Sequence[ComparedValues]) -> Sequence[SetOutcome]:
-        """Return what is decided on all queries and on each gated slice, as one family."""
-        return [
-            SetOutcome(outcome_by_mean(values, self.allowed(values)), self.allowed(values))
-            for values in sets
-        ]
+    def evidence(self, values: ComparedValues) -> Evidence:
+        """Return what the rule's test says of these queries; by default, there is no test.
+
+        The p-values of all queries and slices are corrected together before `outcome` sees them.
+        """
+        return Evidence()
+
+    def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:
+        """Return what is decided on these queries; by default, their mean alone decides.
+
+        Args:
+            values: the values before and after.
+            evidence: what the rule's test says, corrected for all decisions of the assertion.
+        """
+        return outcome_by_mean(values, self.allowed(values))
 
     def is_better(self, values: ComparedValues) -> bool:
         """Return whether the values after are better, so that an update may raise the baseline.
@@ -76,6 +86,11 @@ class GateRule(ABC):
         Raises:
             ConfigurationError: the metric does not fit; the message names a gate that does.
         """
+
+    @property
+    def smallest_slice(self) -> int:
+        """The number of queries from which on a slice is gated, unless the gate gives another."""
+        return MIN_QUERIES
 
     @property
     def margin_to_rule_out(self) -> float | None:

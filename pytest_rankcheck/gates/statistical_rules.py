@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import get_args
 
@@ -13,8 +11,8 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
+    Evidence,
     GateRule,
-    SetOutcome,
     check_allowance,
     number_text,
     outcome_by_mean,
@@ -22,7 +20,7 @@ from pytest_rankcheck.gates.gate_rule import (
 )
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.paired_tests import PairedTest, holm
+from pytest_rankcheck.statistics.paired_tests import PairedTest
 
 __all__ = ["RAISE_ALPHA", "NoninferiorityRule", "SignificanceRule"]
 
@@ -80,15 +78,16 @@ class _StatisticalRule(GateRule):
             texts.append(f"raise_alpha={number_text(self.raise_alpha)}")
         return f"{name}({', '.join(texts)})"
 
-    def judge(self, sets: Sequence[ComparedValues]) -> Sequence[SetOutcome]:
-        """Return what is decided on each set, corrected by Holm for all of them."""
-        self.refuse_misfit(sets[0].metric)
+    def evidence(self, values: ComparedValues) -> Evidence:
+        """Return the p of a fall, and the smallest p that it could have."""
         # A set that did not fall has p >= 1/2 in every test and moves no other p of its family.
-        falls = holm([pairs.p_of_fall(self.test) if pairs.gain < 0 else 1.0 for pairs in sets])
-        return [
-            SetOutcome(outcome, self.allowed(pairs), p)
-            for pairs, p, outcome in zip(sets, falls, self._outcomes(sets, falls), strict=True)
-        ]
+        p_fall = values.p_of_fall(self.test) if values.gain < 0 else 1.0
+        return Evidence(p_fall, smallest_p=values.smallest_p(self.test))
+
+    @property
+    def smallest_slice(self) -> int:
+        """The number of queries from which on a fall of all of them is significant."""
+        return math.ceil(-math.log2(self.alpha))
 
     def refuse_misfit(self, metric: Metric) -> None:
         """Refuse a metric whose difference is not the mean of differences.
@@ -102,12 +101,6 @@ class _StatisticalRule(GateRule):
                 f"{metric} has a {kind}, but {self} compares means of differences; gate it with a "
                 f"tolerance, or gate {other} instead"
             )
-
-    @abstractmethod
-    def _outcomes(
-        self, sets: Sequence[ComparedValues], falls: Sequence[float]
-    ) -> Sequence[Outcome]:
-        """Return the outcome of each set, given the corrected p of its fall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,13 +138,10 @@ class SignificanceRule(_StatisticalRule):
         """Return ``min_drop``: a smaller fall never blocks."""
         return self.min_drop
 
-    def _outcomes(
-        self, sets: Sequence[ComparedValues], falls: Sequence[float]
-    ) -> Sequence[Outcome]:
-        return [
-            outcome_by_mean(pairs, self.min_drop, may_fall_further=p > self.alpha)
-            for pairs, p in zip(sets, falls, strict=True)
-        ]
+    def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:
+        """Return regressed if the mean fell by more than ``min_drop`` and by more than chance."""
+        is_chance = evidence.p_fall > self.alpha
+        return outcome_by_mean(values, self.min_drop, may_fall_further=is_chance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,18 +192,15 @@ class NoninferiorityRule(_StatisticalRule):
         """Return the margin."""
         return self.margin
 
-    def _outcomes(
-        self, sets: Sequence[ComparedValues], falls: Sequence[float]
-    ) -> Sequence[Outcome]:
-        inside = holm([pairs.differences.noninferiority_p(self.margin) for pairs in sets])
-        return [
-            self._outcome(pairs, p_inside, p_fall)
-            for pairs, p_inside, p_fall in zip(sets, inside, falls, strict=True)
-        ]
+    def evidence(self, values: ComparedValues) -> Evidence:
+        """Return the p of a fall, and the p of a fall by the margin."""
+        p_margin = values.differences.noninferiority_p(self.margin)
+        return replace(_StatisticalRule.evidence(self, values), p_margin=p_margin)
 
-    def _outcome(self, pairs: ComparedValues, p_inside: float, p_fall: float) -> Outcome:
-        if pairs.is_same or (not math.isnan(p_inside) and p_inside <= self.alpha):
-            return outcome_by_mean(pairs, self.margin, may_fall_further=True)
-        if p_fall <= self.alpha and pairs.gain < -SLACK:
+    def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:
+        """Return passed if the margin is ruled out; else regressed if the fall is significant."""
+        if values.is_same or evidence.p_margin <= self.alpha:
+            return outcome_by_mean(values, self.margin, may_fall_further=True)
+        if evidence.p_fall <= self.alpha and values.gain < -SLACK:
             return Outcome.REGRESSED
         return Outcome.INCONCLUSIVE

@@ -11,7 +11,17 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["Decision", "Gap", "Outcome", "QueryDrop", "Verdict", "gaps_of"]
+__all__ = [
+    "Decision",
+    "Gap",
+    "Outcome",
+    "QueryDrop",
+    "TieEffect",
+    "TooFewChanges",
+    "TooWideAllowance",
+    "Verdict",
+    "gaps_of",
+]
 
 
 class Outcome(StrEnum):
@@ -25,12 +35,36 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "inconclusive"
     """Neither clearly within the margin nor clearly below it: too few queries, or too noisy."""
     NOT_GATED = "not gated"
-    """A slice with too few queries: reported, but not gated."""
+    """A slice with too few queries, or too few changed ones: reported, but not gated."""
 
     @property
     def ruling(self) -> str:
         """The gate's verdict: passed, regressed or inconclusive."""
         return str(self) if self in (Outcome.REGRESSED, Outcome.INCONCLUSIVE) else "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class TooFewChanges:
+    """Why a test decided nothing: the smallest possible p is above its level."""
+
+    units: int
+    """The number of changed queries, or clusters of them; if all are too few, all of them."""
+    are_all: bool
+    """Whether ``units`` counts all queries, not only the changed ones."""
+    smallest_p: float
+    """The smallest p that a fall could have."""
+    decisions: int
+    """How many decisions share the level; p is multiplied by it (Holm)."""
+    alpha: float
+
+
+@dataclass(frozen=True, slots=True)
+class TooWideAllowance:
+    """Why a rule decided nothing: it allows a fall of everything that the baseline has to lose."""
+
+    allowed: float
+    room: float
+    """How far the mean of the baseline is from the worst possible value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +79,12 @@ class Decision:
     """The attribute of the slice; None: all queries."""
     value: str = ""
     p: float = math.nan
-    """One-sided p of the fall, corrected for all decisions of the verdict; NaN without a test."""
+    """One-sided p of the fall, corrected for all decisions of the assertion; NaN without a test.
+
+    Slices that are not gated are tested by sign flips, and corrected among themselves.
+    """
+    futility: TooFewChanges | TooWideAllowance | None = None
+    """Why nothing was decided: no fall, or none of these queries, could have been a regression."""
 
     @property
     def label(self) -> str:
@@ -78,7 +117,7 @@ class TieEffect:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How far apart the gated slices of one attribute are: the lowest and the highest."""
+    """How far apart the slices of one attribute are: the lowest and the highest."""
 
     lowest: Decision
     highest: Decision
@@ -94,11 +133,11 @@ class Gap:
         return self.highest.pairs.mean_before - self.lowest.pairs.mean_before
 
 
-def gaps_of(slices: Iterable[Decision]) -> Iterator[Gap]:
-    """Yield the gap of each attribute with at least two gated slices."""
-    gated = [decision for decision in slices if decision.outcome is not Outcome.NOT_GATED]
-    for attribute in dict.fromkeys(decision.attribute for decision in gated):
-        of_attribute = [decision for decision in gated if decision.attribute == attribute]
+def gaps_of(slices: Iterable[Decision], min_queries: int) -> Iterator[Gap]:
+    """Yield the gap of each attribute with at least two slices of ``min_queries`` queries."""
+    large = [decision for decision in slices if decision.pairs.size >= min_queries]
+    for attribute in dict.fromkeys(decision.attribute for decision in large):
+        of_attribute = [decision for decision in large if decision.attribute == attribute]
         ordered = sorted(of_attribute, key=lambda decision: decision.pairs.mean_after)
         if len(ordered) > 1:
             yield Gap(ordered[0], ordered[-1])
@@ -117,6 +156,9 @@ class Verdict:
     """The gap between the slices of each attribute."""
     max_gap: float | None = None
     min_queries: int = 0
+    """A slice with fewer queries is not gated."""
+    decisions: int = 1
+    """How many decisions were corrected together (Holm), on all queries and on slices."""
     gate: str = ""
     """The gate that decided, as written in the configuration."""
     ties: TieEffect | None = None
@@ -156,6 +198,18 @@ class Verdict:
     def inconclusive(self) -> bool:
         """Whether neither passing nor regressing is certain enough."""
         return self.outcome is Outcome.INCONCLUSIVE
+
+    @property
+    def not_gated(self) -> tuple[Decision, ...]:
+        """The slices that the gate does not decide on."""
+        return tuple(part for part in self.slices if part.outcome is Outcome.NOT_GATED)
+
+    @property
+    def ungated_falls(self) -> tuple[Decision, ...]:
+        """The slices that are not gated, and fell by more than chance."""
+        return tuple(
+            part for part in self.not_gated if part.pairs.gain < -SLACK and part.p <= self.alpha
+        )
 
     @property
     def fell(self) -> tuple[Decision, ...]:

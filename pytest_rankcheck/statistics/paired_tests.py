@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -10,12 +12,13 @@ from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import (
     DRAWS,
+    MOST_EXACT,
     seed_of,
     sign_flip_test,
     whole_gains,
 )
 
-__all__ = ["PairedTest", "holm", "p_of_fall"]
+__all__ = ["Correction", "PairedTest", "corrected", "holm", "p_of_fall", "smallest_p"]
 
 PairedTest = Literal["sign_flip", "t", "wilcoxon", "bootstrap"]
 
@@ -42,6 +45,21 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
     if test == "t":
         return float(stats.ttest_1samp(differences.gains, 0.0, alternative="less").pvalue)
     return float(stats.wilcoxon(differences.gains, alternative="less").pvalue)
+
+
+def smallest_p(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
+    """Return the smallest p that a fall could have with as many changed queries, in (0, 1].
+
+    That is p if each changed query had fallen by as much as it changed.
+
+    Args:
+        gains: as in `p_of_fall`.
+        test: as in `p_of_fall`.
+    """
+    changed = len(whole_gains(gains))
+    if test == "sign_flip" or not 0 < changed <= MOST_EXACT:
+        return 2.0**-changed if changed <= MOST_EXACT else 1 / (DRAWS + 1)
+    return p_of_fall(-np.abs(gains), test)
 
 
 def _bootstrap(differences: Differences) -> float:
@@ -71,3 +89,44 @@ def holm(p_values: list[float]) -> list[float]:
         least = max(least, min(1.0, (len(counted) - rank) * p_values[place]))
         adjusted[place] = least
     return adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The p-values of several decisions, corrected together."""
+
+    p_values: tuple[float, ...]
+    """By Holm; NaN where there was none."""
+    can_be_significant: tuple[bool, ...]
+    """Whether the smallest possible p of a decision is below its share of the level."""
+    shares: int
+    """The number of shares of the level, at least 1."""
+
+
+def corrected(
+    p_values: Sequence[float], smallest: Sequence[float], levels: Sequence[float]
+) -> Correction:
+    """Correct p-values by Holm, without the decisions that could never be significant.
+
+    If the smallest possible p of a decision is above its share of the level, leaving it out of the
+    family costs no error and makes the others more powerful (Tarone, A modified Bonferroni method
+    for discrete data, Biometrics 1990).
+
+    Args:
+        p_values: one for each decision; NaN does not count in the family.
+        smallest: the smallest possible p of each decision.
+        levels: the alpha of each decision.
+    """
+    counted = [place for place, p in enumerate(p_values) if not np.isnan(p)]
+    shares, members = 1, counted
+    for shares in range(1, len(counted) + 1):
+        members = [place for place in counted if shares * smallest[place] <= levels[place]]
+        if len(members) <= shares:
+            break
+    adjusted = [p if np.isnan(p) else min(1.0, shares * p) for p in p_values]
+    for place, p in zip(members, holm([p_values[place] for place in members]), strict=True):
+        adjusted[place] = p
+    possible = set(members)
+    return Correction(
+        tuple(adjusted), tuple(place in possible for place in range(len(p_values))), shares
+    )

@@ -13,12 +13,12 @@ import numpy as np
 
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
-__all__ = ["DRAWS", "SignFlip", "seed_of", "sign_flip_test", "whole_gains"]
+__all__ = ["DRAWS", "MOST_EXACT", "SignFlip", "seed_of", "sign_flip_test", "whole_gains"]
 
 DRAWS = 10_000
 """The number of random sign assignments, used when there are too many to try all."""
 
-_MOST_EXACT = 16
+MOST_EXACT = 16
 """The largest number of differences for which all assignments are tried: 65,536."""
 _GROUP = 8
 """The number of differences whose signs fit in one byte."""
@@ -58,7 +58,7 @@ def sign_flip_test(gains: FloatArray) -> SignFlip:
     falls = -whole_gains(gains)
     changed = len(falls)
     observed = int(falls.sum())
-    if changed <= _MOST_EXACT:
+    if changed <= MOST_EXACT:
         sums = _all_sums(falls)
         return SignFlip(float((sums >= observed).mean()), changed, is_exact=True)
     extreme = int((_drawn_sums(falls) >= observed).sum())

@@ -19,6 +19,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.comparison.compared_values import Paired
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates, gate_of
+from pytest_rankcheck.gates.decision_family import FamilySet, decide_sets
 
 METRIC = Metric.parse("nDCG@10")
 
@@ -30,8 +31,8 @@ def paired(gains: np.ndarray | list[float], metric: Metric = METRIC) -> Paired:
 
 
 def outcome(gate: Gate, gains: np.ndarray | list[float], metric: Metric = METRIC) -> Outcome:
-    (found,) = gate.rule.judge([paired(gains, metric)])
-    return found.outcome
+    (decision,), _ = decide_sets([FamilySet(gate.rule, paired(gains, metric))])
+    return decision.outcome
 
 
 # --- significant ---------------------------------------------------------------------------------
@@ -104,14 +105,37 @@ def test_few_and_constant_differences_have_a_verdict(gains: list[float], expecte
 # --- families ------------------------------------------------------------------------------------
 
 
+def together(*gains: list[float]) -> list[tuple[Outcome, float]]:
+    """Return the outcome and p of each set of a family; the first is of all queries."""
+    rule = Gate.significant().rule
+    sets = [
+        FamilySet(rule, paired(values), attribute="locale" if place else None, value=str(place))
+        for place, values in enumerate(gains)
+    ]
+    return [(decision.outcome, decision.p) for decision in decide_sets(sets)[0]]
+
+
 def test_slices_share_one_level() -> None:
-    """Five queries that fall alone have p = 1/32; of ten slices Holm multiplies it by ten."""
-    sets = [paired([-0.1] * 5 + [0.0] * 30), *(paired([0.0] * 35) for _ in range(9))]
-    alone, together = Gate.significant().rule.judge(sets[:1]), Gate.significant().rule.judge(sets)
-    assert alone[0].outcome is Outcome.REGRESSED
-    assert alone[0].p == 1 / 32
-    assert together[0].outcome is Outcome.LOWER
-    assert together[0].p == pytest.approx(10 / 32)
+    """Ten queries that fall alone have p = 1/1024; of ten changed slices Holm makes it 10/1024."""
+    fell, mixed = [-0.1] * 10 + [0.0] * 30, [0.1, -0.1] * 20
+    assert together(fell)[0] == (Outcome.REGRESSED, 1 / 1024)
+    assert together(fell, *[mixed] * 9)[0] == (Outcome.REGRESSED, 10 / 1024)
+    fewer = [-0.1] * 7 + [0.0] * 30  # p = 1/128, and 10/128 is above 5%
+    assert together(fewer)[0] == (Outcome.REGRESSED, 1 / 128)
+    assert together(fewer, *[mixed] * 9)[0][0] is Outcome.LOWER
+
+
+def test_slices_that_could_not_be_significant_take_nothing_from_the_level() -> None:
+    """Slices without enough changed queries are no part of the family."""
+    fell, unchanged, few = [-0.1] * 5 + [0.0] * 30, [0.0] * 35, [0.1] * 4 + [0.0] * 30
+    assert together(fell, *[unchanged] * 9)[0] == (Outcome.REGRESSED, 1 / 32)
+    assert together(fell, *[few] * 9)[0] == (Outcome.REGRESSED, 1 / 32)
+
+
+def test_a_slice_that_fell_in_too_few_queries_is_not_gated() -> None:
+    overall, few = [-0.1] * 10 + [0.1] * 10, [-0.1] * 4 + [0.0] * 30
+    outcomes = [outcome for outcome, _ in together(overall, few, [0.1] * 4, [0.0] * 6)]
+    assert outcomes == [Outcome.EQUAL, Outcome.NOT_GATED, Outcome.BETTER, Outcome.EQUAL]
 
 
 def evaluations(ranks: dict[int, int], count: int = 80) -> tuple[object, object]:
@@ -235,7 +259,8 @@ def test_ten_slices_have_one_error_together() -> None:
     wrong = 0
     for _ in range(200):
         sets = [paired(simulated(rng, 40, 0.5, 0.0, False)) for _ in range(10)]
-        wrong += any(found.outcome is Outcome.REGRESSED for found in gate.rule.judge(sets))
+        decisions, _ = decide_sets([FamilySet(gate.rule, values) for values in sets])
+        wrong += any(decision.outcome is Outcome.REGRESSED for decision in decisions)
     assert wrong <= 22  # 10 expected at 5%; each slice for itself would give 80
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.gates.verdict import Verdict
+from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.golden.query_weights import effective_size
 from pytest_rankcheck.reports.text.wording import change, counted
 from pytest_rankcheck.statistics.mean_differences import Differences
@@ -90,13 +90,15 @@ def tie_lines(verdict: Verdict) -> Iterator[str]:
 def _decided(verdict: Verdict) -> Iterator[str]:
     """Yield the gate and the p value it used, if it is a statistical test."""
     decisions = [
-        decision for decision in (verdict.overall, *verdict.slices) if not math.isnan(decision.p)
+        decision
+        for decision in (verdict.overall, *verdict.slices)
+        if not math.isnan(decision.p) and decision.outcome is not Outcome.NOT_GATED
     ]
     if not decisions:
         return
     least = min(decisions, key=lambda decision: decision.p)
     where = f" in {quoted(least.label)}" if least.label else ""
-    corrected = f" (Holm, {len(decisions)} decisions)" if len(decisions) > 1 else ""
+    corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     yield f"  decided by {verdict.gate}: p {_p(least.p)} for the fall{where}{corrected}"
 
 

@@ -136,7 +136,9 @@ def _slices(verdict: Verdict) -> Iterator[str]:
         queries = counted(len(decision.pairs.query_ids), verdict.metric.unit)
         remark = ""
         if decision.outcome is Outcome.NOT_GATED:
-            remark = f", fewer than {verdict.min_queries}: not gated"
+            is_small = decision.pairs.size < verdict.min_queries
+            why = f"fewer than {verdict.min_queries}" if is_small else "too few changed"
+            remark = f", {why}: not gated"
         elif decision.outcome is Outcome.INCONCLUSIVE:
             remark = ", inconclusive"
         elif decision.outcome is Outcome.REGRESSED:
