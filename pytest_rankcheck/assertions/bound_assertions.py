@@ -77,6 +77,7 @@ def _hold(
     parts = list(_bounded(evaluation, parsed, bound, by, min_queries))
     failed = any(part.gated and not part.holds for part in parts)
     text = bound_text(evaluation, parsed, bound, parts) if failed else None
+    _enter_ungated(evaluation, [parsed], parts, min_queries)
     detail = None
     if wants_detail():
         from pytest_rankcheck.reports.gate_detail import bound_detail
@@ -97,6 +98,34 @@ def _hold(
     )
     if text is not None:
         raise AssertionError(text)
+
+
+def _enter_ungated(
+    evaluation: Evaluation, metrics: Sequence[Metric], parts: Sequence[Bounded], min_queries: int
+) -> None:
+    """Enter the slices that are too small to be gated.
+
+    Args:
+        evaluation: what was measured.
+        metrics: the metrics with a bound.
+        parts: all queries first, then the slices.
+        min_queries: the smallest slice that is gated.
+    """
+    if all(part.gated for part in parts):
+        return
+    from pytest_rankcheck.reports.gating_findings import UngatedSlice, UngatedSlicesFinding
+
+    small = [UngatedSlice(part.label, len(part.places)) for part in parts if not part.gated]
+    enter(
+        UngatedSlicesFinding(
+            golden_set=evaluation.golden.name,
+            metrics=tuple(map(str, metrics)),
+            unit=evaluation.unit,
+            slices=len(parts) - 1,
+            not_gated=tuple(small),
+            min_queries=min_queries,
+        )
+    )
 
 
 def _refuse_bound(bound: Bound, metric: Metric) -> None:

@@ -21,6 +21,7 @@ from pytest_rankcheck.reports.gate_detail import new_detail, verdict_detail
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.measurement_detail import measurement_finding
 from pytest_rankcheck.reports.text.blocked_text import blocked_text, regression_text
+from pytest_rankcheck.reports.text.gating_text import gating_findings
 
 __all__ = ["assert_not_regressed"]
 
@@ -114,6 +115,7 @@ def _enter_check(
     evaluation: Evaluation, check: Check, block: Block | None, text: str | None, baseline: Baseline
 ) -> None:
     """Enter the finding of a check against a baseline file."""
+    _enter_undecided(evaluation, check.verdict)
     pairs = check.verdict.overall.pairs if check.verdict else None
     detail = None
     if wants_detail():
@@ -151,6 +153,7 @@ def _enter_verdict(
     evaluation: Evaluation, verdict: Verdict, comparison: Comparison, text: str | None
 ) -> None:
     """Enter the finding of a verdict on two evaluations."""
+    _enter_undecided(evaluation, verdict)
     pairs = verdict.overall.pairs
     detail = None
     if wants_detail():
@@ -167,6 +170,12 @@ def _enter_verdict(
             detail=detail,
         )
     )
+
+
+def _enter_undecided(evaluation: Evaluation, verdict: Verdict | None) -> None:
+    """Enter what a verdict leaves undecided."""
+    for finding in gating_findings(evaluation.golden.name, [verdict] if verdict else []):
+        enter(finding)
 
 
 def _enter_queries(evaluation: Evaluation, other: Measured | None, metric: Metric) -> str:
@@ -186,10 +195,17 @@ def _check_word(check: Check) -> str:
 
 
 def _passed_word(verdict: Verdict | None) -> str:
-    outcome = verdict.outcome if verdict else Outcome.EQUAL
-    return {
+    """Return what a gate decided that did not block, and what it left undecided."""
+    if verdict is None:
+        return "passed"
+    word = {
         Outcome.BETTER: "passed, better",
         Outcome.LOWER: "passed, lower",
         Outcome.INCONCLUSIVE: "inconclusive",
         Outcome.REGRESSED: "approved",
-    }.get(outcome, "passed")
+    }.get(verdict.outcome, "passed")
+    if verdict.ungated_falls:
+        word += ", but a slice that is not gated fell"
+    elif verdict.overall.futility is not None:
+        word += ", decides nothing"
+    return word

@@ -118,6 +118,8 @@ def _decided(
 ) -> dict[Metric, Verdict]:
     """Return the verdict on each metric, without the effect of tied documents."""
     sets = [part for metric, gate in gates.items() for part in _sets(comparison, metric, gate, by)]
+    # All queries count before their slices.
+    sets.sort(key=lambda part: part.attribute is not None)
     decisions, tested = decide_sets(sets)
     return {
         metric: _verdict(metric, gate, [d for d in decisions if d.pairs.metric == metric], tested)

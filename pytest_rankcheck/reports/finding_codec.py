@@ -17,6 +17,11 @@ from pytest_rankcheck.reports.findings import (
     ReportedFinding,
     SlicesFinding,
 )
+from pytest_rankcheck.reports.gating_findings import (
+    IndecisiveGateFinding,
+    UngatedFallFinding,
+    UngatedSlicesFinding,
+)
 from pytest_rankcheck.reports.measurement_findings import (
     JudgingFinding,
     MeasurementFinding,
@@ -30,12 +35,15 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
     for kind in (
         BaselineFinding,
         GateFinding,
+        IndecisiveGateFinding,
         JudgingFinding,
         MeasurementFinding,
         MetricFinding,
         Note,
         ResolutionFinding,
         SlicesFinding,
+        UngatedFallFinding,
+        UngatedSlicesFinding,
     )
 }
 """Every kind of finding, by the name that is written beside its fields."""

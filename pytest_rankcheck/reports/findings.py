@@ -17,6 +17,7 @@ from pytest_rankcheck.baselines.update_actions import Action
 __all__ = [
     "BaselineFinding",
     "DecisionDetail",
+    "FindingOfTest",
     "GapDetail",
     "GateDetail",
     "GateFinding",
@@ -43,6 +44,14 @@ class ReportedFinding:
         return False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingOfTest(ReportedFinding):
+    """A finding that names its test."""
+
+    test: str = ""
+    """The id of the test, or the two files that were compared; filled in when it has ended."""
+
+
 # --- notes -----------------------------------------------------------------------------------
 
 
@@ -56,6 +65,10 @@ class Topic(StrEnum):
     INVARIANCE = "invariance"
     DIRECTION = "direction"
     STABILITY = "stability"
+    UNGATED_FALL = "ungated-fall"
+    NO_SLICE_GATED = "no-slice-gated"
+    DECIDES_NOTHING = "decides-nothing"
+    UNGATED_SLICES = "ungated-slices"
     INCONCLUSIVE = "inconclusive"
     SLICES = "slices"
     NOISE_FLOOR = "noise-floor"
@@ -86,6 +99,10 @@ _HEADINGS = {
     Topic.INVARIANCE: "invariance",
     Topic.DIRECTION: "direction",
     Topic.STABILITY: "rankings compared with their baseline",
+    Topic.UNGATED_FALL: "slices that are not gated, but fell by more than chance",
+    Topic.NO_SLICE_GATED: "warning: an assertion names slices, but gates none of them",
+    Topic.DECIDES_NOTHING: "warning: gates that could not have failed",
+    Topic.UNGATED_SLICES: "slices that are not gated",
     Topic.INCONCLUSIVE: "inconclusive: not enough evidence to say whether it got worse",
     Topic.SLICES: "slices",
     Topic.NOISE_FLOOR: "tolerances below the noise of the ranker",
@@ -218,7 +235,7 @@ class GateFinding(MetricFinding):
 
 def with_test(finding: ReportedFinding, test: str) -> ReportedFinding:
     """Return a finding with the test that made it, unless it has one."""
-    if isinstance(finding, GateFinding) and not finding.test:
+    if isinstance(finding, (GateFinding, FindingOfTest)) and not finding.test:
         return replace(finding, test=test)
     return finding
 

@@ -236,7 +236,7 @@ def _notes(notes: Sequence[Note]) -> str:
     lines = ["<details><summary>Notes</summary>", ""]
     for heading, group in groups.items():
         lines.append(f"- {escaped(heading)}")
-        lines += [f"  - {escaped(note.text.strip(), 400)}" for note in group]
+        lines += [f"  - {escaped(note.text.strip(), 2000)}" for note in group]
     return "\n".join([*lines, "", "</details>"]) + "\n"
 
 

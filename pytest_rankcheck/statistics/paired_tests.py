@@ -100,7 +100,7 @@ class Correction:
     can_be_significant: tuple[bool, ...]
     """Whether the smallest possible p of a decision is below its share of the level."""
     shares: int
-    """The number of shares of the level, at least 1."""
+    """What the others' p was multiplied by: the family with one more decision."""
 
 
 def corrected(
@@ -108,21 +108,22 @@ def corrected(
 ) -> Correction:
     """Correct p-values by Holm, without the decisions that could never be significant.
 
-    If the smallest possible p of a decision is above its share of the level, leaving it out of the
-    family costs no error and makes the others more powerful (Tarone, A modified Bonferroni method
+    The family is the largest number m of decisions whose smallest possible p, times m, is within
+    the level. It depends only on how much changed, not on what fell, so leaving out the others
+    costs no error and makes the family more powerful (after Tarone, A modified Bonferroni method
     for discrete data, Biometrics 1990).
 
     Args:
-        p_values: one for each decision; NaN does not count in the family.
+        p_values: one for each decision; NaN does not count. Of equal ones, the first come first.
         smallest: the smallest possible p of each decision.
         levels: the alpha of each decision.
     """
     counted = [place for place, p in enumerate(p_values) if not np.isnan(p)]
-    shares, members = 1, counted
-    for shares in range(1, len(counted) + 1):
-        members = [place for place in counted if shares * smallest[place] <= levels[place]]
-        if len(members) <= shares:
-            break
+    ordered = sorted(counted, key=lambda place: smallest[place] / levels[place])
+    size = len(ordered)
+    while size and size * smallest[ordered[size - 1]] > levels[ordered[size - 1]]:
+        size -= 1
+    members, shares = ordered[:size], size + 1
     adjusted = [p if np.isnan(p) else min(1.0, shares * p) for p in p_values]
     for place, p in zip(members, holm([p_values[place] for place in members]), strict=True):
         adjusted[place] = p

@@ -132,6 +132,12 @@ def test_slices_that_could_not_be_significant_take_nothing_from_the_level() -> N
     assert together(fell, *[few] * 9)[0] == (Outcome.REGRESSED, 1 / 32)
 
 
+def test_of_two_sets_with_the_same_few_changes_all_queries_are_decided() -> None:
+    """Both have p = 1/32, and 2/32 is above 5%: one of them can be decided, the slice not."""
+    fell = [-0.1] * 5 + [0.0] * 30
+    assert together(fell, fell) == [(Outcome.REGRESSED, 1 / 32), (Outcome.NOT_GATED, 1 / 32)]
+
+
 def test_a_slice_that_fell_in_too_few_queries_is_not_gated() -> None:
     overall, few = [-0.1] * 10 + [0.1] * 10, [-0.1] * 4 + [0.0] * 30
     outcomes = [outcome for outcome, _ in together(overall, few, [0.1] * 4, [0.0] * 6)]

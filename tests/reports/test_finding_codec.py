@@ -14,6 +14,7 @@ from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
 from pytest_rankcheck.reports.findings import (
     BaselineFinding,
+    FindingOfTest,
     GapDetail,
     GateFinding,
     MeanChange,
@@ -23,6 +24,12 @@ from pytest_rankcheck.reports.findings import (
     SlicesFinding,
     TieDetail,
     Topic,
+)
+from pytest_rankcheck.reports.gating_findings import (
+    IndecisiveGateFinding,
+    UngatedFallFinding,
+    UngatedSlice,
+    UngatedSlicesFinding,
 )
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.measurement_findings import DocumentToJudge, JudgingFinding
@@ -72,6 +79,33 @@ FINDINGS_MADE: list[ReportedFinding] = [
     SlicesFinding(
         "test_it.py::test_it", "web", (SliceChange("locale", SliceState.NEW, "de", 3),), ("tag",)
     ),
+    UngatedSlicesFinding(
+        golden_set="web",
+        metrics=("RR", "P@1"),
+        unit="query",
+        slices=3,
+        not_gated=(UngatedSlice("locale=de", 16), UngatedSlice("locale=en", 40, 3)),
+        min_queries=30,
+    ),
+    UngatedFallFinding(
+        golden_set="web",
+        metric="RR",
+        unit="query",
+        label="locale=de",
+        queries=16,
+        before=0.625,
+        now=0.125,
+        p=0.001,
+        test="test_it.py::test_it",
+    ),
+    IndecisiveGateFinding(
+        golden_set="web",
+        metric="RR",
+        gate="significant(alpha=0.05, min_drop=0)",
+        units="3 changed queries",
+        smallest_p=0.125,
+        alpha=0.05,
+    ),
     Note(Topic.BRANCH, "text", "about", "failure\nin two lines"),
     Note(Topic.MEASURED, "\x1b[2J \u202e \ud800"),
     JudgingFinding(
@@ -94,8 +128,9 @@ FINDINGS_MADE: list[ReportedFinding] = [
 def test_every_kind_of_finding_is_tested() -> None:
     assert {type(finding) for finding in FINDINGS_MADE} == set(FINDINGS.values())
     # By name: a dataclass with slots is made twice, and the first stays a subclass.
-    kinds = [*ReportedFinding.__subclasses__(), *MetricFinding.__subclasses__()]
-    assert {kind.__name__ for kind in kinds} == set(FINDINGS)
+    bases = (ReportedFinding, MetricFinding, FindingOfTest)
+    kinds = {kind.__name__ for base in bases for kind in base.__subclasses__()}
+    assert kinds - {"FindingOfTest"} == set(FINDINGS)
 
 
 @pytest.mark.parametrize("finding", FINDINGS_MADE, ids=lambda finding: type(finding).__name__)

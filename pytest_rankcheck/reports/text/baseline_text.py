@@ -20,6 +20,7 @@ from pytest_rankcheck.reports.findings import (
     SlicesFinding,
     Topic,
 )
+from pytest_rankcheck.reports.text.gating_text import gating_notes
 from pytest_rankcheck.reports.text.wording import number_text
 
 __all__ = ["branch_notes", "ignored_notes", "notes_of", "slice_change_text"]
@@ -34,6 +35,8 @@ def notes_of(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
             yield from _baseline_notes(finding)
         elif isinstance(finding, SlicesFinding):
             yield from _slices_notes(finding)
+        else:
+            yield from gating_notes(finding)
 
 
 def _baseline_notes(finding: BaselineFinding) -> Iterator[Note]:

@@ -1,0 +1,165 @@
+"""What a gate does not decide, from verdicts to findings, and from findings to notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.gates.verdict import Decision, TooFewChanges, Verdict
+from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
+from pytest_rankcheck.reports.gating_findings import (
+    IndecisiveGateFinding,
+    UngatedFallFinding,
+    UngatedSlice,
+    UngatedSlicesFinding,
+)
+from pytest_rankcheck.reports.text.wording import counted, number_text
+
+__all__ = ["gating_findings", "gating_notes"]
+
+_SLICES = 10
+"""The number of slices in a line."""
+
+
+# --- from verdicts to findings ---------------------------------------------------------------
+
+
+def gating_findings(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[ReportedFinding]:
+    """Yield what the verdicts of an assertion leave undecided.
+
+    Args:
+        golden_name: the golden set or session log.
+        verdicts: one for each metric.
+    """
+    same_slices: dict[tuple[object, ...], list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.not_gated:
+            key = (*_ungated(verdict), verdict.min_queries, verdict.metric.unit)
+            same_slices.setdefault(key, []).append(verdict)
+        yield from _falls(golden_name, verdict)
+        yield from _indecisive(golden_name, verdict)
+    for group in same_slices.values():
+        yield UngatedSlicesFinding(
+            golden_set=golden_name,
+            metrics=tuple(str(verdict.metric) for verdict in group),
+            unit=group[0].metric.unit,
+            slices=len(group[0].slices),
+            not_gated=tuple(_ungated(group[0])),
+            min_queries=group[0].min_queries,
+        )
+
+
+def _ungated(verdict: Verdict) -> Iterator[UngatedSlice]:
+    for part in verdict.not_gated:
+        is_small = part.pairs.size < verdict.min_queries
+        yield UngatedSlice(
+            part.label, part.pairs.size, None if is_small else part.pairs.changed_units
+        )
+
+
+def _falls(golden_name: str, verdict: Verdict) -> Iterator[UngatedFallFinding]:
+    for part in verdict.ungated_falls:
+        yield UngatedFallFinding(
+            golden_set=golden_name,
+            metric=str(verdict.metric),
+            unit=verdict.metric.unit,
+            label=part.label,
+            queries=part.pairs.size,
+            before=part.pairs.mean_before,
+            now=part.pairs.mean_after,
+            p=part.p,
+        )
+
+
+def _indecisive(golden_name: str, verdict: Verdict) -> Iterator[IndecisiveGateFinding]:
+    futility = verdict.overall.futility
+    if futility is None:
+        return
+    metric = str(verdict.metric)
+    if isinstance(futility, TooFewChanges):
+        yield IndecisiveGateFinding(
+            golden_set=golden_name,
+            metric=metric,
+            gate=verdict.gate,
+            units=_units(verdict.overall, futility),
+            smallest_p=futility.smallest_p,
+            decisions=futility.decisions,
+            alpha=futility.alpha,
+        )
+    else:
+        yield IndecisiveGateFinding(
+            golden_set=golden_name,
+            metric=metric,
+            gate=verdict.gate,
+            allowed=futility.allowed,
+            room=futility.room,
+        )
+
+
+def _units(overall: Decision, futility: TooFewChanges) -> str:
+    """Return ``3 changed queries``, or ``4 clusters`` where all of them are too few."""
+    changed = "" if futility.are_all else "changed "
+    if overall.pairs.units == overall.pairs.size:
+        return counted(futility.units, overall.pairs.metric.unit, changed)
+    return plural(futility.units, f"{changed}cluster")
+
+
+# --- from findings to notes ------------------------------------------------------------------
+
+
+def gating_notes(finding: ReportedFinding) -> Iterator[Note]:
+    """Yield a finding of this page in words; nothing for other findings."""
+    if isinstance(finding, UngatedSlicesFinding):
+        yield from _slices_notes(finding)
+    elif isinstance(finding, UngatedFallFinding):
+        unit = "sessions" if finding.unit == "session" else "queries"
+        yield Note(
+            Topic.UNGATED_FALL,
+            f"{_start(finding.test, finding.golden_set, finding.metric)} in "
+            f"{quoted(finding.label)} ({finding.queries:,} {unit}): {number_text(finding.before)} "
+            f"-> {number_text(finding.now)}, p = {finding.p:.4f} (paired sign-flip test, Holm)",
+        )
+    elif isinstance(finding, IndecisiveGateFinding):
+        start = _start(finding.test, finding.golden_set, finding.metric)
+        yield Note(
+            Topic.DECIDES_NOTHING, f"{start}: {finding.gate} decides nothing: {_why(finding)}"
+        )
+
+
+def _slices_notes(finding: UngatedSlicesFinding) -> Iterator[Note]:
+    """Yield the slices with their sizes, a few in each line."""
+    start = _start(finding.test, finding.golden_set, ", ".join(finding.metrics))
+    gated = finding.slices - len(finding.not_gated)
+    topic = Topic.UNGATED_SLICES if gated else Topic.NO_SLICE_GATED
+    begin = f"{gated:,} of {plural(finding.slices, 'slice')} gated; not gated"
+    for first in range(0, len(finding.not_gated), _SLICES):
+        slices = finding.not_gated[first : first + _SLICES]
+        names = ", ".join(_slice(part, finding.unit) for part in slices)
+        yield Note(topic, f"{start}: {begin}: {names}; min_queries={finding.min_queries}")
+        begin = "also not gated"
+
+
+def _slice(part: UngatedSlice, unit: str) -> str:
+    units = counted(part.queries, "session" if unit == "session" else "query")
+    changed = "" if part.changed is None else f", {part.changed:,} changed"
+    return f"{quoted(part.label, 60)} ({units}{changed})"
+
+
+def _why(finding: IndecisiveGateFinding) -> str:
+    if finding.smallest_p is not None:
+        shared = finding.smallest_p * finding.decisions
+        family = f", or {shared:.4g} for {finding.decisions} decisions" * (finding.decisions > 1)
+        return (
+            f"with {finding.units} the smallest possible p is {finding.smallest_p:.4g}{family}, "
+            f"above alpha {finding.alpha:g}"
+        )
+    if not finding.room:
+        return "the baseline already has the worst possible value"
+    return (
+        f"it allows a fall of {number_text(finding.allowed)}, but the baseline is only "
+        f"{number_text(finding.room)} from the worst possible value"
+    )
+
+
+def _start(test: str, golden_set: str, metrics: str) -> str:
+    return f"{quoted(test, 200)}: {metrics} on '{quoted(golden_set, 60)}'"
