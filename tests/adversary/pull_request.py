@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from project import REGRESSION_TEST, Project
 
@@ -253,6 +253,9 @@ class Repositories:
         templates: a folder that all tests of this process share.
     """
 
+    _lines: ClassVar[dict[str, Lines]] = {}
+    """The golden set of each main that was made, by the name of its copy."""
+
     def __init__(self, project: Project, templates: Path) -> None:
         self._project = project
         self._templates = templates
@@ -260,18 +263,27 @@ class Repositories:
     def branch_of(self, main: Main) -> PullRequest:
         """Return a new branch of a repository with this main."""
         template = self._templates / f"{main.__module__}.{main.__name__}"
+        if template.name not in self._lines:
+            self._lines[template.name] = self._make(main, template)
+        shutil.copytree(template, self._project.path, dirs_exist_ok=True)
+        pull_request = PullRequest(self._project)
+        pull_request.lines = self._lines[template.name]
+        return pull_request
+
+    def _make(self, main: Main, template: Path) -> Lines:
+        """Make a repository, keep a copy of it, and return its golden set."""
         pull_request = PullRequest(self._project)
         pull_request.rank(MAIN_RANKS)
+        git(self._project.path, "init", "-q", "-b", "main", "--template=")
+        git(self._project.path, "config", "user.name", "Ada")
+        git(self._project.path, "config", "user.email", "ada@example.org")
         main(pull_request)
-        if not template.exists():
-            outcome = pull_request.update()
-            assert outcome.passed, outcome.terminal
-            git(self._project.path, "init", "-q", "-b", "main", "--template=")
-            pull_request.commit()
-            git(self._project.path, "checkout", "-q", "-b", "feature")
-            shutil.copytree(self._project.path, template)
-        shutil.copytree(template, self._project.path, dirs_exist_ok=True)
-        return pull_request
+        outcome = pull_request.update()
+        assert outcome.passed, outcome.terminal
+        pull_request.commit()
+        git(self._project.path, "checkout", "-q", "-b", "feature")
+        shutil.copytree(self._project.path, template)
+        return pull_request.lines
 
 
 # --- attempts --------------------------------------------------------------------------------

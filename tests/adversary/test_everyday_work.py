@@ -5,7 +5,7 @@ from __future__ import annotations
 from pull_request import PullRequest, git, passes
 from test_changed_tests import RR_AND_RECALL, parametrized
 from test_loosened_gates import significant
-from test_record_edits import TEN_QUERIES, two_tests
+from test_record_edits import TEN_QUERIES, approved_once, two_tests
 from test_updates import log, sessions
 
 SECOND_TEST = """
@@ -300,4 +300,13 @@ def test_an_unrelated_test(branch: PullRequest) -> None:
 def test_a_test_of_ten_queries(branch: PullRequest) -> None:
     """A test of a small part of the golden set is added; its mean is lower than that of all."""
     branch.test(TEN_QUERIES, "tests/test_last_ten.py")
+    update(branch)
+
+
+@passes(main=approved_once)
+def test_a_better_query_removed(branch: PullRequest) -> None:
+    """After an approved fall a query gets better, which is recorded; later it is removed."""
+    branch.rank({**branch.main_ranks, 0: 10, 70: 1})
+    update(branch)
+    branch.drop([70])
     update(branch)

@@ -20,26 +20,30 @@ def test_dropped_queries_recorded_anew(branch: PullRequest) -> None:
     branch.record_anew()
 
 
-@refused("6 queries")
+@refused("6 of 80 queries")
 def test_dropped_in_three_updates(branch: PullRequest) -> None:
-    """The queries that fell are dropped two at a time, with an update each time."""
-    branch.rank({**branch.main_ranks, **dict.fromkeys(range(6), 10)})
+    """Time after time two queries fall and are dropped, with an update each time."""
     for last in (2, 4):
-        branch.drop(range(last))
+        drop_what_fell(branch, last)
         assert branch.update().passed
-    branch.drop(range(6))
+    drop_what_fell(branch, 6)
 
 
-@blocked("6 queries")
+@blocked("6 of 80 queries")
 def test_dropped_in_three_pull_requests(branch: PullRequest) -> None:
-    """The queries that fell are dropped two at a time, in a pull request each."""
-    branch.rank({**branch.main_ranks, **dict.fromkeys(range(6), 10)})
+    """Time after time two queries fall and are dropped, in a pull request each."""
     for last in (2, 4):
-        branch.drop(range(last))
+        drop_what_fell(branch, last)
         assert branch.update().passed
         branch.merge()
-    branch.drop(range(6))
+    drop_what_fell(branch, 6)
     branch.record_anew()
+
+
+def drop_what_fell(branch: PullRequest, last: int) -> None:
+    """Let some queries fall, and drop them."""
+    branch.rank({**branch.main_ranks, **dict.fromkeys(range(last), 10)})
+    branch.drop(range(last))
 
 
 @refused("20 queries")
@@ -215,12 +219,26 @@ def test_grades_configured_away(branch: PullRequest) -> None:
     branch.record_anew()
 
 
-@listed("1 query", "0.9375")
-def test_one_query_dropped_and_brought_back(branch: PullRequest) -> None:
-    """A query that fell is dropped, and added back after an update; 5% of the queries may change."""
+@blocked("RR regressed")
+def test_a_query_dropped_and_brought_back(branch: PullRequest) -> None:
+    """A query that fell is dropped, and added back after an update."""
     branch.rank({**branch.main_ranks, 0: 10})
     web = branch.lines
     branch.drop([0])
     assert branch.update().passed
+    branch.golden(web)
+    assert branch.update().passed
+
+
+@listed("1 added", "1 removed", "-0.0113")
+def test_a_query_dropped_in_one_pull_request_and_brought_back_in_the_next(
+    branch: PullRequest,
+) -> None:
+    """A query that fell is dropped in one pull request and added back in the next."""
+    branch.rank({**branch.main_ranks, 0: 10})
+    web = branch.lines
+    branch.drop([0])
+    assert branch.update().passed
+    branch.merge()
     branch.golden(web)
     assert branch.update().passed
