@@ -68,7 +68,11 @@ GROUPS = (
         "Gate GateRule Evidence Verdict Outcome Decision Gap QueryDrop TieEffect "
         "TooFewChanges TooWideAllowance",
     ),
-    Group("Baselines", "baselines.md", "Baseline Record RecordedMetric RecordedQuery Approval"),
+    Group(
+        "Baselines",
+        "baselines.md",
+        "Baseline Record RecordedMetric RecordedQuery SinceApproval Approval",
+    ),
     Group(
         "What a ranker does",
         "behaviour.md",

@@ -50,6 +50,7 @@ from pytest_rankcheck.baselines.record import Record as Record
 from pytest_rankcheck.baselines.record_contents import (
     RecordedMetric as RecordedMetric,
     RecordedQuery as RecordedQuery,
+    SinceApproval as SinceApproval,
 )
 from pytest_rankcheck.behaviour.perturbations import (
     Perturbation as Perturbation,

@@ -72,7 +72,7 @@ def assert_not_regressed(
     chosen = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
     evaluation.refuse_no_value(parsed)
     if isinstance(baseline, Baseline):
-        check, block = baseline.check(evaluation, parsed, chosen, by)
+        [(check, block)] = baseline.check_all(evaluation, {parsed: chosen}, by)
         text = None
         if block is not None:
             text = blocked_text(check, block, evaluation, baseline.command, baseline.shown_path)

@@ -1,9 +1,9 @@
-"""An approval: why, when, by whom and at which commit a baseline was allowed to fall."""
+"""An approval: why, when, by whom and at which commit a baseline was changed on purpose."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +14,7 @@ __all__ = ["Approval"]
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """The written reason for a fall; it stays in the record for ever."""
+    """The written reason for a change; it stays in the record for ever."""
 
     reason: str
     date: str
@@ -24,7 +24,9 @@ class Approval:
     fall: Mapping[str, Mapping[str, float | None]]
     """What fell: metric, or ``metric, slice`` -> ``{"from": mean, "to": mean}``."""
     change: str | None = None
-    """Why the record was not comparable, such as another depth; None if it was."""
+    """What else needed the reason, such as another depth or removed queries; None for nothing."""
+    raised: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    """What was raised within the noise: metric -> ``{"from": mean, "to": mean}``."""
 
     @classmethod
     def now(
@@ -33,6 +35,7 @@ class Approval:
         folder: Path,
         fall: Mapping[str, Mapping[str, float | None]],
         change: str | None = None,
+        raised: Mapping[str, Mapping[str, float | None]] | None = None,
     ) -> Approval:
         """Return an approval made now, with commit and author from git in ``folder``."""
         name, email = (
@@ -41,7 +44,8 @@ class Approval:
         )
         author = f"{name} <{email}>" if name and email else name or email
         date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return cls(reason, date, git_line(folder, "rev-parse", "HEAD"), author, fall, change)
+        commit = git_line(folder, "rev-parse", "HEAD")
+        return cls(reason, date, commit, author, fall, change, raised or {})
 
     def to_dict(self) -> dict[str, object]:
         """Return the approval as the record's file has it."""
@@ -52,4 +56,12 @@ class Approval:
             "author": self.author,
             "fall": {name: dict(means) for name, means in self.fall.items()},
         }
-        return entry if self.change is None else {**entry, "change": self.change}
+        if self.change is not None:
+            entry["change"] = self.change
+        if self.raised:
+            entry["raised"] = {name: dict(means) for name, means in self.raised.items()}
+        return entry
+
+    def covers(self, metric: str) -> bool:
+        """Return whether the reason is about a fall of this metric, overall or in a slice."""
+        return any(name == metric or name.startswith(f"{metric}, ") for name in self.fall)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import NoReturn
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
-from pytest_rankcheck.baselines.metric_check import Check, check_of
+from pytest_rankcheck.baselines.metric_check import Check, checks_of
 from pytest_rankcheck.baselines.ranking_check import (
     RankingCheck,
     block_of_rankings,
@@ -19,12 +21,16 @@ from pytest_rankcheck.baselines.ranking_check import (
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import TOP
 from pytest_rankcheck.baselines.reference_commit import Reference
+from pytest_rankcheck.baselines.reference_policy import BranchRecord, block_at_reference
+from pytest_rankcheck.baselines.register import Revision, next_record
 from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
 from pytest_rankcheck.baselines.update_policy import (
     Block,
     Settlement,
+    approved_gate_of,
     block_of,
-    is_granted,
+    no_longer_gated,
+    recorded_gates,
     settlement_of,
 )
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
@@ -34,7 +40,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import attributes_of
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["Baseline", "Defaults"]
 
@@ -53,9 +59,10 @@ class Defaults:
 class Baseline:
     """The approved record of one test, and the checks that the test made against it.
 
-    `check` is called by each assertion, `write_or_keep` once, when the test has passed: a test that
-    fails writes nothing. The record belongs to the test and its golden set, so the file is known
-    when the test has measured something.
+    `check_all` is called by each assertion, `decide` once all of them have passed, and
+    `write_or_keep` when the outcome of the test is known: a test that fails writes nothing. The
+    record belongs to the test and its golden set, so the file is known when the test has measured
+    something.
 
     Args:
         store_for: returns where the record on the golden set of a name is kept.
@@ -63,6 +70,7 @@ class Baseline:
         mode: what the test session may do to baselines.
         defaults: what is gated and recorded unless the test says otherwise.
         reference: the commit whose baselines count; None: those of the working tree.
+        key: what identifies the test in its file, whichever golden set it measures on.
         inputs: the arguments of pytest that chose what is measured.
         expected_golden: returns the name of the golden set that the test will measure on, or None
             if that is not known yet; it is asked if the test reads the record before a check.
@@ -76,6 +84,7 @@ class Baseline:
         defaults: Defaults | None = None,
         reference: Reference | None = None,
         *,
+        key: str = "",
         inputs: Sequence[str] = (),
         expected_golden: Callable[[], str | None] = lambda: None,
     ) -> None:
@@ -84,13 +93,17 @@ class Baseline:
         self.command = shlex.join([test_id, *inputs])
         """The arguments of pytest that run the test again on what it measures now."""
         self.mode = mode
+        self._key = key
         self._store_for = store_for
         self._reference = reference
         self._expected_golden = expected_golden
         self._files: dict[str, BaselineFile] = {}
         self._defaults = defaults or Defaults()
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
+        self.next_record: Record | None = None
+        """What this test has recorded; None if it has written nothing."""
         self._checks: list[Check] = []
+        self._calls: list[tuple[Mapping[Metric, Gate], tuple[str, ...]]] = []
         self._ranking_checks: list[RankingCheck] = []
         self._evaluation: Evaluation | None = None
 
@@ -164,33 +177,65 @@ class Baseline:
         present = evaluation.golden.attributes
         return tuple(attribute for attribute in self._defaults.slices if attribute in present)
 
-    def check(
+    def check_all(
         self,
         evaluation: Evaluation,
-        metric: MetricLike,
-        gate: Gate,
+        gates: Mapping[Metric, Gate],
         by: str | Sequence[str] | None = None,
-    ) -> tuple[Check, Block | None]:
-        """Compare a metric with the record. Return the check, and why it fails, if it does.
+    ) -> Sequence[tuple[Check, Block | None]]:
+        """Compare metrics with the record. Return the checks, and why each fails, if it does.
 
         Raises:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
-            MetricError: no such metric.
+            MetricError: a metric does not fit the evaluation.
         """
         self._use(evaluation)
         attributes = self._attributes(evaluation, by)
-        parsed = Metric.parse(metric)
-        check = check_of(self.record, evaluation, parsed, gate, attributes)
-        block = block_of(check, self.mode)
-        branch_record = self._file.branch_record if block else None
-        if block is not None and branch_record is not None:
-            own = check_of(branch_record, evaluation, parsed, gate, attributes)
-            if is_granted(check, block, own, self.mode):
-                check, block = replace(own, is_granted=True), None
-        self._checks.append(check)
-        if block is not None:
-            self._file.refuse(str(block))
-        return check, block
+        results = self._decided(evaluation, gates, attributes)
+        self._calls.append((gates, attributes))
+        self._checks += [check for check, _ in results]
+        for _, block in results:
+            if block is not None:
+                self._file.refuse(str(block))
+        return results
+
+    def _decided(
+        self, evaluation: Evaluation, gates: Mapping[Metric, Gate], attributes: tuple[str, ...]
+    ) -> Sequence[tuple[Check, Block | None]]:
+        """Return the checks against the record that counts, and why each fails."""
+        approved, branch = self.record, self._branch
+        if approved is None or branch is None:
+            checks = checks_of(approved, evaluation, gates, attributes)
+            return [(check, block_of(check, self.mode)) for check in checks]
+        # What the reference gates by slices stays gated by them.
+        present = evaluation.golden.attributes
+        kept = tuple(name for name in approved.slices if name in present)
+        attributes = tuple(dict.fromkeys((*attributes, *kept)))
+        there = checks_of(approved, evaluation, gates, attributes)
+        strict = {
+            metric: gate
+            for metric, used in gates.items()
+            if (gate := approved_gate_of(approved, metric)) is not None
+            and not used.is_at_least_as_strict_as(gate)
+        }
+        strictly = {
+            check.metric: check
+            for check in (checks_of(approved, evaluation, strict, attributes) if strict else ())
+        }
+        own: Sequence[Check | None] = [None] * len(there)
+        if branch.record is not None:
+            own = checks_of(branch.record, evaluation, gates, attributes)
+        return [
+            block_at_reference(check, strictly.get(check.metric), here, branch, self.mode)
+            for check, here in zip(there, own, strict=True)
+        ]
+
+    @cached_property
+    def _branch(self) -> BranchRecord | None:
+        """What this branch has in the place of the record; None without a reference."""
+        if not self._file.is_from_reference or self.record is None:
+            return None
+        return BranchRecord.of(self.record, self._file.working_record)
 
     def check_rankings(
         self, evaluation: Evaluation, limits: StabilityLimits
@@ -203,13 +248,14 @@ class Baseline:
         if not (self._ranking_checks and not self._checks and self._is_same(evaluation)):
             self._use(evaluation)
         check = ranking_check(self.record, evaluation, limits)
-        block = block_of_rankings(check, self.mode)
-        branch_record = self._file.branch_record if block else None
-        if block is not None and branch_record is not None:
-            own = ranking_check(branch_record, evaluation, limits)
-            approved = self.record.approvals if self.record else ()
-            has_reason = len(branch_record.approvals) > len(approved)
-            if has_reason and block_of_rankings(own, self.mode) is None:
+        block, branch = block_of_rankings(check, self.mode), self._branch
+        if branch is not None and branch.record is None:
+            block = block or Block.DELETED
+        elif branch is not None and branch.problems:
+            block = block or Block.UNAPPROVED
+        elif branch is not None and block is not None:
+            own = ranking_check(branch.record, evaluation, limits)
+            if branch.approvals and block_of_rankings(own, self.mode) is None:
                 check, block = own, None
         self._ranking_checks.append(check)
         if block is not None:
@@ -270,25 +316,86 @@ class Baseline:
         """Return the metrics to record, gated or not, that the evaluation has."""
         return [metric for metric in self._watched if evaluation and evaluation.fits(metric)]
 
+    def decide(self) -> Settlement | None:
+        """Decide what becomes of the record, now that all assertions of the test have passed.
+
+        Returns:
+            What will happen to the file; None if the test made no check.
+        """
+        if self._evaluation is None or not (self._checks or self._ranking_checks):
+            return None
+        settlement = self._settlement()
+        if self._branch is not None and self.record is not None:
+            # A new reason on this branch may give up what the reference gates.
+            gone = [
+                text
+                for text in no_longer_gated(self._checks, self.record)
+                if not self._branch.explains(text)
+            ]
+            if gone:
+                settlement = Settlement(Action.REFUSE, why="; ".join(gone))
+        if settlement.action is Action.REFUSE:
+            self._file.refuse(settlement.why)
+        return settlement
+
     def write_or_keep(self) -> Settlement | None:
-        """Write the record, or keep it, now that the test has passed.
+        """Write the record, or keep it, now that the test has passed in all its phases.
 
         Returns:
             What happened to the file; None if the test made no check.
 
         Raises:
-            BaselineError: the file cannot be written.
+            BaselineError: the file cannot be written, or another test session has written a
+                record that this test falls below.
         """
         if self._evaluation is None or not (self._checks or self._ranking_checks):
             return None
+        if not self.mode.may_create:
+            self._file.keep()
+            return self._settlement()
+        with self._file.locked():
+            if self._file.was_changed_by_others():
+                self._check_again(self._evaluation)
+            settlement = self._settlement()
+            if settlement.action in (Action.REFUSE, Action.LEAVE):
+                self._file.keep()
+                return settlement
+            record = self._next_record(self._evaluation, settlement)
+            if self._file.write(record):
+                self.next_record = record
+            elif settlement.action is not Action.KEEP:
+                return Settlement(Action.LEAVE)
+            return settlement
+
+    def _check_again(self, evaluation: Evaluation) -> None:
+        """Compare with the record that another test session has written in the meantime.
+
+        Raises:
+            BaselineError: this test falls below it.
+        """
+        self._file.read_again()
+        self._checks = []
+        for gates, attributes in self._calls:
+            for check, block in self._decided(evaluation, gates, attributes):
+                self._checks.append(check)
+                if block is not None:
+                    self._refuse_overtaken(str(check.metric), str(block))
+        limits = [check.limits for check in self._ranking_checks]
+        self._ranking_checks = [ranking_check(self.record, evaluation, each) for each in limits]
+        for ranking in self._ranking_checks:
+            block = block_of_rankings(ranking, self.mode)
+            if block is not None:
+                self._refuse_overtaken("the rankings", str(block))
         settlement = self._settlement()
         if settlement.action is Action.REFUSE:
-            self._file.refuse(settlement.why)
-        elif not settlement.action.writes:
-            self._file.keep()
-        elif not self._file.write(self._new_record(self._evaluation, settlement)):
-            settlement = Settlement(Action.LEAVE)
-        return settlement
+            self._refuse_overtaken("the update", settlement.why)
+
+    def _refuse_overtaken(self, what: str, why: str) -> NoReturn:
+        self._file.refuse(why)
+        raise BaselineError(
+            f"{self.shown_path}: another test session has written this baseline while this test "
+            f"ran, and against it {what} fails: {why}. Its record stays; run the update again"
+        )
 
     def _settlement(self) -> Settlement:
         """Return what happens to the file: the more careful of the two kinds of checks decides."""
@@ -300,28 +407,42 @@ class Baseline:
     def __repr__(self) -> str:
         return f"Baseline({self.test_id!r})"
 
-    def _new_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
-        approvals = self.record.approvals if self.record else ()
+    def _next_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
+        is_approved = settlement.action is Action.APPROVE
+        attributes = (name for check in self._checks for name in check.attributes)
+        revision = Revision(
+            gates=recorded_gates(self._checks, self.record, settlement),
+            watched=tuple(self._recorded(evaluation)),
+            attributes=tuple(dict.fromkeys(attributes)),
+            rewritten=settlement.raised,
+            approval=self._approval(settlement),
+            is_approved=is_approved,
+            kept_depth=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
+            test=self._key,
+        )
+        return next_record(self.record, evaluation, revision)
+
+    def _approval(self, settlement: Settlement) -> Approval | None:
+        """Return the reason of this update with what it is for; None without one."""
+        folder = self.path.parent.parent
         if settlement.action is Action.APPROVE and self.mode.approval is not None:
             fall = {
-                f"{metric}, {decision.label}" if decision.label else str(metric): {
-                    "from": round(decision.pairs.mean_before, 6),
-                    "to": round(decision.pairs.mean_after, 6),
-                }
+                f"{metric}, {decision.label}" if decision.label else str(metric): _change_of(
+                    decision.pairs
+                )
                 for metric, decision in settlement.fell
             }
-            approval = Approval.now(
-                self.mode.approval, self.path.parent.parent, fall, settlement.change
-            )
-            approvals = (*approvals, approval)
-        gated = [check.metric for check in self._checks]
-        attributes = [name for check in self._checks for name in check.attributes]
-        return Record.of(
-            evaluation,
-            gated,
-            self._recorded(evaluation),
-            approvals,
-            attributes=attributes,
-            before=self.record,
-            kept_depth=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
-        )
+            return Approval.now(self.mode.approval, folder, fall, settlement.change)
+        if settlement.action is Action.RAISE and self.mode.raising is not None:
+            raised = {
+                str(check.metric): _change_of(check.verdict.overall.pairs)
+                for check in self._checks
+                if check.verdict and check.is_better_within_noise
+            }
+            if raised:
+                return Approval.now(self.mode.raising, folder, {}, raised=raised)
+        return None
+
+
+def _change_of(pairs: ComparedValues) -> Mapping[str, float]:
+    return {"from": round(pairs.mean_before, 6), "to": round(pairs.mean_after, 6)}

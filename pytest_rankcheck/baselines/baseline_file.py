@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +34,9 @@ class Store(Protocol):
 
     def submit(self, proposal: Proposal) -> None:
         """Compare with the file and, in an update, write it."""
+
+    def locked(self) -> AbstractContextManager[object]:
+        """Return a context in which no other test session writes the file."""
 
 
 class BaselineFile:
@@ -76,14 +80,27 @@ class BaselineFile:
     @cached_property
     def working_record(self) -> Record | None:
         """The record in the working tree; None without a file."""
-        if not self.path.exists():
+        if self._text_now is None:
             return None
-        return Record.from_text(text_of(self.path, BaselineError), self._store.shown_path)
+        return Record.from_text(self._text_now, self._store.shown_path)
 
     @property
-    def branch_record(self) -> Record | None:
-        """The record of this branch, if it can differ from the approved one."""
-        return None if self._reference_text is None else self.working_record
+    def is_from_reference(self) -> bool:
+        """Whether the record that counts is the one at the reference commit."""
+        return self._reference_text is not None
+
+    def locked(self) -> AbstractContextManager[object]:
+        """Return a context in which no other test session writes the file."""
+        return self._store.locked()
+
+    def was_changed_by_others(self) -> bool:
+        """Return whether the file has changed since the test read it."""
+        return self._text_now != self._read_text()
+
+    def read_again(self) -> None:
+        """Forget what the test has read."""
+        for name in ("record", "working_record", "_text_now"):
+            vars(self).pop(name, None)
 
     def write(self, record: Record) -> bool:
         """Write a record. Return whether the text of the file changes.
@@ -112,5 +129,8 @@ class BaselineFile:
 
     @cached_property
     def _text_now(self) -> str | None:
-        """The text of the file before the test."""
-        return self.path.read_text("utf-8") if self.path.exists() else None
+        """The text of the file when the test read it; None without a file."""
+        return self._read_text()
+
+    def _read_text(self) -> str | None:
+        return text_of(self.path, BaselineError) if self.path.exists() else None

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from pytest_rankcheck.baselines.query_losses import (
+    Replaced,
+    Uncounted,
+    replaced_queries,
+    uncounted_queries,
+)
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.leak_signs import suspicions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
+from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.gates.verdict import Decision, Verdict
+from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["Check", "State", "check_of", "incompatibilities"]
+__all__ = ["EXACT", "Check", "State", "checks_of", "incompatibilities"]
+
+EXACT = 1e-12
+"""What a mean of recorded values can be off by; a larger difference is a difference."""
 
 
 class State(StrEnum):
@@ -45,13 +57,58 @@ class Check:
     """The attributes whose slices the test gates."""
     is_granted: bool = False
     """Whether it fails at the reference commit, but a reason on this branch lets it pass."""
+    problems: tuple[str, ...] = ()
+    """The promises of the approved record that the record of this branch breaks."""
     suspicions: tuple[str, ...] = ()
     """Why an improvement looks like a leak of judgments, as sentences."""
+    gate: Gate | None = None
+    """The gate that decided."""
+    replaced: Replaced | None = None
+    """The queries that left the golden set or were edited."""
+    uncounted: Uncounted | None = None
+    """The queries that lost their value."""
 
     @property
     def fell(self) -> tuple[Decision, ...]:
-        """The decisions whose mean is lower than in the record: all queries, or gated slices."""
-        return self.verdict.fell if self.verdict else ()
+        """The decisions whose mean is lower than in the record, by however little.
+
+        They are about all queries, or about a gated slice.
+        """
+        if self.verdict is None:
+            return ()
+        gated = (self.verdict.overall, *self.verdict.slices)
+        fell = tuple(
+            decision
+            for decision in gated
+            if decision.outcome is not Outcome.NOT_GATED and decision.pairs.gain < -EXACT
+        )
+        return fell or ((self.verdict.overall,) if self._counts_less else ())
+
+    @property
+    def _counts_less(self) -> bool:
+        """Whether the mean is lower because queries lost their value, though no other fell."""
+        if self.comparison is None or not self.comparison.is_paired or self.record is None:
+            return False
+        then = self.record.values(self.metric)[self.comparison.other_places]
+        now = as_recorded(self.comparison.evaluation.values(self.metric)[self.comparison.places])
+        change = self.metric.mean(now) - self.metric.mean(then)
+        return bool((change if self.metric.higher_is_better else -change) < -EXACT)
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it is better by the gate's rule, so that an update raises the record."""
+        return (
+            self.gate is not None
+            and self.verdict is not None
+            and not self.fell
+            and (self.gate.is_better(self.verdict.overall.pairs))
+        )
+
+    @property
+    def is_better_within_noise(self) -> bool:
+        """Whether the mean is higher, but not by enough for the gate's rule."""
+        pairs = self.verdict.overall.pairs if self.verdict else None
+        return pairs is not None and pairs.gain > EXACT and not self.is_better
 
     @property
     def below_best(self) -> float:
@@ -74,47 +131,62 @@ class Check:
         return self.verdict is not None and self.verdict.regressed
 
 
-def check_of(
+def checks_of(
     record: Record | None,
     evaluation: Evaluation,
-    metric: Metric,
-    gate: Gate,
+    gates: Mapping[Metric, Gate],
     attributes: tuple[str, ...],
-) -> Check:
-    """Compare the record with the evaluation, and let the gate decide if it can."""
-    gate.refuse_misfit(metric)
-    if record is None:
+) -> Sequence[Check]:
+    """Compare the record with the evaluation, and let the gates decide if they can."""
+    for metric, gate in gates.items():
+        gate.refuse_misfit(metric)
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
+    checks = [
+        Check(metric, State.NO_RECORD, record, attributes=attributes, gate=gate)
+        for metric, gate in gates.items()
+    ]
+    if record is None:
         for attribute in attributes:
             evaluation.slices(attribute)
-        return Check(metric, State.NO_RECORD, None, attributes=attributes)
+        return checks
     differences = incompatibilities(record, evaluation)
     if differences:
-        return Check(
-            metric, State.INCOMPARABLE, record, differences=differences, attributes=attributes
-        )
+        return [replace(c, state=State.INCOMPARABLE, differences=differences) for c in checks]
     comparison = compare(evaluation, record)
+    if comparison.is_paired:
+        replaced = replaced_queries(record, evaluation.query_fingerprints)
+        checks = [replace(check, replaced=replaced) for check in checks]
     if not comparison.query_ids:
-        difference = (
+        foreign = (
             f"golden set: '{record.golden_name}' ({record.golden_fingerprint}) in the baseline, "
             f"'{evaluation.golden.name}' ({evaluation.golden.fingerprint}) now, without an "
             "unchanged query in common"
         )
-        return Check(metric, State.FOREIGN, record, comparison, None, (difference,), attributes)
-    if str(metric) not in record.metrics:
-        evaluation.values(metric)
-        return Check(metric, State.METRIC_ADDED, record, comparison, attributes=attributes)
+        return [
+            replace(check, state=State.FOREIGN, comparison=comparison, differences=(foreign,))
+            for check in checks
+        ]
+    recorded = {metric: gate for metric, gate in gates.items() if str(metric) in record.metrics}
+    verdicts = decide_family(comparison, recorded, attributes) if recorded else {}
+    return [_decided(check, comparison, record, verdicts.get(check.metric)) for check in checks]
+
+
+def _decided(
+    check: Check, comparison: Comparison, record: Record, verdict: Verdict | None
+) -> Check:
+    """Return a check with the verdict of its gate, if the record has the metric."""
+    if verdict is None:
+        return replace(check, state=State.METRIC_ADDED, comparison=comparison)
+    evaluation = comparison.evaluation
     # The next log has other sessions; that does not change what is measured on.
     same = not comparison.is_paired or (record.golden_fingerprint == evaluation.golden.fingerprint)
-    verdict = gate.decide(comparison, metric, attributes)
-    return Check(
-        metric,
-        State.COMPARABLE if same else State.STALE,
-        record,
-        comparison,
-        verdict,
-        attributes=attributes,
+    return replace(
+        check,
+        state=State.COMPARABLE if same else State.STALE,
+        comparison=comparison,
+        verdict=verdict,
         suspicions=suspicions(comparison, verdict.overall.pairs),
+        uncounted=uncounted_queries(record, comparison, check.metric),
     )
 
 

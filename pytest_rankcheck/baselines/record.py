@@ -11,22 +11,26 @@ from pathlib import Path
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record_contents import (
+    BEST_DECIMALS,
     TOP,
     RecordContents,
     RecordedMetric,
     RecordedQuery,
+    SinceApproval,
     as_decimal,
 )
 from pytest_rankcheck.baselines.record_reader import contents_from_text
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["Record"]
+__all__ = ["Record", "best_as_recorded", "counts_of", "recorded_queries"]
+
+_STRICTEST = "tolerance(abs=0, rel=0)"
+"""The gate where none is given: nothing may fall."""
 
 
 class Record(RecordContents):
@@ -69,47 +73,52 @@ class Record(RecordContents):
     def of(
         cls,
         evaluation: Evaluation,
-        gated: Iterable[Metric],
+        gated: Mapping[Metric, str] | Iterable[Metric],
         watched: Iterable[Metric] = (),
         approvals: tuple[Approval, ...] = (),
         *,
         attributes: Iterable[str] = (),
-        before: Record | None = None,
         kept_depth: int = TOP,
+        test: str = "",
+        world: Mapping[str, str] | None = None,
     ) -> Record:
-        """Return the record of an evaluation.
+        """Return the record of an evaluation that has no record yet.
 
         Args:
             evaluation: what was measured.
-            gated: the metrics that the test gates.
+            gated: the metrics that the test gates; a mapping gives the text of each gate too.
             watched: further metrics to record.
-            approvals: why it was allowed to fall, so far.
+            approvals: the reasons for changes, so far.
             attributes: the attributes by whose slices the test gates.
-            before: the record that this one takes the place of.
             kept_depth: how many documents of each ranking to keep.
+            test: the test that it belongs to.
+            world: what was ranked with.
         """
-        gated_names = sorted({str(metric) for metric in gated})
-        names = [*gated_names, *sorted({str(metric) for metric in watched} - {*gated_names})]
+        pairs = gated.items() if isinstance(gated, Mapping) else ((m, _STRICTEST) for m in gated)
+        gates = {str(metric): gate for metric, gate in pairs}
+        names = [*sorted(gates), *sorted({str(metric) for metric in watched} - gates.keys())]
         gated_by = sorted(set(attributes))
         golden = evaluation.golden
+        queries = recorded_queries(evaluation, names, gated_by, kept_depth)
         return cls(
             golden_name=golden.name,
             golden_queries=len(golden),
             golden_judgments=golden.judgment_count,
+            golden_scale=float(golden.max_grade),
             golden_fingerprint=golden.fingerprint,
             depth=evaluation.depth,
             conventions=evaluation.conventions,
-            kept={
-                name: _kept(Metric.parse(name), name in gated_names, evaluation, before)
-                for name in names
-            },
-            queries=_recorded_queries(evaluation, names, gated_by, kept_depth),
+            kept={name: _first_kept(name, gates.get(name), evaluation) for name in names},
+            queries=queries,
             approvals=approvals,
             slices={
                 attribute: {value: len(ids) for value, ids in golden.slices(attribute).items()}
                 for attribute in gated_by
             },
             kept_depth=kept_depth,
+            test=test,
+            since_approval=SinceApproval(len(golden), counts_of(queries, names)),
+            world=world or {},
         )
 
     @property
@@ -173,7 +182,7 @@ class Record(RecordContents):
         return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
 
 
-def _recorded_queries(
+def recorded_queries(
     evaluation: Evaluation, names: Sequence[str], attributes: Sequence[str], kept_depth: int
 ) -> Mapping[str, RecordedQuery]:
     """Return what to keep of each query, sorted: values of metrics, and the top of its ranking."""
@@ -193,24 +202,25 @@ def _recorded_queries(
     return dict(sorted(queries.items()))
 
 
-def _kept(
-    metric: Metric, gated: bool, evaluation: Evaluation, before: Record | None
-) -> RecordedMetric:
-    """Return what to keep of a metric: its noise, and the best mean, which no update forgets."""
-    mean = _as_read(metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights))
+def counts_of(queries: Mapping[str, RecordedQuery], names: Iterable[str]) -> Mapping[str, int]:
+    """Return how many queries have a value, by the name of the metric."""
+    return {
+        name: sum(line.values.get(name) is not None for line in queries.values()) for name in names
+    }
+
+
+def _first_kept(name: str, gate: str | None, evaluation: Evaluation) -> RecordedMetric:
+    """Return what is kept of a metric that was not recorded before."""
+    metric = Metric.parse(name)
+    mean = metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights)
     noise = as_decimal(evaluation.noise(metric))
-    if before is None or str(metric) not in before.metrics:
-        return RecordedMetric(gated, mean, noise)
-    if noise is None:
-        noise = before.kept[str(metric)].noise
-    comparison = compare(evaluation, before)
-    if not comparison.query_ids:
-        return RecordedMetric(gated, mean, noise)  # another golden set: nothing to be below
-    # What the golden set's own change did to the mean is no fall of the ranker.
-    gain = comparison.values(metric).gain
-    below = max(0.0, before.below_best(metric) - (0.0 if math.isnan(gain) else gain))
-    best = mean + below if metric.higher_is_better else mean - below
-    return RecordedMetric(gated, _as_read(best), noise)
+    return RecordedMetric(gate is not None, best_as_recorded(mean), noise, gate)
+
+
+def best_as_recorded(value: float) -> float:
+    """Return a best mean as it comes back from a file."""
+    decimal = as_decimal(value, BEST_DECIMALS)
+    return math.nan if decimal is None else decimal
 
 
 def _members(
@@ -224,9 +234,3 @@ def _members(
                 slices = members.setdefault(place, {})
                 slices[attribute] = (*slices.get(attribute, ()), value)
     return members
-
-
-def _as_read(value: float) -> float:
-    """Return a value as it comes back from a file."""
-    decimal = as_decimal(value)
-    return math.nan if decimal is None else decimal

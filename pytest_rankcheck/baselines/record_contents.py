@@ -21,23 +21,27 @@ from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = [
+    "BEST_DECIMALS",
     "FORMAT_NAME",
     "FORMAT_VERSION",
     "TOP",
     "RecordContents",
     "RecordedMetric",
     "RecordedQuery",
+    "SinceApproval",
     "as_decimal",
     "digest_of",
 ]
 
 FORMAT_NAME = "pytest-rankcheck baseline"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 TOP = 10
 """How many documents of each ranking a record keeps, to show what moved."""
 
 _DECIMALS = 6
 """How exactly values are written."""
+BEST_DECIMALS = 9
+"""How exactly the best mean is written: rounding must not add up over many updates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,38 @@ class RecordedMetric:
     """The best mean that was ever approved; where the golden set changed, moved along with it."""
     noise: float | None = None
     """The standard deviation of the mean from run to run; None where it was not measured."""
+    gate: str | None = None
+    """The gate that its values were approved under; None if it was never gated."""
+
+    @property
+    def was_gated(self) -> bool:
+        """Whether a test gated it before and no longer does; its approved values stay."""
+        return not self.gated and self.gate is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SinceApproval:
+    """What updates without a reason have changed since the record was last approved.
+
+    Small changes need no reason. They are added up here, so that many of them do.
+    """
+
+    queries: int
+    """How many queries the golden set had."""
+    counted: Mapping[str, int]
+    """How many queries had a value, by metric."""
+    added: int = 0
+    removed: int = 0
+    edited: int = 0
+    uncounted: Mapping[str, int] = field(default_factory=dict)
+    """How many queries have lost their value, by metric."""
+    mean_change: Mapping[str, float] = field(default_factory=dict)
+    """How far added, removed and edited queries moved the mean, by metric."""
+
+    @property
+    def replaced(self) -> int:
+        """The number of queries that were removed or edited."""
+        return self.removed + self.edited
 
 
 @dataclass(frozen=True)
@@ -85,6 +121,18 @@ class RecordContents:
     """How many queries each slice has, by gated attribute and value."""
     kept_depth: int = TOP
     """How many documents of each ranking are kept."""
+    test: str = ""
+    """The test that the record belongs to: class, function and the test's own parameters."""
+    golden_scale: float = 0.0
+    """The highest grade of the golden set."""
+    since_approval: SinceApproval | None = None
+    """None in a measurement that is no baseline, such as that of a report."""
+    world: Mapping[str, str] = field(default_factory=dict)
+    """What was ranked with, if the project declares it: a file's hash or a package's version."""
+    retired: Approval | None = None
+    """Why no test measures it any more; None for a record in use."""
+    is_merged: bool = False
+    """Whether two branches' records were merged into it, and no update has measured it since."""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -109,6 +157,11 @@ class RecordContents:
             )
         values = (line.values[name] for line in self.queries.values())
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    def counted(self, metric: Metric) -> int:
+        """Return how many queries have a value of a metric."""
+        name = str(metric)
+        return sum(line.values[name] is not None for line in self.queries.values())
 
     def mean(self, metric: Metric) -> float:
         """Return the mean over the queries that counted.
@@ -139,6 +192,6 @@ def digest_of(entry: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 
-def as_decimal(value: float) -> float | None:
+def as_decimal(value: float, decimals: int = _DECIMALS) -> float | None:
     """Return a value as a file has it: six decimals, None for NaN."""
-    return None if math.isnan(value) else round(value, _DECIMALS) + 0.0  # no negative zero
+    return None if math.isnan(value) else round(value, decimals) + 0.0  # no negative zero

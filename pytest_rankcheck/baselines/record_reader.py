@@ -15,6 +15,7 @@ from pytest_rankcheck.baselines.record_contents import (
     RecordContents,
     RecordedMetric,
     RecordedQuery,
+    SinceApproval,
     digest_of,
 )
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
@@ -62,6 +63,8 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
         _broken(path, "it is empty")
     try:
         entry = json.loads(text, parse_constant=not_finite)
+    except BaselineError:
+        raise
     except json.JSONDecodeError as failure:
         cut = "" if text.rstrip().endswith("}") else "; the file was cut short"
         _broken(path, f"not JSON: {failure.msg}{cut}", failure.lineno)
@@ -72,6 +75,13 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
     version = entry.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         _broken(path, f"its version is {quoted(version)}")
+    if version < FORMAT_VERSION:
+        raise BaselineError(
+            f"{path}: the baseline has format version {version}, this pytest-rankcheck reads "
+            f"{FORMAT_VERSION} only. The file is left as it is. To record it anew, check out the "
+            "commit that it was approved at, delete the file there, run pytest --snapshot-update, "
+            "and commit the new file"
+        )
     if version > FORMAT_VERSION:
         raise BaselineError(
             f"{path}: the baseline has format version {version}, this pytest-rankcheck reads up to "
@@ -108,17 +118,37 @@ def _record(entry: Mapping[str, Any], path: str) -> RecordContents:
             for attribute, values in entry.get("slices", {}).items()
         },
         kept_depth=int(entry.get("top", TOP)),
+        test=str(entry["test"]),
+        golden_scale=float(golden["scale"]),
+        since_approval=_since_approval(entry["since_approval"]),
+        world={str(name): str(value) for name, value in entry.get("world", {}).items()},
+        retired=_approval(entry["retired"]) if "retired" in entry else None,
+        is_merged=bool(entry.get("merged", False)),
     )
 
 
 def _kept(detail: Mapping[str, Any]) -> RecordedMetric:
-    """Return what is kept of a metric; version 1 had neither its best mean nor its noise."""
-    best = detail.get("best", detail["mean"])
-    noise = detail.get("noise")
+    best, noise, gate = detail["best"], detail["noise"], detail["gate"]
     return RecordedMetric(
         bool(detail["gated"]),
         math.nan if best is None else float(best),
         None if noise is None else float(noise),
+        None if gate is None else str(gate),
+    )
+
+
+def _since_approval(entry: Mapping[str, Any]) -> SinceApproval:
+    return SinceApproval(
+        queries=int(entry["queries"]),
+        counted={str(name): int(count) for name, count in entry["counted"].items()},
+        added=int(entry["added"]),
+        removed=int(entry["removed"]),
+        edited=int(entry["edited"]),
+        uncounted={str(name): int(count) for name, count in entry["uncounted"].items()},
+        mean_change={
+            str(name): math.nan if change is None else float(change)
+            for name, change in entry["mean_change"].items()
+        },
     )
 
 
@@ -135,7 +165,7 @@ def _refuse_edited(entry: Mapping[str, Any], record: RecordContents, path: str) 
             problem = f"its mean of {name} is {written_mean:g}, but its queries give {mean:.6f}"
             break
     else:
-        if entry["version"] > 1 and entry["digest"] != digest_of(entry):
+        if entry["digest"] != digest_of(entry):
             problem = f"its digest is {quoted(entry['digest'], 40)}, its content's is another"
     if problem:
         raise BaselineError(
@@ -187,6 +217,7 @@ def _approval(entry: Mapping[str, Any]) -> Approval:
         author=entry["author"],
         fall=dict(entry["fall"]),
         change=entry.get("change"),
+        raised=dict(entry.get("raised", {})),
     )
 
 

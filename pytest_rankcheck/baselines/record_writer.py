@@ -9,11 +9,13 @@ import json
 from collections.abc import Sequence
 
 from pytest_rankcheck.baselines.record_contents import (
+    BEST_DECIMALS,
     FORMAT_NAME,
     FORMAT_VERSION,
     TOP,
     RecordContents,
     RecordedQuery,
+    SinceApproval,
     as_decimal,
     digest_of,
 )
@@ -33,10 +35,12 @@ def _text(record: RecordContents, digest: str) -> str:
         "format": FORMAT_NAME,
         "version": FORMAT_VERSION,
         "digest": digest,
+        "test": record.test,
         "golden_set": {
             "name": record.golden_name,
             "queries": record.golden_queries,
             "judgments": record.golden_judgments,
+            "scale": record.golden_scale,
             "fingerprint": record.golden_fingerprint,
         },
         "depth": record.depth,
@@ -45,6 +49,14 @@ def _text(record: RecordContents, digest: str) -> str:
     }
     if record.kept_depth != TOP:
         header["top"] = record.kept_depth
+    if record.since_approval is not None:
+        header["since_approval"] = _since_approval(record.since_approval)
+    if record.world:
+        header["world"] = dict(sorted(record.world.items()))
+    if record.retired is not None:
+        header["retired"] = record.retired.to_dict()
+    if record.is_merged:
+        header["merged"] = True
     parts = [f"{readable_json(key)}: {readable_json(value)}" for key, value in header.items()]
     parts.append(
         _lines("metrics", ("{", "}"), [_metric_line(record, name) for name in record.metrics])
@@ -64,10 +76,26 @@ def _metric_line(record: RecordContents, name: str) -> str:
     entry = {
         "mean": as_decimal(record.mean(Metric.parse(name))),
         "gated": kept.gated,
-        "best": as_decimal(kept.best),
+        "best": as_decimal(kept.best, BEST_DECIMALS),
         "noise": kept.noise,
+        "counted": record.counted(Metric.parse(name)),
+        "gate": kept.gate,
     }
     return f"{readable_json(name)}: {readable_json(entry)}"
+
+
+def _since_approval(changes: SinceApproval) -> dict[str, object]:
+    return {
+        "queries": changes.queries,
+        "counted": dict(sorted(changes.counted.items())),
+        "added": changes.added,
+        "removed": changes.removed,
+        "edited": changes.edited,
+        "uncounted": dict(sorted(changes.uncounted.items())),
+        "mean_change": {
+            name: as_decimal(change) for name, change in sorted(changes.mean_change.items())
+        },
+    }
 
 
 def _query_line(query_id: str, line: RecordedQuery) -> str:

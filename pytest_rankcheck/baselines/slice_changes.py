@@ -1,8 +1,8 @@
-"""Slices that a golden set has gained or lost since the baseline, or that are gated no more."""
+"""Slices that a golden set has gained or lost since the baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,16 +11,14 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.metric_check import Check
     from pytest_rankcheck.golden.judged_queries import JudgedQueries
 
-__all__ = ["SliceChange", "SliceState", "dropped_slices", "slice_changes"]
+__all__ = ["SliceChange", "SliceState", "slice_changes"]
 
 
 class SliceState(StrEnum):
-    """What became of a slice of the baseline, or of a whole attribute."""
+    """What became of a slice of the baseline."""
 
     VANISHED = "vanished"
     NEW = "new"
-    NOT_GATED = "not gated"
-    """No check of the test gates by this attribute any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +27,9 @@ class SliceChange:
 
     attribute: str
     state: SliceState
-    value: str = ""
-    """The value of the attribute; empty if no slice of the attribute is gated any more."""
-    queries: int = 0
+    value: str
+    """The value of the attribute."""
+    queries: int
     """The size of the slice: in the baseline if it has vanished, otherwise now."""
 
 
@@ -47,12 +45,3 @@ def slice_changes(check: Check, golden: JudgedQueries) -> Iterator[SliceChange]:
             for value in now:
                 if value not in before:
                     yield SliceChange(attribute, SliceState.NEW, value, len(now[value]))
-
-
-def dropped_slices(checks: Sequence[Check]) -> Iterator[SliceChange]:
-    """Yield the attributes that the record gates by, and no check of the test any more."""
-    recorded = checks[0].record.slices if checks and checks[0].record else {}
-    gated = {attribute for check in checks for attribute in check.attributes}
-    for attribute in recorded:
-        if attribute not in gated:
-            yield SliceChange(attribute, SliceState.NOT_GATED)

@@ -16,6 +16,8 @@ How syrupy behaves, and what we do about it; tests cover each fact on every supp
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,6 +31,7 @@ from pytest_rankcheck.baselines.baseline_file import Proposal
 from pytest_rankcheck.baselines.baseline_path import baseline_folder
 from pytest_rankcheck.baselines.update_actions import Mode
 from pytest_rankcheck.errors import BaselineError, ConfigurationError
+from pytest_rankcheck.files.folder_lock import locked_folder
 from pytest_rankcheck.files.whole_files import write_whole
 
 __all__ = ["BaselineExtension", "RefusedError", "SnapshotStore", "syrupy_session"]
@@ -177,6 +180,21 @@ class SnapshotStore:
             failure = self._last_exception()
         if failure is not None:
             raise self._unwritable(failure)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the lock of the folder of baselines.
+
+        Raises:
+            BaselineError: the folder cannot be made, or the lock not be taken.
+        """
+        self._prepare_folder()
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked_folder(self.path.parent))
+            except OSError as failure:
+                raise self._unwritable(failure) from None
+            yield
 
     def _prepare_folder(self) -> None:
         try:

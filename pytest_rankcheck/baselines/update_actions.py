@@ -20,6 +20,8 @@ class Mode:
     """Only baselines that do not exist yet may be written."""
     approval: str | None = None
     """The reason for which a baseline may fall."""
+    raising: str | None = None
+    """The reason for which a baseline is raised, though the gain is within the noise."""
     inconclusive: str = "warn"
     """How an inconclusive verdict counts: ``"pass"``, ``"warn"`` or ``"fail"``."""
     suspicious: str = "warn"
@@ -44,11 +46,11 @@ class Action(StrEnum):
     LEAVE = "unchanged"
     CREATE = "created"
     RAISE = "raised"
-    REWRITE = "rewritten"
-    """The means are the same; rankings, queries or recorded metrics differ."""
+    REWRITE = "extended"
+    """The approved lines stay; queries or metrics are added, or queries removed."""
     APPROVE = "approved"
     KEEP = "kept"
-    """Lower, within the tolerance: the old record stays."""
+    """Lower inside the tolerance, or better within noise: the approved lines stay."""
     REFUSE = "refused"
 
     @property

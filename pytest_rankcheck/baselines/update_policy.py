@@ -6,22 +6,28 @@ reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pytest_rankcheck.baselines.metric_check import Check, State
+from pytest_rankcheck.baselines.metric_check import EXACT, Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_actions import Action, Mode
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.verdict import Decision, Outcome
+from pytest_rankcheck.gates.configured_gates import gate_of
+from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.verdict import Decision
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = [
     "Block",
     "Settlement",
+    "approved_gate_of",
     "block_of",
-    "is_granted",
+    "loosened_gates",
+    "no_longer_gated",
+    "recorded_gates",
     "settlement_of",
 ]
 
@@ -37,9 +43,14 @@ class Block(StrEnum):
     REGRESSED = "regressed"
     INCONCLUSIVE = "inconclusive"
     REFUSED = "update refused"
+    REPLACED = "too many queries removed or edited"
+    UNCOUNTED = "too many queries without a value"
     UNAPPLIED_APPROVAL = "approval without update"
     BUDGET = "leak budget exceeded"
     SUSPICIOUS = "suspicious"
+    DELETED = "baseline deleted"
+    UNAPPROVED = "baseline changed without a reason"
+    LOOSENED = "passes only with a looser gate"
 
 
 def block_of(check: Check, mode: Mode) -> Block | None:
@@ -60,13 +71,34 @@ def block_of(check: Check, mode: Mode) -> Block | None:
         case State.STALE:
             return Block.REGRESSED if check.blocked_by_gate else Block.STALE
         case _:
-            if check.blocked_by_gate:
-                return Block.REGRESSED
-            if _fails_inconclusive(check, mode):
-                return Block.INCONCLUSIVE
-            if _fails_suspicious(check, mode):
-                return Block.SUSPICIOUS
-            return Block.UNAPPLIED_APPROVAL if mode.approval is not None and check.fell else None
+            block = _block_of_verdict(check, mode)
+            if block is None and mode.approval is not None and check.fell:
+                return Block.UNAPPLIED_APPROVAL
+            return block
+
+
+def _block_of_update(check: Check, mode: Mode) -> Block | None:
+    """Return why an update without an approval is refused, or None if it is not."""
+    if check.state is State.INCOMPARABLE:
+        return Block.INCOMPARABLE
+    if check.state is State.FOREIGN:
+        return Block.FOREIGN
+    if check.blocked_by_gate:
+        return Block.REFUSED
+    if check.replaced is not None and check.replaced.needs_reason:
+        return Block.REPLACED
+    return _block_of_verdict(check, mode)
+
+
+def _block_of_verdict(check: Check, mode: Mode) -> Block | None:
+    """Return why what was measured fails, if the record can be compared."""
+    if check.blocked_by_gate:
+        return Block.REGRESSED
+    if check.uncounted is not None and check.uncounted.needs_reason:
+        return Block.UNCOUNTED
+    if check.verdict is not None and check.verdict.inconclusive and mode.inconclusive == "fail":
+        return Block.INCONCLUSIVE
+    return Block.SUSPICIOUS if check.suspicions and mode.suspicious == "fail" else None
 
 
 def _exceeds_budget(check: Check, mode: Mode) -> bool:
@@ -77,56 +109,6 @@ def _exceeds_budget(check: Check, mode: Mode) -> bool:
     return check.below_best > budget + SLACK
 
 
-def _fails_inconclusive(check: Check, mode: Mode) -> bool:
-    is_inconclusive = check.verdict is not None and check.verdict.inconclusive
-    return is_inconclusive and mode.inconclusive == "fail"
-
-
-def is_granted(there: Check, block: Block, here: Check, mode: Mode) -> bool:
-    """Return whether this branch's own record permits what fails at the reference commit.
-
-    A branch cannot lower an approved baseline by recording it again. Its record counts if it fits
-    what is measured now, keeps all approvals and, unless nothing fell, has a new approval for this
-    metric: the reason that its reviewers read.
-
-    Args:
-        there: the check against the record of the reference commit.
-        block: why that check fails.
-        here: the same check against the record of this branch.
-        mode: what the test session may do.
-    """
-    if there.record is None or here.record is None or block_of(here, mode) is not None:
-        return False
-    approved = there.record.approvals
-    if here.record.approvals[: len(approved)] != approved:
-        return False
-    if block in (Block.STALE, Block.METRIC_ADDED) and not there.fell:
-        return True
-    name = str(there.metric)
-    return any(
-        approval.change is not None
-        or any(fallen == name or fallen.startswith(f"{name}, ") for fallen in approval.fall)
-        for approval in here.record.approvals[len(approved) :]
-    )
-
-
-def _fails_suspicious(check: Check, mode: Mode) -> bool:
-    return bool(check.suspicions) and mode.suspicious == "fail"
-
-
-def _block_of_update(check: Check, mode: Mode) -> Block | None:
-    """Return why an update without an approval is refused, or None if it is not."""
-    if check.state is State.INCOMPARABLE:
-        return Block.INCOMPARABLE
-    if check.state is State.FOREIGN:
-        return Block.FOREIGN
-    if check.blocked_by_gate or (check.state is State.STALE and check.fell):
-        return Block.REFUSED
-    if _fails_suspicious(check, mode):
-        return Block.SUSPICIOUS
-    return Block.INCONCLUSIVE if _fails_inconclusive(check, mode) else None
-
-
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """What happens to a baseline file, and why."""
@@ -135,6 +117,11 @@ class Settlement:
     why: str = ""
     fell: tuple[tuple[Metric, Decision], ...] = ()
     change: str | None = None
+    """What else than a fall is approved."""
+    raised: frozenset[Metric] = frozenset()
+    """The metrics whose approved lines are rewritten because they are better."""
+    within_noise: tuple[Metric, ...] = ()
+    """The metrics that are higher, but not by enough for the gate's rule."""
 
 
 def settlement_of(checks: Sequence[Check], mode: Mode) -> Settlement:
@@ -150,19 +137,118 @@ def settlement_of(checks: Sequence[Check], mode: Mode) -> Settlement:
     if not mode.update:
         return Settlement(Action.LEAVE)
     fell = tuple((check.metric, decision) for check in checks for decision in check.fell)
-    change = _change(checks, record) or _approved_suspicion(checks, mode)
-    if mode.approval is not None and (fell or change):
-        return Settlement(Action.APPROVE, fell=fell, change=change)
-    if change:
-        return Settlement(Action.REFUSE, why=change)
-    if fell:
-        added = [str(check.metric) for check in checks if check.state is State.METRIC_ADDED]
-        if added:
-            why = f"{', '.join(added)} cannot be added while {_names(fell)} is below its baseline"
-            return Settlement(Action.REFUSE, why=why, fell=fell)
+    replaced_metrics = _replaced_metrics(checks, record)
+    if mode.approval is not None:
+        change = _approved_change(checks, record, replaced_metrics, mode)
+        if fell or change:
+            return Settlement(Action.APPROVE, fell=fell, change=change)
+    if replaced_metrics:
+        return Settlement(Action.REFUSE, why="; ".join(replaced_metrics))
+    added = [str(check.metric) for check in checks if check.state is State.METRIC_ADDED]
+    if fell and added:
+        why = f"{', '.join(added)} cannot be added while {_names(fell)} is below its baseline"
+        return Settlement(Action.REFUSE, why=why, fell=fell)
+    if fell or _falls_beside(checks, record):
         return Settlement(Action.KEEP, fell=fell)
-    better = any(check.verdict and check.verdict.outcome is Outcome.BETTER for check in checks)
-    return Settlement(Action.RAISE if better else Action.REWRITE)
+    return _raised(checks, mode)
+
+
+def _raised(checks: Sequence[Check], mode: Mode) -> Settlement:
+    """Return what becomes of a record that nothing fell below."""
+    within_noise = tuple(check.metric for check in checks if check.is_better_within_noise)
+    raised = frozenset(
+        check.metric for check in checks if check.is_better and check.metric not in within_noise
+    )
+    if mode.raising is not None:
+        raised, within_noise = raised | frozenset(within_noise), ()
+    if raised:
+        return Settlement(Action.RAISE, raised=raised, within_noise=within_noise)
+    return Settlement(Action.KEEP if within_noise else Action.REWRITE, within_noise=within_noise)
+
+
+def _falls_beside(checks: Sequence[Check], record: Record) -> bool:
+    """Whether raising the record would lower a mean that the test does not gate.
+
+    Slices that are too small to gate must not have fallen significantly. The lines of a session
+    log are replaced as a whole, so no other recorded mean may be lower either.
+    """
+    if any(check.verdict is not None and check.verdict.ungated_falls for check in checks):
+        return True
+    comparison = next((check.comparison for check in checks if check.comparison), None)
+    if comparison is None or comparison.is_paired:
+        return False
+    return any(
+        comparison.values(metric).gain < -EXACT
+        for metric in record.recorded_metrics
+        if comparison.evaluation.fits(metric)
+    )
+
+
+def _approved_change(
+    checks: Sequence[Check], record: Record, replaced_metrics: Sequence[str], mode: Mode
+) -> str | None:
+    """Return what else than falls a reason covers, as text; None for nothing."""
+    changes = dict.fromkeys(text for check in checks for text in check.differences)
+    changes.update(dict.fromkeys(replaced_metrics))
+    for loss in (*(check.replaced for check in checks), *(check.uncounted for check in checks)):
+        if loss is not None and loss.needs_reason:
+            changes[str(loss)] = None
+    changes.update(dict.fromkeys(no_longer_gated(checks, record)))
+    changes.update(dict.fromkeys(loosened_gates(checks, record)))
+    suspicion = _approved_suspicion(checks, mode)
+    if suspicion:
+        changes[suspicion] = None
+    return "; ".join(changes) or None
+
+
+def no_longer_gated(checks: Sequence[Check], record: Record) -> Sequence[str]:
+    """Return what the record gates and the test does not: metrics, and slices, as text."""
+    metrics = {str(check.metric) for check in checks}
+    attributes = {attribute for check in checks for attribute in check.attributes}
+    return [
+        *(f"{name} is no longer gated" for name in record.gated if name not in metrics),
+        *(
+            f"the slices of {attribute} are no longer gated"
+            for attribute in record.slices
+            if attribute not in attributes
+        ),
+    ]
+
+
+def loosened_gates(checks: Sequence[Check], record: Record) -> Sequence[str]:
+    """Return the gates that may let pass what the gate of the record blocks, as text."""
+    return [
+        f"the gate of {check.metric} was {approved_gate.text}, and is {check.gate.text} now"
+        for check in checks
+        if check.gate is not None
+        and (approved_gate := approved_gate_of(record, check.metric)) is not None
+        and not check.gate.is_at_least_as_strict_as(approved_gate)
+    ]
+
+
+def approved_gate_of(record: Record, metric: Metric) -> Gate | None:
+    """Return the gate that a metric was approved under; None if it is not known."""
+    kept = record.kept.get(str(metric))
+    if kept is None or kept.gate is None:
+        return None
+    try:
+        return gate_of(kept.gate)
+    except ConfigurationError:  # of an extension that is not loaded
+        return None
+
+
+def recorded_gates(
+    checks: Sequence[Check], record: Record | None, settlement: Settlement
+) -> Mapping[Metric, str]:
+    """Return the gate to record for each metric: a looser one only with a reason."""
+    gates = {}
+    for check in checks:
+        assert check.gate is not None
+        approved = approved_gate_of(record, check.metric) if record else None
+        is_looser = approved is not None and not check.gate.is_at_least_as_strict_as(approved)
+        keeps = approved is not None and is_looser and settlement.action is not Action.APPROVE
+        gates[check.metric] = approved.text if approved and keeps else check.gate.text
+    return gates
 
 
 def _approved_suspicion(checks: Sequence[Check], mode: Mode) -> str | None:
@@ -173,18 +259,18 @@ def _approved_suspicion(checks: Sequence[Check], mode: Mode) -> str | None:
     return f"suspicious: {'; '.join(suspicions)}" if suspicions else None
 
 
-def _change(checks: Sequence[Check], record: Record) -> str | None:
-    """Return what makes the record incomparable, as text, or None."""
-    differences = dict.fromkeys(text for check in checks for text in check.differences)
+def _replaced_metrics(checks: Sequence[Check], record: Record) -> Sequence[str]:
+    """Return the metrics that another parameter has taken the place of, as text."""
     gated = {str(check.metric) for check in checks}
+    replaced: dict[str, None] = {}
     for name in record.gated:
         then = Metric.parse(name)
         for check in checks:
             now = check.metric
             same_kind = (then.name, then.cutoff) == (now.name, now.cutoff)
             if check.state is State.METRIC_ADDED and same_kind and name not in gated:
-                differences[f"metric: {name} in the baseline, {now} now"] = None
-    return "; ".join(differences) or None
+                replaced[f"metric: {name} in the baseline, {now} now"] = None
+    return list(replaced)
 
 
 def _names(fell: Sequence[tuple[Metric, Decision]]) -> str:

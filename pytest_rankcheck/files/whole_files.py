@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.packed_files import packed_as_named
 
-__all__ = ["check_encodable", "readable_json", "write_whole"]
+__all__ = ["check_encodable", "readable_json", "temporary_files", "write_whole"]
 
 _HIDDEN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
@@ -75,6 +76,11 @@ def write_whole(path: Path, text: str | bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def temporary_files(folder: Path) -> Iterator[Path]:
+    """Yield the temporary files of `write_whole` in a folder."""
+    yield from folder.glob(".*-*.tmp")
 
 
 def _permissions(path: Path) -> int:

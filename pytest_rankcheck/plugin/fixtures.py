@@ -199,6 +199,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         chosen.update,
         chosen.new_only,
         chosen.approval,
+        chosen.raising,
         inconclusive=chosen.inconclusive,
         suspicious=chosen.suspicious,
         leak_budget=chosen.leak_budget,
@@ -210,6 +211,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         mode,
         defaults,
         inputs.configured_reference(request.config),
+        key=item_key(item),
         inputs=chosen.inputs,
         expected_golden=partial(_golden_name, item),
     )

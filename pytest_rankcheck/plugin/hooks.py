@@ -21,11 +21,13 @@ from pytest_rankcheck.plugin.configuration import (
     read_configuration,
 )
 from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
-from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, settle
+from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, refuse_update, settled
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.reports.ledger import collecting
 
+NOT_PASSED = pytest.StashKey[bool]()
+"""Whether a phase of the test, or a subtest, has failed, was skipped or xfailed so far."""
 _DEPENDENCIES = pytest.StashKey[tuple[object, ...]]()
 """The fixtures from which the cached evaluation of the session was made."""
 
@@ -153,6 +155,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     from: with a ``golden_set`` of its own in each of two folders, the second would get the
     evaluation of the first.
     """
+    item.stash[NOT_PASSED] = False  # a plugin may run the test several times
     definitions = _definitions(item)
     if "ranking_run" not in definitions and "evaluation" not in definitions:
         return
@@ -184,16 +187,17 @@ def pytest_fixture_setup(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Collect what the test's assertions find; settle its baseline once they have all passed."""
+    """Collect what the test's assertions find; refuse an update once they have all passed."""
     __tracebackhide__ = True
     chosen = item.config.stash[CONFIG]
     with collecting(detail=chosen.reports.wanted) as ledger:
         try:
             result = yield
-            if BASELINE in item.stash:
-                settle(item.stash[BASELINE], ledger)
-            # The test passed: it caught these failures itself, with pytest.raises.
-            ledger[:] = [finding for finding in ledger if not finding.failed]
+            if not item.stash[NOT_PASSED]:  # a failed subtest raises nothing here
+                if BASELINE in item.stash:
+                    refuse_update(item.stash[BASELINE])
+                # The test passed: it caught these failures itself, with pytest.raises.
+                ledger[:] = [finding for finding in ledger if not finding.failed]
             return result
         finally:
             ledger.extend(findings_beside(item, ledger))
@@ -202,6 +206,19 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
                 from pytest_rankcheck.reports.junit_properties import properties_of
 
                 item.user_properties.extend(properties_of(ledger))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Write the test's baseline, now that pytest would report a failure of every other phase.
+
+    A test that failed, was skipped or xfailed, or fails in its teardown writes nothing.
+    """
+    __tracebackhide__ = True
+    result = yield
+    if BASELINE in item.stash and not item.stash[NOT_PASSED]:
+        item.stash[LEDGER] = settled(item.stash[BASELINE])
+    return result
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -217,10 +234,14 @@ def pytest_runtest_makereport(
             if name.partition(".")[0] == "pytest_rankcheck":
                 vars(module).setdefault("__tracebackhide__", _is_ours)
     report = yield
-    if call.when == "call" and item.stash.get(LEDGER, None):
+    # This also sees the reports of subtests, and strict xfails that pass.
+    if not report.passed or hasattr(report, "wasxfail"):
+        item.stash[NOT_PASSED] = True
+    if item.stash.get(LEDGER, None):
         from pytest_rankcheck.reports.finding_codec import encoded
 
         setattr(report, CARRIED, [encoded(finding) for finding in item.stash[LEDGER]])
+        del item.stash[LEDGER]
     return report
 
 

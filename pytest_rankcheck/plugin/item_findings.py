@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
     from pytest_rankcheck.reports.ledger import Ledger
 
-__all__ = ["SHOWN", "findings_beside", "settle"]
+__all__ = ["SHOWN", "findings_beside", "refuse_update", "settled"]
 
 SHOWN = pytest.StashKey[dict[int, object]]()
 """The evaluations that are in a ledger already, kept so that their ids stay theirs."""
@@ -28,23 +28,36 @@ _LOOKED_AT = pytest.StashKey[dict[int, set[str]]]()
 """The metrics whose resolution is in a ledger already, by the id of the evaluation."""
 
 
-def settle(baseline: Baseline, ledger: Ledger) -> None:
-    """Write or keep the baseline of a test that has passed so far.
+def refuse_update(baseline: Baseline) -> None:
+    """Fail a test whose assertions have all passed, but whose update needs a reason.
 
     Raises:
         AssertionError: the update is refused.
     """
     __tracebackhide__ = True
     from pytest_rankcheck.baselines.update_actions import Action
-    from pytest_rankcheck.reports.text.baseline_notes import baseline_findings
     from pytest_rankcheck.reports.text.blocked_text import refused_text
 
+    settlement = baseline.decide()
+    if settlement is not None and settlement.action is Action.REFUSE:
+        is_update = baseline.mode.update
+        raise AssertionError(
+            refused_text(settlement, baseline.command, baseline.shown_path, is_update=is_update)
+        )
+
+
+def settled(baseline: Baseline) -> Ledger:
+    """Write or keep the baseline of a test that has passed; return what became of it.
+
+    Raises:
+        BaselineError: the file cannot be written, or another test session wrote a record that this
+            test falls below.
+    """
+    __tracebackhide__ = True
+    from pytest_rankcheck.reports.text.baseline_notes import baseline_findings
+
     settlement = baseline.write_or_keep()
-    if settlement is None:
-        return
-    ledger.extend(baseline_findings(baseline, settlement.action))
-    if settlement.action is Action.REFUSE:
-        raise AssertionError(refused_text(settlement, baseline.command, baseline.shown_path))
+    return list(baseline_findings(baseline, settlement)) if settlement else []
 
 
 def findings_beside(

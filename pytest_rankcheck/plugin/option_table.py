@@ -307,6 +307,15 @@ class Config:
         parse=reason,
         guide="baselines.md",
     )
+    raising: str | None = option(
+        None,
+        "with --snapshot-update: raise baselines although the gain is within noise, and write this "
+        "reason into them",
+        flag="--rankcheck-raise",
+        metavar="REASON",
+        parse=reason,
+        guide="baselines.md",
+    )
     leak_budget: float | None = option(
         None,
         "how far approvals together may let a mean fall below the best that was ever approved, "

@@ -84,7 +84,11 @@ class Topic(StrEnum):
     LINT = "lint"
     RESOLUTION = "resolution"
     # What is to be done comes last, where it is read first.
+    GOLDEN_CHANGE = "golden-change"
+    NO_LONGER_GATED = "no-longer-gated"
+    LOOSER_GATE = "looser-gate"
     KEPT = "kept"
+    KEPT_WITHIN_NOISE = "kept-within-noise"
     CAN_BE_RAISED = "can-be-raised"
     WRITTEN = "written"
     IGNORED = "ignored"
@@ -119,7 +123,12 @@ _HEADINGS = {
     Topic.SLICE_MEANS: "{about}",
     Topic.LINT: "lint of golden set '{about}'",
     Topic.RESOLUTION: "{about}",
+    Topic.GOLDEN_CHANGE: "golden sets that changed since the baselines were recorded",
+    Topic.NO_LONGER_GATED: "no longer gated; the approved values stay in the baselines",
+    Topic.LOOSER_GATE: "gates that may pass what the gate of the baseline blocks",
     Topic.KEPT: "baselines kept, because something is lower but within the tolerance",
+    Topic.KEPT_WITHIN_NOISE: "baselines kept, because the gain is within noise (to raise them: "
+    '--rankcheck-raise "reason")',
     Topic.CAN_BE_RAISED: "baselines that can be raised with pytest --snapshot-update",
     Topic.WRITTEN: "baselines written; commit them",
     Topic.IGNORED: "baselines written, but ignored by git, so that a commit leaves them out",
@@ -180,8 +189,17 @@ class BaselineFinding(ReportedFinding):
     """Whether there was a baseline before."""
     reason: str | None = None
     """The reason given with ``--rankcheck-approve``, even if nothing fell."""
+    is_written: bool = False
+    is_within_noise: bool = False
+    """Whether the baseline is kept because the gain is too small for the gate's rule."""
     no_longer_gated: tuple[str, ...] = ()
-    """The metrics that the baseline gates and the test does not."""
+    """What the baseline gates and the test does not, in words."""
+    looser_gates: tuple[str, ...] = ()
+    """The gates that may pass what the baseline's gates block, in words."""
+    added: int = 0
+    """How many queries the golden set has gained since the baseline was recorded."""
+    removed: int = 0
+    edited: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +210,9 @@ class MeanChange:
     before: float | None
     """None if the baseline does not have the metric, or cannot be compared."""
     now: float
+    """As recorded, if the baseline was written; otherwise as measured."""
+    by_golden_set: float | None = None
+    """The part of the change that comes from added, removed and edited queries."""
 
 
 @dataclass(frozen=True, slots=True)

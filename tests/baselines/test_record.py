@@ -24,6 +24,7 @@ from pytest_rankcheck import (
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.baselines.register import Revision, next_record
 
 SCHEMA = json.loads(Path(record_module.__file__).with_suffix(".schema.json").read_text("utf-8"))
 APPROVAL = Approval("why", "2026-11-21T00:00:00Z", None, "Ada", {"RR": {"from": 1.0, "to": 0.5}})
@@ -97,17 +98,11 @@ def test_the_committed_baselines_of_the_example_have_the_schema() -> None:
         assert record_text(record) == file.read_text("utf-8")
 
 
-def test_a_record_of_version_1_still_loads() -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_record_of_an_older_version_is_refused_with_what_to_do(version: int) -> None:
     entry = json.loads(record_text(record_of(evaluation_of({"a": ["x"], "b": ["y"]}))))
-    entry["version"] = 1
-    del entry["digest"], entry["slices"]
-    for detail in entry["metrics"].values():
-        del detail["best"], detail["noise"]
-    record = Record.from_text(json.dumps(entry), "old.json")
-    assert record.kept["RR"].best == 1.0
-    assert np.isnan(record.noise(Metric.parse("RR")))
-    entry["metrics"]["RR"]["mean"] = 0.9
-    with pytest.raises(BaselineError, match="edited by hand"):
+    entry["version"] = version
+    with pytest.raises(BaselineError, match=f"old.json: .* version {version}, .*record it anew"):
         Record.from_text(json.dumps(entry), "old.json")
 
 
@@ -124,7 +119,12 @@ def rr_record(before: Record | None = None, **ranks: int) -> Record:
     """Return the record of an evaluation in which each query's document has a rank."""
     golden = GoldenSet.from_dict({query: {"good": 1} for query in ranks})
     rankings = {q: [f"x{i}" for i in range(1, rank)] + ["good"] for q, rank in ranks.items()}
-    return Record.of(evaluate(Run.from_dict(rankings), golden), [RR], before=before)
+    evaluation = evaluate(Run.from_dict(rankings), golden)
+    return next_record(before, evaluation, approving(RR))
+
+
+def approving(metric: Metric) -> Revision:
+    return Revision({metric: "tolerance(abs=0, rel=0)"}, is_approved=True)
 
 
 def test_the_best_value_is_kept_through_falls_and_through_a_golden_set_that_changes() -> None:
@@ -148,7 +148,7 @@ def test_the_best_value_of_a_metric_that_should_be_low_is_the_lowest() -> None:
 
     def record(at: int, before: Record | None = None) -> Record:
         run = Run.from_dict({"a": [f"x{i}" for i in range(1, at)] + ["good"]})
-        return Record.of(evaluate(run, golden), [rank], before=before)
+        return next_record(before, evaluate(run, golden), approving(rank))
 
     first = record(2)
     assert record(5, first).below_best(rank) == record(5, first).mean(rank) - first.mean(rank) > 0
@@ -171,8 +171,8 @@ def test_a_missing_file_is_an_error_that_says_how_to_record_one(tmp_path: Path) 
         ('"depth": null', '"depth": "deep"', "its depth is deep"),
         ('"ties": "doc_id"', '"ties": "coin"', "ties=coin is invalid"),
         ('"RR": {"mean"', '"XX": {"mean"', "unknown metric 'XX'"),
-        ('"version": 2', '"version": true', "its version is True"),
-        ('"version": 2', '"version": 99', "upgrade pytest-rankcheck"),
+        ('"version": 3', '"version": true', "its version is True"),
+        ('"version": 3', '"version": 99', "upgrade pytest-rankcheck"),
         ('"id": "b"', '"id": "a"', "duplicate query 'a'"),
         ('"golden_set"', '"golden"', "it lacks 'golden_set'"),
         ('"approvals": [', '"approvals": [3, ', "this is not a baseline"),

@@ -148,11 +148,17 @@ def test_a_record_that_main_does_not_have_is_compared_and_listed(branched: Proje
     assert "tests/baselines/test_new/test_mrr--web.json: added: RR 1.0000" in text_of(result)
 
 
-def test_a_record_that_the_branch_removed_still_gates_and_is_listed(branched: Project) -> None:
+def test_a_record_that_the_branch_removed_fails_its_test_and_is_listed(branched: Project) -> None:
     branched.baseline_file().unlink()
     result = branched.run(*MAIN)
-    result.assert_outcomes(passed=1)
-    assert "tests/baselines/test_ranking/test_mrr--web.json: removed (RR 1.0000)" in text_of(result)
+    result.assert_outcomes(failed=1)
+    text = text_of(result)
+    assert "RR on golden set 'web': this branch has deleted its baseline" in text
+    assert (
+        "to restore it: git checkout main -- tests/baselines/test_ranking/test_mrr--web.json"
+        in text
+    )
+    assert "tests/baselines/test_ranking/test_mrr--web.json: removed (RR 1.0000)" in text
     branched.rank(WORSE)
     branched.run(*MAIN).assert_outcomes(failed=1)
 
@@ -170,11 +176,11 @@ def test_the_baseline_of_a_renamed_test_is_listed(branched: Project) -> None:
     assert "tests/baselines/test_renamed/test_mrr--web.json: added: RR 0.9750" in text
 
 
-def test_a_record_that_the_branch_broke_is_listed_as_such(branched: Project) -> None:
+def test_a_record_that_the_branch_broke_fails_its_test_and_is_listed(branched: Project) -> None:
     text = branched.baseline_file().read_text("utf-8")
     branched.baseline_file().write_text(text.replace('"depth": 100', '"depth": 10'), "utf-8")
     result = branched.run(*MAIN)
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(failed=1)
     assert (
         "test_mrr--web.json: changed, but cannot be read: test_mrr--web.json: this baseline was edited"
         in (text_of(result))

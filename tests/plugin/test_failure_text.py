@@ -177,6 +177,8 @@ def test_the_summary_has_a_row_for_each_metric_and_marks_ungated_ones(
         "gated": False,
         "best": 0.2,
         "noise": None,
+        "counted": 80,
+        "gate": None,
     }
     project.rank({0: 4, 1: 6})
     result = project.run()

@@ -62,7 +62,7 @@ def test_slices_that_are_no_longer_gated_are_reported(sliced: Project) -> None:
     gated(sliced, "Gate.tolerance(abs=0.5)", by="by=()")
     result = sliced.run()
     result.assert_outcomes(passed=1)
-    assert "the slices of locale are not gated any more" in text_of(result)
+    assert "the slices of locale are no longer gated" in text_of(result)
 
 
 def test_configured_slices_gate_tests_without_slices(project: Project) -> None:

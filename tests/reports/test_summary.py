@@ -95,19 +95,58 @@ def test_notes_are_grouped_and_distinct_with_actions_last() -> None:
             ],
         ),
         (
-            {"action": Action.APPROVE, "reason": "why", "no_longer_gated": ("AP",)},
+            {
+                "action": Action.APPROVE,
+                "reason": "why",
+                "no_longer_gated": ("AP is no longer gated",),
+                "is_written": True,
+            },
             [
+                "no longer gated; the approved values stay in the baselines:",
+                "  test_it: AP is no longer gated",
                 "baselines written; commit them:",
-                '  test_it: approved "why": RR 0.7500 -> 0.5000; P@1 new; no longer gated: AP',
+                '  test_it: approved "why": RR 0.7500 -> 0.5000; P@1 new',
             ],
         ),
         (
-            {"action": Action.CREATE, "means": (), "changed_rankings": 0, "has_record": False},
+            {
+                "action": Action.CREATE,
+                "means": (),
+                "changed_rankings": 0,
+                "has_record": False,
+                "is_written": True,
+            },
             ["baselines written; commit them:", "  test_it: created: rankings new"],
         ),
         (
-            {"action": Action.REWRITE, "means": (), "changed_rankings": 2},
-            ["baselines written; commit them:", "  test_it: rewritten: 2 rankings changed"],
+            {
+                "action": Action.REWRITE,
+                "means": (),
+                "changed_rankings": 2,
+                "is_written": True,
+            },
+            ["baselines written; commit them:", "  test_it: extended: 2 rankings changed"],
+        ),
+        (
+            {
+                "action": Action.KEEP,
+                "is_within_noise": True,
+                "is_written": True,
+                "means": (MeanChange("RR", 0.5, 0.45, -0.05),),
+                "added": 10,
+                "removed": 1,
+            },
+            [
+                "golden sets that changed since the baselines were recorded:",
+                "  test_it: 10 added, 1 removed, 0 edited queries alone move the mean: RR -0.0500",
+                (
+                    "baselines kept, because the gain is within noise (to raise them: "
+                    '--rankcheck-raise "reason"):'
+                ),
+                "  test_it: RR 0.5000 -> 0.4500",
+                "baselines written; commit them:",
+                "  test_it: extended: RR 0.5000 -> 0.4500",
+            ],
         ),
     ],
 )

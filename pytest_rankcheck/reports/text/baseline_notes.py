@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import Check
-from pytest_rankcheck.baselines.slice_changes import SliceChange, dropped_slices, slice_changes
-from pytest_rankcheck.baselines.update_actions import Action
+from pytest_rankcheck.baselines.register import set_changes
+from pytest_rankcheck.baselines.slice_changes import SliceChange, slice_changes
+from pytest_rankcheck.baselines.update_policy import Settlement, loosened_gates, no_longer_gated
 from pytest_rankcheck.comparison.query_planning import Plan, plan_of, spread_of
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
     BaselineFinding,
@@ -33,7 +33,7 @@ _FLOORS = 3
 _MARGINS = (0.005, 0.01, 0.02, 0.05)
 
 
-def baseline_findings(baseline: Baseline, action: Action) -> Iterator[ReportedFinding]:
+def baseline_findings(baseline: Baseline, settlement: Settlement) -> Iterator[ReportedFinding]:
     """Yield what must be known of the verdicts on a baseline, and what became of it."""
     if baseline.mode.inconclusive == "warn":
         yield from _inconclusive_notes(baseline)
@@ -42,7 +42,7 @@ def baseline_findings(baseline: Baseline, action: Action) -> Iterator[ReportedFi
     yield from _tie_notes(baseline)
     if baseline.mode.suspicious == "warn":
         yield from _suspicion_notes(baseline)
-    yield _baseline_finding(baseline, action)
+    yield _baseline_finding(baseline, settlement)
 
 
 def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
@@ -79,37 +79,47 @@ def plan_notes(baseline: Baseline) -> Iterator[Note]:
             yield Note(Topic.PLAN, f"  {check.metric}: {line}")
 
 
-def _baseline_finding(baseline: Baseline, action: Action) -> BaselineFinding:
+def _baseline_finding(baseline: Baseline, settlement: Settlement) -> BaselineFinding:
     checks, ranking_checks, record = baseline.checks, baseline.ranking_checks, baseline.record
-    better = any(check.verdict and check.verdict.outcome is Outcome.BETTER for check in checks)
-    gated = {str(check.metric) for check in checks}
+    comparison = next((check.comparison for check in checks if check.comparison), None)
+    overlap = comparison if comparison is not None and comparison.is_paired else None
     return BaselineFinding(
         test=baseline.test_id,
         file=baseline.shown_path,
         golden_set=baseline.golden_name,
-        action=action,
-        can_be_raised=better and not any(check.fell for check in checks),
+        action=settlement.action,
+        can_be_raised=any(check.is_better for check in checks)
+        and not any(check.fell for check in checks),
         means=tuple(_mean_changes(baseline, baseline.evaluation)) if baseline.evaluation else (),
         changed_rankings=max((check.changed for check in ranking_checks), default=None),
         has_record=record is not None,
         reason=baseline.mode.approval,
-        no_longer_gated=tuple(
-            name for name in (record.gated if record else ()) if name not in gated
-        ),
+        is_written=baseline.next_record is not None,
+        is_within_noise=bool(settlement.within_noise) and not settlement.fell,
+        no_longer_gated=tuple(no_longer_gated(checks, record)) if record else (),
+        looser_gates=tuple(loosened_gates(checks, record)) if record else (),
+        added=len(overlap.added) if overlap else 0,
+        removed=len(overlap.removed) if overlap else 0,
+        edited=len(overlap.changed) if overlap else 0,
     )
 
 
 def _mean_changes(baseline: Baseline, evaluation: Evaluation) -> Iterator[MeanChange]:
-    """Yield the means of each gated metric; the first check of a metric counts."""
+    """Yield the means of each gated metric: as recorded, if the baseline was written."""
     checks: dict[Metric, Check] = {}
     for check in baseline.checks:
         checks.setdefault(check.metric, check)
+    before, after = baseline.record, baseline.next_record
     for metric, check in checks.items():
-        if check.verdict is None:
-            yield MeanChange(str(metric), None, evaluation.mean(metric))
-        else:
+        if check.verdict is None or before is None or check.comparison is None:
+            now = after.mean(metric) if after else evaluation.mean(metric)
+            yield MeanChange(str(metric), None, now)
+        elif after is None:
             pairs = check.verdict.overall.pairs
             yield MeanChange(str(metric), pairs.mean_before, pairs.mean_after)
+        else:
+            moved = set_changes(before, check.comparison).get(str(metric))
+            yield MeanChange(str(metric), before.mean(metric), after.mean(metric), moved)
 
 
 def _inconclusive_notes(baseline: Baseline) -> Iterator[Note]:
@@ -129,7 +139,6 @@ def _slices_findings(baseline: Baseline) -> Iterator[SlicesFinding]:
     changes: list[SliceChange] = []
     if golden is not None:
         changes += [change for check in checks for change in slice_changes(check, golden)]
-        changes += dropped_slices(checks)
     absent = tuple(baseline.absent_slices)
     if changes or absent:
         unique = tuple(dict.fromkeys(changes))

@@ -21,7 +21,7 @@ from pytest_rankcheck.reports.findings import (
     Topic,
 )
 from pytest_rankcheck.reports.text.gating_text import gating_notes
-from pytest_rankcheck.reports.text.wording import number_text
+from pytest_rankcheck.reports.text.wording import change, number_text
 
 __all__ = ["branch_notes", "ignored_notes", "notes_of", "slice_change_text"]
 
@@ -45,14 +45,35 @@ def _baseline_notes(finding: BaselineFinding) -> Iterator[Note]:
     means = "; ".join(_mean_changes(finding))
     if finding.reason is not None and action is not Action.APPROVE:
         yield Note(Topic.UNUSED_APPROVAL, about + means)
+    if finding.added or finding.removed or finding.edited:
+        yield Note(Topic.GOLDEN_CHANGE, about + _golden_change(finding))
+    for text in finding.no_longer_gated:
+        yield Note(Topic.NO_LONGER_GATED, about + text)
+    for text in finding.looser_gates:
+        yield Note(Topic.LOOSER_GATE, about + text)
     if action is Action.LEAVE and finding.can_be_raised:
         yield Note(Topic.CAN_BE_RAISED, about + means)
+    elif action is Action.KEEP and finding.is_within_noise:
+        yield Note(Topic.KEPT_WITHIN_NOISE, about + means)
     elif action is Action.KEEP:
         yield Note(Topic.KEPT, f'{about}{means}; to lower it: --rankcheck-approve "reason"')
-    elif action.writes:
+    if finding.is_written:
         reason = f' "{quoted(finding.reason)}"' if action is Action.APPROVE else ""
-        dropped = "".join(f"; no longer gated: {name}" for name in finding.no_longer_gated)
-        yield Note(Topic.WRITTEN, f"{about}{action}{reason}: {means}{dropped}")
+        what = Action.REWRITE if action is Action.KEEP else action
+        yield Note(Topic.WRITTEN, f"{about}{what}{reason}: {means}")
+
+
+def _golden_change(finding: BaselineFinding) -> str:
+    """Return how many queries changed, and what this alone did to each mean."""
+    queries = (
+        f"{finding.added:,} added, {finding.removed:,} removed, {finding.edited:,} edited queries"
+    )
+    moves = [
+        f"{mean.metric} {change(mean.by_golden_set)}"
+        for mean in finding.means
+        if mean.by_golden_set is not None
+    ]
+    return f"{queries} alone move the mean: {', '.join(moves)}" if moves else queries
 
 
 def _mean_changes(finding: BaselineFinding) -> Iterator[str]:
@@ -80,8 +101,6 @@ def _slices_notes(finding: SlicesFinding) -> Iterator[Note]:
 
 def slice_change_text(change: SliceChange) -> str:
     """Return what became of a slice, such as ``the slice locale=de is new (40 queries)``."""
-    if change.state is SliceState.NOT_GATED:
-        return f"the slices of {quoted(change.attribute)} are not gated any more"
     name = quoted(f"{change.attribute}={change.value}")
     size = plural(change.queries, "query", "queries")
     if change.state is SliceState.VANISHED:
@@ -119,10 +138,10 @@ def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
     """Yield the baselines under a folder that differ from the reference commit."""
     about = quoted(reference.name)
     is_empty = True
-    for change in reference.changes(folder):
+    for file_change in reference.changes(folder):
         is_empty = False
-        path = quoted(os.path.relpath(change.path, folder), 200)
-        yield Note(Topic.BRANCH, f"{path}: {_change_text(change)}", about)
+        path = quoted(os.path.relpath(file_change.path, folder), 200)
+        yield Note(Topic.BRANCH, f"{path}: {_change_text(file_change)}", about)
     if is_empty:
         yield Note(Topic.BRANCH, "none", about)
 

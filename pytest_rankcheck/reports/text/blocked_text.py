@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rankcheck.baselines.metric_check import Check
+from pytest_rankcheck.baselines.register import set_changes
 from pytest_rankcheck.baselines.slice_changes import slice_changes
 from pytest_rankcheck.baselines.update_policy import Block, Settlement
 from pytest_rankcheck.comparison.comparison import Comparison
@@ -19,6 +20,7 @@ from pytest_rankcheck.reports.text.regression_text import (
     regression_lines,
 )
 from pytest_rankcheck.reports.text.wording import (
+    change,
     counted,
     golden_name,
     number_text,
@@ -27,6 +29,7 @@ from pytest_rankcheck.reports.text.wording import (
 __all__ = ["blocked_text", "refused_text", "regression_text"]
 
 _APPROVALS = 5
+_RETIRE = "python -m pytest_rankcheck retire"
 
 
 def blocked_text(
@@ -49,11 +52,11 @@ def regression_text(verdict: Verdict, comparison: Comparison) -> str:
     return "\n".join(regression_lines(verdict, comparison))
 
 
-def refused_text(settlement: Settlement, test_id: str, path: str) -> str:
-    """Return why the update of a test whose assertions all passed is refused."""
+def refused_text(settlement: Settlement, test_id: str, path: str, *, is_update: bool) -> str:
+    """Return why a test whose assertions all passed fails: its baseline would lose something."""
     return "\n".join(
         (
-            f"update refused: {settlement.why}",
+            f"update refused: {settlement.why}" if is_update else settlement.why,
             *(
                 f"  {labelled(str(metric), decision)} {means_text(decision.pairs)}"
                 for metric, decision in settlement.fell
@@ -140,6 +143,56 @@ def _budget(check: Check, evaluation: Evaluation, test_id: str, path: str) -> It
     yield f"    {_command(test_id, '--snapshot-update', '--rankcheck-approve', reason)}"
 
 
+def _replaced(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    yield f"update refused: too many queries of {golden_name(evaluation)} were removed or edited"
+    yield f"  {check.replaced}"
+    yield from _staleness(check)
+    if check.verdict is not None:
+        pairs = check.verdict.overall.pairs
+        unchanged = counted(len(pairs.query_ids), check.metric.unit, "unchanged ")
+        yield f"  on the {unchanged}: {means_text(pairs)}"
+    yield f"  baseline: {path} (unchanged)"
+    yield _how_to_approve(test_id, "if the golden set had to change this much")
+
+
+def _uncounted(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    where = golden_name(evaluation)
+    yield f"{check.metric} on {where} has lost too many values: {check.uncounted}"
+    yield "  values that are missing do not lower a mean, so the mean alone would not show this"
+    yield from _staleness(check)
+    yield f"  baseline: {path} (unchanged)"
+    yield "  to keep the baseline: find out why these have no value, or count them as misses"
+    yield _how_to_approve(test_id)
+
+
+def _deleted(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    yield f"{check.metric} on {golden_name(evaluation)}: this branch has deleted its baseline"
+    file, _, reference = path.partition(" at ")
+    yield f"  baseline: {path}"
+    yield f"  to restore it: git checkout {reference} -- {file}"
+    yield f'  if no test needs it any more: {_RETIRE} {file} --reason "why"'
+
+
+def _unapproved(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    where = golden_name(evaluation)
+    yield f"{check.metric} on {where}: this branch changes the baseline without a reason"
+    yield from (f"  {problem}" for problem in check.problems)
+    file, _, reference = path.partition(" at ")
+    yield f"  baseline: {path}"
+    yield f"  to restore it: git checkout {reference} -- {file}, then update again"
+    yield _how_to_approve(test_id)
+
+
+def _loosened(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    lines = _measured(check)
+    yield f"this passes only with a looser gate: {next(lines)}"
+    if check.gate is not None:
+        yield f"  the baseline was approved under {check.gate.text}"
+    yield from lines
+    yield f"  baseline: {path} (unchanged)"
+    yield _how_to_approve(test_id, "to approve the looser gate")
+
+
 def _suspicious(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     assert check.verdict is not None
     pairs = check.verdict.overall.pairs
@@ -178,6 +231,11 @@ _BLOCKS = {
     Block.REFUSED: _refused,
     Block.UNAPPLIED_APPROVAL: _unapplied_approval,
     Block.BUDGET: _budget,
+    Block.REPLACED: _replaced,
+    Block.UNCOUNTED: _uncounted,
+    Block.DELETED: _deleted,
+    Block.UNAPPROVED: _unapproved,
+    Block.LOOSENED: _loosened,
     Block.SUSPICIOUS: _suspicious,
 }
 
@@ -209,6 +267,10 @@ def _staleness(check: Check) -> Iterator[str]:
         if query_ids:
             count = plural(len(query_ids), "query", "queries")
             yield f"  {count} {kind} since the baseline: {listed(query_ids)}"
+    if check.record is not None and str(check.metric) in check.record.metrics:
+        moved = set_changes(check.record, comparison).get(str(check.metric))
+        if moved is not None and check.verdict is not None:
+            yield f"  the changed queries alone move the mean by {change(moved)}"
 
 
 def _command(test_id: str, *arguments: str) -> str:

@@ -1,0 +1,107 @@
+"""Queries that left the golden set, were edited or lost their value since the last approval.
+
+A few need no reason. What updates take away is added up in the record, so that many do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.errors import plural
+from pytest_rankcheck.metrics.metric_names import Metric
+
+__all__ = ["LOSS_SHARE", "Replaced", "Uncounted", "replaced_queries", "uncounted_queries"]
+
+LOSS_SHARE = 0.05
+"""The share of queries that may be lost since the last approval without a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The queries that were removed or edited since the last approval."""
+
+    removed: int
+    edited: int
+    queries: int
+    """How many queries there were then."""
+
+    @property
+    def allowed(self) -> int:
+        """How many need no reason."""
+        return max(1, math.floor(LOSS_SHARE * self.queries))
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether they are too many."""
+        return self.removed + self.edited > self.allowed
+
+    def __str__(self) -> str:
+        return (
+            f"{self.removed:,} of {plural(self.queries, 'query', 'queries')} removed and "
+            f"{self.edited:,} edited since the last approval; {self.allowed:,} need no reason"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """The queries or sessions that had a value of a metric, and have none now."""
+
+    metric: Metric
+    lost: int
+    counted: int
+    """How many had a value at the last approval."""
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether they are too many."""
+        return self.lost > LOSS_SHARE * self.counted
+
+    def __str__(self) -> str:
+        units = "sessions" if self.metric.unit == "session" else "queries"
+        return (
+            f"{self.metric} has no value for {self.lost:,} of the {self.counted:,} {units} that "
+            "counted at the last approval"
+        )
+
+
+def replaced_queries(record: Record, fingerprints: Mapping[str, str]) -> Replaced:
+    """Return how many queries of a record are removed or edited in a golden set.
+
+    Args:
+        record: the approved record.
+        fingerprints: of the queries now, by query id.
+    """
+    then, since = record.query_fingerprints, record.since_approval
+    removed = sum(query_id not in fingerprints for query_id in then)
+    edited = sum(
+        query_id in fingerprints and fingerprints[query_id] != fingerprint
+        for query_id, fingerprint in then.items()
+    )
+    if since is None:
+        return Replaced(removed, edited, len(then))
+    return Replaced(since.removed + removed, since.edited + edited, since.queries)
+
+
+def uncounted_queries(record: Record, comparison: Comparison, metric: Metric) -> Uncounted:
+    """Return how many queries of a record have lost their value of a metric.
+
+    Two logs have different sessions: of these the share that counts is compared.
+    """
+    since, name = record.since_approval, str(metric)
+    counted = record.counted(metric) if since is None else since.counted.get(name, 0)
+    now = comparison.evaluation.values(metric)
+    if comparison.is_paired:
+        then = record.values(metric)[comparison.other_places]
+        lost = int((~np.isnan(then) & np.isnan(now[comparison.places])).sum())
+        before = 0 if since is None else since.uncounted.get(name, 0)
+        return Uncounted(metric, before + lost, counted)
+    total = len(record.queries) if since is None else since.queries
+    expected = counted / max(total, 1) * len(now)
+    lost = max(0, round(expected) - int((~np.isnan(now)).sum()))
+    return Uncounted(metric, lost, round(expected))

@@ -1,0 +1,265 @@
+"""The next record of a test: the approved lines, and what an update may rewrite of them.
+
+A record is a register of approved lines. An update adds lines for queries that have none; which
+metrics it may rewrite on the unchanged queries is decided in ``update_policy``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.record import (
+    Record,
+    best_as_recorded,
+    counts_of,
+)
+from pytest_rankcheck.baselines.record_contents import (
+    TOP,
+    RecordedMetric,
+    RecordedQuery,
+    SinceApproval,
+)
+from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.array_types import FloatArray
+
+__all__ = ["Revision", "next_record", "set_changes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What an update records."""
+
+    gates: Mapping[Metric, str]
+    """The gated metrics, and the text of the gate that each is approved under."""
+    watched: tuple[Metric, ...] = ()
+    """Further metrics to record."""
+    attributes: tuple[str, ...] = ()
+    """The attributes by whose slices the test gates."""
+    rewritten: frozenset[Metric] = frozenset()
+    """The metrics whose approved lines are rewritten."""
+    approval: Approval | None = None
+    """The reason of this update."""
+    is_approved: bool = False
+    """Whether the reason covers everything that is measured: all of it is rewritten."""
+    kept_depth: int = TOP
+    test: str = ""
+    world: Mapping[str, str] = field(default_factory=dict)
+
+
+def next_record(before: Record | None, evaluation: Evaluation, revision: Revision) -> Record:
+    """Return the record that follows ``before``.
+
+    Args:
+        before: the approved record; None: there is none yet.
+        evaluation: what was measured.
+        revision: what is recorded of it.
+    """
+    approvals = (*before.approvals,) if before else ()
+    if revision.approval is not None:
+        approvals = (*approvals, revision.approval)
+    measured = Record.of(
+        evaluation,
+        revision.gates,
+        _ungated(before, evaluation, revision),
+        approvals,
+        attributes=_attributes(before, evaluation, revision),
+        kept_depth=revision.kept_depth,
+        test=revision.test,
+        world=revision.world,
+    )
+    if before is None:
+        return measured
+    return _Successor(before, evaluation, measured, revision).record()
+
+
+def set_changes(before: Record, comparison: Comparison) -> Mapping[str, float]:
+    """Return how far added, removed and edited queries move each mean of a record.
+
+    It is the mean with the values of the record on all unchanged queries, minus the mean of the
+    record; empty if the golden set is unchanged, and for session logs.
+    """
+    if not comparison.is_paired or not (
+        comparison.added or comparison.changed or comparison.removed
+    ):
+        return {}
+    evaluation = comparison.evaluation
+    return {
+        name: metric.mean(_carried(before, comparison, metric), evaluation.weights)
+        - before.mean(metric)
+        for name, metric in ((name, Metric.parse(name)) for name in before.metrics)
+        if evaluation.fits(metric)
+    }
+
+
+def _carried(before: Record, comparison: Comparison, metric: Metric) -> FloatArray:
+    """Return the values now, with those of the record on the unchanged queries, ``[Q]``."""
+    values = np.array(as_recorded(comparison.evaluation.values(metric)))
+    values[comparison.places] = before.values(metric)[comparison.other_places]
+    return values
+
+
+def _ungated(before: Record | None, evaluation: Evaluation, revision: Revision) -> Iterable[Metric]:
+    """Return the metrics to record besides the gated ones: watched, or gated before."""
+    gated_before = (
+        Metric.parse(name)
+        for name, kept in (before.kept.items() if before else ())
+        if kept.gate is not None
+    )
+    return [
+        metric
+        for metric in dict.fromkeys((*revision.watched, *gated_before))
+        if metric not in revision.gates and evaluation.fits(metric)
+    ]
+
+
+def _attributes(
+    before: Record | None, evaluation: Evaluation, revision: Revision
+) -> Collection[str]:
+    """Return the attributes whose slices are recorded: none is dropped without a reason."""
+    if before is None or revision.is_approved:
+        return revision.attributes
+    present = evaluation.golden.attributes
+    return {*revision.attributes, *(name for name in before.slices if name in present)}
+
+
+class _Successor:
+    """A record being made from the approved one and what was measured."""
+
+    def __init__(
+        self, before: Record, evaluation: Evaluation, measured: Record, revision: Revision
+    ) -> None:
+        self.before = before
+        self.measured = measured
+        self.revision = revision
+        self.comparison = compare(evaluation, before)
+        self.is_comparable = (before.conventions, before.depth) == (
+            measured.conventions,
+            measured.depth,
+        )
+        self.unchanged = frozenset(self.comparison.query_ids)
+        """The queries, or sessions, that stand in both."""
+
+    def record(self) -> Record:
+        """Return the record."""
+        before, measured, revision = self.before, self.measured, self.revision
+        if not self.comparison.is_paired and not self._rewrites_all():
+            # Every log has its own sessions: what was approved stays as a whole.
+            return replace(before, kept=self._marked(), is_merged=False, retired=None)
+        queries = {
+            query_id: self._line(query_id, line) for query_id, line in measured.queries.items()
+        }
+        after = replace(measured, queries=queries)
+        dropped = {name: count for name, count in before.slices.items() if name not in after.slices}
+        return replace(
+            after,
+            kept={name: self._kept(name, kept, after) for name, kept in measured.kept.items()},
+            slices=after.slices if revision.is_approved else {**after.slices, **dropped},
+            since_approval=self._since_approval(after),
+            world=revision.world if self._rewrites_any() else before.world,
+        )
+
+    def _rewrites_any(self) -> bool:
+        return self.revision.is_approved or bool(self.revision.rewritten)
+
+    def _rewrites_all(self) -> bool:
+        """Whether the lines of a log are replaced: as a whole, or not at all."""
+        adds = any(str(metric) not in self.before.metrics for metric in self.revision.gates)
+        return self._rewrites_any() or adds
+
+    def _rewrites(self, name: str) -> bool:
+        if name not in self.before.metrics or not self.is_comparable:
+            return True
+        if not self.comparison.is_paired:
+            return True  # a log is replaced as a whole: see `record`
+        if self.measured.kept[name].gated:
+            return self.revision.is_approved or Metric.parse(name) in self.revision.rewritten
+        # What is no longer gated stays as it was approved; what never was follows the others.
+        return self.before.kept[name].gate is None and self._rewrites_any()
+
+    def _line(self, query_id: str, line: RecordedQuery) -> RecordedQuery:
+        """Return the line of a query: what is approved stays, unless it is rewritten."""
+        if query_id not in self.unchanged:
+            return line
+        approved = self.before.queries[query_id] if self.comparison.is_paired else line
+        values = {
+            name: value if self._is_rewritten[name] else approved.values[name]
+            for name, value in line.values.items()
+        }
+        is_longer = line.top[: len(approved.top)] == approved.top
+        top = line.top if self._rewrites_any() or is_longer else approved.top
+        return replace(line, values=values, top=top)
+
+    @cached_property
+    def _is_rewritten(self) -> Mapping[str, bool]:
+        """Whether the approved values of each metric are replaced by those measured now."""
+        return {name: self._rewrites(name) for name in self.measured.metrics}
+
+    def _marked(self) -> Mapping[str, RecordedMetric]:
+        """Return the metrics of the record, marked with which of them are gated now."""
+        gated = {str(metric) for metric in self.revision.gates}
+        return {
+            name: replace(kept, gated=name in gated) if kept.gate is not None else kept
+            for name, kept in self.before.kept.items()
+        }
+
+    def _kept(self, name: str, measured: RecordedMetric, after: Record) -> RecordedMetric:
+        """Return what is kept of a metric: above all its best mean, which no update forgets."""
+        if name not in self.before.metrics:
+            return replace(measured, best=best_as_recorded(after.mean(Metric.parse(name))))
+        metric, kept = Metric.parse(name), self.before.kept[name]
+        noise = kept.noise if measured.noise is None else measured.noise
+        gate = measured.gate or kept.gate
+        below = self.before.below_best(metric)
+        if not self.comparison.query_ids:
+            below = 0.0  # of other queries, no better result is known
+        elif self._is_rewritten[name]:
+            gain = self.comparison.values(metric).gain
+            below = max(0.0, below - (0.0 if np.isnan(gain) else gain))
+        mean = after.mean(metric)
+        best = mean + below if metric.higher_is_better else mean - below
+        if not self._is_rewritten[name] and mean == self.before.mean(metric):
+            best = kept.best
+        return RecordedMetric(measured.gated, best_as_recorded(best), noise, gate)
+
+    def _since_approval(self, after: Record) -> SinceApproval:
+        """Return what has changed since the last approval, this update included."""
+        before, names = self.before.since_approval, after.metrics
+        if before is None or self.revision.is_approved:
+            return SinceApproval(after.golden_queries, counts_of(after.queries, names))
+        counted = {**counts_of(after.queries, names), **before.counted}
+        if not self.comparison.is_paired:
+            return replace(before, counted=counted)
+        changes = set_changes(self.before, self.comparison)
+        return SinceApproval(
+            before.queries,
+            counted,
+            before.added + len(self.comparison.added),
+            before.removed + len(self.comparison.removed),
+            before.edited + len(self.comparison.changed),
+            Counter(before.uncounted) + Counter(self._uncounted(after)),
+            {
+                name: before.mean_change.get(name, 0.0) + changes.get(name, 0.0)
+                for name in {**before.mean_change, **changes}
+            },
+        )
+
+    def _uncounted(self, after: Record) -> Mapping[str, int]:
+        """Return how many unchanged queries lose their value in this update, by metric."""
+        return {
+            name: sum(
+                self.before.queries[query_id].values[name] is not None
+                and after.queries[query_id].values[name] is None
+                for query_id in self.unchanged
+            )
+            for name in after.metrics
+            if name in self.before.metrics
+        }

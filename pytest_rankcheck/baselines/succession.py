@@ -1,0 +1,175 @@
+"""Which promises of a record its successor breaks, and whether a new reason covers them.
+
+It compares two records and nothing else, so it also holds for files that were edited, replaced or
+recorded anew by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.gates.configured_gates import gate_of
+from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.statistics.array_types import FloatArray, PlaceArray
+
+__all__ = ["Problem", "broken_promises", "new_approvals"]
+
+_ROUNDING = 1e-8
+"""What best means can be off by: they are recorded with nine decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A promise of a record that its successor breaks."""
+
+    text: str
+    metric: str | None = None
+    """The metric that fell; None for another change."""
+
+    def is_covered_by(self, approvals: Sequence[Approval]) -> bool:
+        """Return whether one of these reasons is about it."""
+        if self.metric is not None:
+            return any(approval.covers(self.metric) for approval in approvals)
+        return any(approval.change is not None for approval in approvals)
+
+
+def broken_promises(before: Record, after: Record) -> Sequence[Problem]:
+    """Return what ``after`` changes of ``before`` without a reason; empty if it may follow it."""
+    approvals = new_approvals(before, after)
+    if approvals is None:
+        return [Problem("the earlier approvals differ")]
+    problems = [*_falls(before, after), *_changes(before, after)]
+    if not approvals:
+        problems += _forgotten(before, after)
+    return [problem for problem in problems if not problem.is_covered_by(approvals)]
+
+
+def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
+    """Return the approvals that ``after`` adds; None if it does not keep all earlier ones."""
+    kept = len(before.approvals)
+    return after.approvals[kept:] if after.approvals[:kept] == before.approvals else None
+
+
+def _falls(before: Record, after: Record) -> Iterator[Problem]:
+    """Yield the gated metrics whose mean, or distance from the best, is worse."""
+    then, now = _shared_places(before, after)
+    for name in _approved_metrics(before):
+        metric = Metric.parse(name)
+        if name not in after.metrics or not len(now):
+            continue
+        means = [
+            metric.mean(record.values(metric)[places], _weights(record, places))
+            for record, places in ((before, then), (after, now))
+        ]
+        gain = means[1] - means[0] if metric.higher_is_better else means[0] - means[1]
+        if gain < -1e-12 or (np.isnan(means[1]) and not np.isnan(means[0])):
+            yield Problem(f"{name} {means[0]:.4f} -> {means[1]:.4f}", name)
+            continue
+        expected = before.below_best(metric) - max(0.0, 0.0 if np.isnan(gain) else gain)
+        if after.below_best(metric) < expected - _ROUNDING:
+            yield Problem(f"{name} no longer knows its best mean, {before.kept[name].best:.4f}")
+
+
+def _changes(before: Record, after: Record) -> Iterator[Problem]:
+    """Yield what is gone, loosened or measured in another way."""
+    if (before.conventions, before.depth) != (after.conventions, after.depth):
+        yield Problem("conventions or depth differ")
+    for name in before.gated:
+        if name not in after.gated:
+            yield Problem(f"{name} is no longer gated")
+        elif _is_loosened(before.kept[name].gate, after.kept[name].gate):
+            yield Problem(
+                f"the gate of {name} was {before.kept[name].gate}, and is {after.kept[name].gate}"
+            )
+    for name in _approved_metrics(before):
+        if name not in after.metrics:
+            yield Problem(f"the values of {name} are gone")
+    for attribute in before.slices:
+        if attribute not in after.slices:
+            yield Problem(f"the slices of {attribute} are no longer gated")
+    if not _is_paired(before, after):
+        return
+    replaced = replaced_queries(before, after.query_fingerprints)
+    if replaced.needs_reason:
+        yield Problem(str(replaced))
+    yield from _uncounted(before, after)
+
+
+def _uncounted(before: Record, after: Record) -> Iterator[Problem]:
+    """Yield the metrics for which too many queries have lost their value."""
+    then, now = _shared_places(before, after)
+    since = before.since_approval
+    for name in _approved_metrics(before):
+        if name not in after.metrics:
+            continue
+        metric = Metric.parse(name)
+        had, has = (
+            ~np.isnan(record.values(metric)[places])
+            for record, places in ((before, then), (after, now))
+        )
+        lost = int((had & ~has).sum()) + (since.uncounted.get(name, 0) if since else 0)
+        counted = since.counted.get(name, 0) if since else before.counted(metric)
+        if lost > LOSS_SHARE * counted:
+            yield Problem(f"{name} has no value for {lost} of {counted} queries that counted")
+
+
+def _forgotten(before: Record, after: Record) -> Iterator[Problem]:
+    """Yield the counts since the last approval that started again without one."""
+    then, now = before.since_approval, after.since_approval
+    if then is None or now is None or not _is_paired(before, after):
+        return
+    replaced = replaced_queries(before, after.query_fingerprints)
+    uncounted_less = any(
+        now.uncounted.get(name, 0) < count for name, count in then.uncounted.items()
+    )
+    if now.replaced < replaced.removed + replaced.edited or uncounted_less:
+        yield Problem("the queries lost since the last approval were forgotten")
+
+
+def _approved_metrics(record: Record) -> Sequence[str]:
+    """Return the metrics that are gated, or were and keep their approved values."""
+    return [name for name, kept in record.kept.items() if kept.gate is not None]
+
+
+def _is_loosened(before: str | None, after: str | None) -> bool:
+    """Return whether a gate may let pass what another blocks."""
+    if before is None or before == after:
+        return False
+    if after is None:
+        return True
+    try:
+        return not gate_of(after).is_at_least_as_strict_as(gate_of(before))
+    except ConfigurationError:  # of an extension that is not loaded
+        return True
+
+
+def _is_paired(before: Record, after: Record) -> bool:
+    """Whether values are compared line by line: two logs rarely have the same sessions."""
+    units = {Metric.parse(name).unit for name in before.metrics}
+    return "session" not in units or set(before.query_ids) == set(after.query_ids)
+
+
+def _shared_places(before: Record, after: Record) -> tuple[PlaceArray, PlaceArray]:
+    """Return where the lines that both share unchanged stand in each; of two logs, all lines."""
+    if not _is_paired(before, after):
+        return np.arange(len(before.queries)), np.arange(len(after.queries))
+    fingerprints = before.query_fingerprints
+    place_before = {query_id: place for place, query_id in enumerate(before.query_ids)}
+    shared = [
+        (place_before[query_id], place)
+        for place, (query_id, line) in enumerate(after.queries.items())
+        if fingerprints.get(query_id) == line.fingerprint
+    ]
+    places = np.array(shared, dtype=np.intp).reshape(-1, 2)
+    return places[:, 0], places[:, 1]
+
+
+def _weights(record: Record, places: PlaceArray) -> FloatArray | None:
+    return None if record.weights is None else record.weights[places]

@@ -1,0 +1,37 @@
+"""A lock on a folder, and the removal of what killed writers have left in it."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pytest_rankcheck.files.whole_files import temporary_files
+
+__all__ = ["locked_folder"]
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder: of all processes on this machine, one at a time writes there.
+
+    Temporary files are removed first: whoever made them no longer holds the lock.
+
+    Raises:
+        OSError: the lock cannot be made.
+    """
+    from filelock import FileLock  # takes milliseconds to import, and most sessions write nothing
+
+    # Beside the files, a lock would be committed with them.
+    digest = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
+    locks = Path(tempfile.gettempdir()) / "pytest-rankcheck-locks"
+    locks.mkdir(exist_ok=True)
+    with suppress(OSError):  # it belongs to another user, who has done this
+        locks.chmod(0o1777)
+    with FileLock(locks / f"{digest[:24]}.lock", mode=0o666):
+        for leftover in temporary_files(folder):
+            with suppress(OSError):
+                leftover.unlink()
+        yield
