@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import GateFinding
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
+from pytest_rankcheck.reports.text.wording import joined_failures
 
 __all__ = ["By", "assert_at_least", "assert_at_most"]
 
@@ -25,8 +26,8 @@ By = str | Sequence[str] | None
 
 def assert_at_least(
     evaluation: Evaluation,
-    metric: MetricLike,
-    minimum: float,
+    metric: MetricLike | Mapping[MetricLike, float],
+    minimum: float | None = None,
     *,
     by: By = None,
     confidence: float | None = None,
@@ -36,7 +37,8 @@ def assert_at_least(
 
     Args:
         evaluation: what was measured.
-        metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+        metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object; or several with
+            a minimum each: ``{"nDCG@10": 0.45, "RR": 0.6}``. All are checked and reported.
         minimum: the lowest mean that passes, in the metric's own unit.
         by: an attribute of the queries, or several; every slice must reach the minimum too.
         confidence: such as 0.95; compare the one-sided lower confidence bound of the mean
@@ -45,17 +47,20 @@ def assert_at_least(
 
     Raises:
         AssertionError: the mean is below; the text names slices and queries.
+        ConfigurationError: a minimum is missing, or no ranker can reach it.
         MetricError: unknown metric.
         GoldenSetError: no query has the attribute ``by``.
     """
     __tracebackhide__ = True
-    _hold(evaluation, metric, Bound(minimum, True, confidence), by, min_queries)
+    limits = _limits(metric, minimum, "minimum")
+    bounds = {metric: Bound(limit, True, confidence) for metric, limit in limits.items()}
+    _hold(evaluation, bounds, by, min_queries)
 
 
 def assert_at_most(
     evaluation: Evaluation,
-    metric: MetricLike,
-    maximum: float,
+    metric: MetricLike | Mapping[MetricLike, float],
+    maximum: float | None = None,
     *,
     by: By = None,
     confidence: float | None = None,
@@ -63,41 +68,77 @@ def assert_at_most(
 ) -> None:
     """Fail if the mean of ``metric`` is above ``maximum``. Otherwise like `assert_at_least`."""
     __tracebackhide__ = True
-    _hold(evaluation, metric, Bound(maximum, False, confidence), by, min_queries)
+    limits = _limits(metric, maximum, "maximum")
+    bounds = {metric: Bound(limit, False, confidence) for metric, limit in limits.items()}
+    _hold(evaluation, bounds, by, min_queries)
 
 
-def _hold(
-    evaluation: Evaluation, metric: MetricLike, bound: Bound, by: By, min_queries: int
-) -> None:
-    """Fail unless all queries, and every slice that is large enough, are within the bound."""
+def _limits(
+    metric: MetricLike | Mapping[MetricLike, float], limit: float | None, name: str
+) -> Mapping[Metric, float]:
+    """Return the limit of each metric.
+
+    Raises:
+        ConfigurationError: a limit is missing, or given twice.
+        MetricError: unknown metric.
+    """
+    if not isinstance(metric, Mapping):
+        if limit is None:
+            raise ConfigurationError(f"{quoted(metric)}: the {name} is missing, such as 0.45")
+        return {Metric.parse(metric): limit}
+    if limit is not None or not metric:
+        raise ConfigurationError(
+            f'give each metric its {name} in the mapping, such as {{"nDCG@10": 0.45}}, and no other'
+        )
+    return {Metric.parse(name): limit for name, limit in metric.items()}
+
+
+def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_queries: int) -> None:
+    """Fail unless all queries, and every slice that is large enough, are within each bound."""
     __tracebackhide__ = True
-    parsed = Metric.parse(metric)
-    _refuse_bound(bound, parsed)
-    evaluation.refuse_no_value(parsed)
-    parts = list(_bounded(evaluation, parsed, bound, by, min_queries))
+    for metric, bound in bounds.items():
+        _refuse_bound(bound, metric)
+        evaluation.refuse_no_value(metric)
+    parts = {
+        metric: list(_bounded(evaluation, metric, bound, by, min_queries))
+        for metric, bound in bounds.items()
+    }
+    _enter_ungated(evaluation, tuple(bounds), next(iter(parts.values())), min_queries)
+    text = joined_failures(
+        {
+            str(metric): _checked(evaluation, metric, bound, parts[metric])
+            for metric, bound in bounds.items()
+        }
+    )
+    if text is not None:
+        raise AssertionError(text)
+
+
+def _checked(
+    evaluation: Evaluation, metric: Metric, bound: Bound, parts: Sequence[Bounded]
+) -> str | None:
+    """Enter the finding of a bound. Return the failure text, or None if the bound holds."""
     failed = any(part.gated and not part.holds for part in parts)
-    text = bound_text(evaluation, parsed, bound, parts) if failed else None
-    _enter_ungated(evaluation, [parsed], parts, min_queries)
+    text = bound_text(evaluation, metric, bound, parts) if failed else None
     detail = None
     if wants_detail():
         from pytest_rankcheck.reports.gate_detail import bound_detail
         from pytest_rankcheck.reports.measurement_detail import measurement_finding
 
-        measurement = measurement_finding(evaluation, None, [parsed])
+        measurement = measurement_finding(evaluation, None, [metric])
         enter_measurement(measurement)
-        detail = replace(bound_detail(parsed, bound, parts), text=text, measurement=measurement.key)
+        detail = replace(bound_detail(metric, bound, parts), text=text, measurement=measurement.key)
     enter(
         GateFinding(
             golden_set=evaluation.golden.name,
-            metric=str(parsed),
+            metric=str(metric),
             now=parts[0].mean,
             verdict=bound.broken_words if failed else bound.words,
             failed=failed,
             detail=detail,
         )
     )
-    if text is not None:
-        raise AssertionError(text)
+    return text
 
 
 def _enter_ungated(

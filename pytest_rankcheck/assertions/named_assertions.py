@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.assertions.bound_assertions import By, assert_at_least
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.metrics.metric_names import Metric
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def assert_ndcg_at_least(
     gain: Gain = None,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean nDCG@k is below ``minimum``. See `assert_at_least`.
 
@@ -49,7 +51,9 @@ def assert_ndcg_at_least(
     """
     __tracebackhide__ = True
     metric = Metric.of("nDCG", k, gain=gain)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_ndcg_not_regressed(
@@ -62,6 +66,7 @@ def assert_ndcg_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if nDCG@k regressed against the baseline. See `assert_not_regressed`.
 
@@ -69,7 +74,7 @@ def assert_ndcg_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("nDCG", k, gain=gain)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
 def assert_mrr_at_least(
@@ -80,6 +85,7 @@ def assert_mrr_at_least(
     rel_level: float | None = None,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean reciprocal rank@k is below ``minimum``. See `assert_at_least`.
 
@@ -87,7 +93,9 @@ def assert_mrr_at_least(
     """
     __tracebackhide__ = True
     metric = Metric.of("RR", k, rel=rel_level)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_mrr_not_regressed(
@@ -100,6 +108,7 @@ def assert_mrr_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if reciprocal rank@k regressed against the baseline. See `assert_not_regressed`.
 
@@ -107,7 +116,7 @@ def assert_mrr_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("RR", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
 def assert_map_at_least(
@@ -118,6 +127,7 @@ def assert_map_at_least(
     rel_level: float | None = None,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean average precision@k is below ``minimum``. See `assert_at_least`.
 
@@ -125,7 +135,9 @@ def assert_map_at_least(
     """
     __tracebackhide__ = True
     metric = Metric.of("AP", k, rel=rel_level)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_map_not_regressed(
@@ -138,6 +150,7 @@ def assert_map_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if average precision@k regressed against the baseline. See `assert_not_regressed`.
 
@@ -145,7 +158,7 @@ def assert_map_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("AP", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
 def assert_precision_at_least(
@@ -156,6 +169,7 @@ def assert_precision_at_least(
     rel_level: float | None = None,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean precision@k is below ``minimum``. See `assert_at_least`.
 
@@ -163,7 +177,9 @@ def assert_precision_at_least(
     """
     __tracebackhide__ = True
     metric = Metric.of("P", k, rel=rel_level)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_precision_not_regressed(
@@ -176,6 +192,7 @@ def assert_precision_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if precision@k regressed against the baseline. See `assert_not_regressed`.
 
@@ -183,7 +200,7 @@ def assert_precision_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("P", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
 def assert_recall_at_least(
@@ -194,6 +211,7 @@ def assert_recall_at_least(
     rel_level: float | None = None,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean recall@k is below ``minimum``. See `assert_at_least`.
 
@@ -201,7 +219,9 @@ def assert_recall_at_least(
     """
     __tracebackhide__ = True
     metric = Metric.of("R", k, rel=rel_level)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_recall_not_regressed(
@@ -214,6 +234,7 @@ def assert_recall_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if recall@k regressed against the baseline. See `assert_not_regressed`.
 
@@ -221,7 +242,7 @@ def assert_recall_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("R", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
 def assert_hit_rate_at_least(
@@ -232,6 +253,7 @@ def assert_hit_rate_at_least(
     rel_level: float | None = None,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean hit rate@k is below ``minimum``. See `assert_at_least`.
 
@@ -239,7 +261,9 @@ def assert_hit_rate_at_least(
     """
     __tracebackhide__ = True
     metric = Metric.of("Success", k, rel=rel_level)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_hit_rate_not_regressed(
@@ -252,6 +276,7 @@ def assert_hit_rate_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if hit rate@k regressed against the baseline. See `assert_not_regressed`.
 
@@ -259,7 +284,7 @@ def assert_hit_rate_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("Success", k, rel=rel_level)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
 def assert_err_at_least(
@@ -269,11 +294,14 @@ def assert_err_at_least(
     k: int | None = None,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean ERR@k is below ``minimum``. See `assert_at_least`."""
     __tracebackhide__ = True
     metric = Metric.of("ERR", k)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_err_not_regressed(
@@ -285,11 +313,12 @@ def assert_err_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if ERR@k regressed against the baseline. See `assert_not_regressed`."""
     __tracebackhide__ = True
     metric = Metric.of("ERR", k)
-    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
 def _hold(
@@ -301,9 +330,12 @@ def _hold(
     rel: float | None,
     gate: Gate | None,
     by: By,
+    min_queries: int | None,
 ) -> None:
     """Call `assert_not_regressed`; import it here, so that a bound needs no baselines."""
     __tracebackhide__ = True
     from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
 
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    assert_not_regressed(
+        evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rankcheck.assertions.bound_assertions import By
@@ -13,6 +14,7 @@ from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -22,6 +24,7 @@ from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_deta
 from pytest_rankcheck.reports.measurement_detail import measurement_finding
 from pytest_rankcheck.reports.text.blocked_text import blocked_text, regression_text
 from pytest_rankcheck.reports.text.gating_text import gating_findings
+from pytest_rankcheck.reports.text.wording import joined_failures
 
 __all__ = ["assert_not_regressed"]
 
@@ -29,12 +32,13 @@ __all__ = ["assert_not_regressed"]
 def assert_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
-    metric: MetricLike,
+    metric: MetricLike | Sequence[MetricLike],
     *,
     abs: float | None = None,
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if ``metric`` regressed against the baseline.
 
@@ -46,11 +50,13 @@ def assert_not_regressed(
     Args:
         evaluation: what is measured now.
         baseline: the ``baseline`` fixture; or another evaluation to compare with directly.
-        metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+        metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object; or several, as
+            in ``["nDCG@10", "RR"]``. All are decided as one family (Holm), and reported together.
         abs: the allowed fall, in the metric's own unit.
         rel: the allowed fall, as a share of the baseline's mean.
         gate: the rule that decides, instead of ``abs`` and ``rel``; see ``Gate``.
         by: an attribute of the queries, or several; no slice may regress either.
+        min_queries: a slice with fewer queries is reported, not gated; None: the gate decides.
 
     Raises:
         AssertionError: it regressed, there is no baseline, or it cannot be compared; the text
@@ -66,31 +72,73 @@ def assert_not_regressed(
         raise ConfigurationError(
             "give a gate, or abs and rel, not both: Gate.tolerance(abs=..., rel=...)"
         )
-    parsed = Metric.parse(metric)
-    if gate is None and abs is None and rel is None and isinstance(baseline, Baseline):
-        gate = baseline.configured_gate(evaluation.golden.name, parsed)
-    chosen = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
-    evaluation.refuse_no_value(parsed)
+    given = None
+    if gate is not None or abs is not None or rel is not None:
+        given = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
+    gates: dict[Metric, Gate] = {}
+    for each in _metrics(metric):
+        configured = None
+        if given is None and isinstance(baseline, Baseline):
+            configured = baseline.configured_gate(evaluation.golden.name, each)
+        chosen = given or configured or Gate.tolerance()
+        gates[each] = chosen if min_queries is None else replace(chosen, min_queries=min_queries)
+        evaluation.refuse_no_value(each)
     if isinstance(baseline, Baseline):
-        [(check, block)] = baseline.check_all(evaluation, {parsed: chosen}, by)
+        texts = _hold_baseline(evaluation, baseline, gates, by)
+    else:
+        texts = _hold_evaluation(evaluation, baseline, gates, by)
+    text = joined_failures(texts)
+    if text is not None:
+        raise AssertionError(text)
+
+
+def _metrics(metric: MetricLike | Sequence[MetricLike]) -> Sequence[Metric]:
+    """Return the metrics that an assertion is about, each once.
+
+    Raises:
+        ConfigurationError: there is none.
+        MetricError: unknown metric.
+    """
+    several = metric if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]
+    if not several:
+        raise ConfigurationError('no metrics are given; name at least one, such as "nDCG@10"')
+    return tuple(dict.fromkeys(map(Metric.parse, several)))
+
+
+def _hold_baseline(
+    evaluation: Evaluation, baseline: Baseline, gates: Mapping[Metric, Gate], by: By
+) -> Mapping[str, str | None]:
+    """Check metrics against a baseline file. Return by metric why it failed, or None."""
+    checks = baseline.check_all(evaluation, gates, by)
+    _enter_undecided(evaluation, [check.verdict for check, _ in checks if check.verdict])
+    texts: dict[str, str | None] = {}
+    for check, block in checks:
         text = None
         if block is not None:
             text = blocked_text(check, block, evaluation, baseline.command, baseline.shown_path)
         _enter_check(evaluation, check, block, text, baseline)
-        if text is not None:
-            raise AssertionError(text)
-        return
-    comparison = compare(evaluation, baseline)
+        texts[str(check.metric)] = text
+    return texts
+
+
+def _hold_evaluation(
+    evaluation: Evaluation, other: Measured, gates: Mapping[Metric, Gate], by: By
+) -> Mapping[str, str | None]:
+    """Compare metrics with another measurement. Return by metric why it failed, or None."""
+    comparison = compare(evaluation, other)
     if not comparison.query_ids:
         raise ConfigurationError(
-            f"{evaluation!r} and {baseline!r} have no unchanged query in common; compare "
+            f"{evaluation!r} and {other!r} have no unchanged query in common; compare "
             "measurements on the same golden set"
         )
-    verdict = chosen.decide(comparison, parsed, by)
-    text = regression_text(verdict, comparison) if verdict.regressed else None
-    _enter_verdict(evaluation, verdict, comparison, text)
-    if text is not None:
-        raise AssertionError(text)
+    verdicts = decide_family(comparison, gates, by)
+    _enter_undecided(evaluation, verdicts.values())
+    texts: dict[str, str | None] = {}
+    for metric, verdict in verdicts.items():
+        text = regression_text(verdict, comparison) if verdict.regressed else None
+        _enter_verdict(evaluation, verdict, comparison, text)
+        texts[str(metric)] = text
+    return texts
 
 
 def _refuse_others(baseline: object, gate: object) -> None:
@@ -115,7 +163,6 @@ def _enter_check(
     evaluation: Evaluation, check: Check, block: Block | None, text: str | None, baseline: Baseline
 ) -> None:
     """Enter the finding of a check against a baseline file."""
-    _enter_undecided(evaluation, check.verdict)
     pairs = check.verdict.overall.pairs if check.verdict else None
     detail = None
     if wants_detail():
@@ -153,7 +200,6 @@ def _enter_verdict(
     evaluation: Evaluation, verdict: Verdict, comparison: Comparison, text: str | None
 ) -> None:
     """Enter the finding of a verdict on two evaluations."""
-    _enter_undecided(evaluation, verdict)
     pairs = verdict.overall.pairs
     detail = None
     if wants_detail():
@@ -172,9 +218,9 @@ def _enter_verdict(
     )
 
 
-def _enter_undecided(evaluation: Evaluation, verdict: Verdict | None) -> None:
-    """Enter what a verdict leaves undecided."""
-    for finding in gating_findings(evaluation.golden.name, [verdict] if verdict else []):
+def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:
+    """Enter what the verdicts leave undecided."""
+    for finding in gating_findings(evaluation.golden.name, verdicts):
         enter(finding)
 
 

@@ -11,6 +11,7 @@ from pytest_rankcheck.assertions.regression_assertion import assert_not_regresse
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -29,6 +30,7 @@ def assert_success_rate_at_least(
     k: int | None = None,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the share of sessions that end with a selection is below ``minimum``.
 
@@ -36,7 +38,9 @@ def assert_success_rate_at_least(
     """
     __tracebackhide__ = True
     metric = Metric.of("SuccessRate", k)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_success_rate_not_regressed(
@@ -48,6 +52,7 @@ def assert_success_rate_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if the share of sessions that end with a selection regressed against the baseline.
 
@@ -55,7 +60,9 @@ def assert_success_rate_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("SuccessRate", k)
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    assert_not_regressed(
+        evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries
+    )
 
 
 def assert_session_mrr_at_least(
@@ -65,6 +72,7 @@ def assert_session_mrr_at_least(
     abandoned: str,
     by: By = None,
     confidence: float | None = None,
+    min_queries: int = MIN_QUERIES,
 ) -> None:
     """Fail if the mean reciprocal rank of final selections is below ``minimum``.
 
@@ -73,7 +81,9 @@ def assert_session_mrr_at_least(
     """
     __tracebackhide__ = True
     metric = Metric.of("SessionRR", abandoned=abandoned)
-    assert_at_least(evaluation, metric, minimum, by=by, confidence=confidence)
+    assert_at_least(
+        evaluation, metric, minimum, by=by, confidence=confidence, min_queries=min_queries
+    )
 
 
 def assert_session_mrr_not_regressed(
@@ -85,6 +95,7 @@ def assert_session_mrr_not_regressed(
     rel: float | None = None,
     gate: Gate | None = None,
     by: By = None,
+    min_queries: int | None = None,
 ) -> None:
     """Fail if the mean reciprocal rank of final selections regressed against the baseline.
 
@@ -93,4 +104,6 @@ def assert_session_mrr_not_regressed(
     """
     __tracebackhide__ = True
     metric = Metric.of("SessionRR", abandoned=abandoned)
-    assert_not_regressed(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by)
+    assert_not_regressed(
+        evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import plural, quoted
@@ -21,6 +21,7 @@ __all__ = [
     "document_name",
     "duration",
     "golden_name",
+    "joined_failures",
     "move_text",
     "number_text",
     "packed",
@@ -42,6 +43,19 @@ def change(value: float, digits: int = 4) -> str:
     if value and abs(value) < 0.5 * 10**-digits:
         return f"{value:+.6f}"
     return f"{value:+.{digits}f}"
+
+
+def joined_failures(texts: Mapping[str, str | None]) -> str | None:
+    """Return the failure of an assertion on one metric or several; None if all passed.
+
+    Args:
+        texts: by metric, why it failed; None: it passed.
+    """
+    failures = {metric: text for metric, text in texts.items() if text is not None}
+    if len(texts) == 1 or not failures:
+        return next(iter(failures.values()), None)
+    head = f"{len(failures)} of {len(texts)} metrics failed: {', '.join(failures)}"
+    return "\n\n".join((head, *failures.values()))
 
 
 def duration(seconds: float) -> str:

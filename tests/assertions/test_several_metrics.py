@@ -1,0 +1,147 @@
+"""One assertion on several metrics: one family of decisions, one text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import pytest
+
+import pytest_rankcheck
+from pytest_rankcheck import (
+    ConfigurationError,
+    Evaluation,
+    Gate,
+    GoldenSet,
+    Metric,
+    Run,
+    assert_at_least,
+    assert_at_most,
+    assert_ndcg_not_regressed,
+    assert_not_regressed,
+    compare,
+    evaluate,
+)
+from pytest_rankcheck.gates.decision_family import decide_family
+
+RR, P1, R3 = (Metric.parse(name) for name in ("RR", "P@1", "R@3"))
+
+
+def ranked(ranks: dict[int, int], count: int = 40) -> Evaluation:
+    """Return an evaluation with the relevant document first, or at the rank of a query."""
+    golden = GoldenSet.from_dict(
+        {f"q{n}": {"good": 1} for n in range(count)},
+        attributes={f"q{n}": {"locale": "de" if n % 2 else "en"} for n in range(count)},
+    )
+    rankings = {}
+    for n in range(count):
+        ranking = [f"x{rank}" for rank in range(9)]
+        ranking.insert(ranks.get(n, 1) - 1, "good")
+        rankings[f"q{n}"] = ranking
+    return evaluate(Run.from_dict(rankings), golden)
+
+
+BEFORE = ranked({})
+
+
+def test_all_metrics_are_decided_and_reported_in_one_text() -> None:
+    worse = ranked(dict.fromkeys(range(20), 2))
+    with pytest.raises(AssertionError) as failure:
+        assert_not_regressed(worse, BEFORE, ["RR", "P@1", "R@3"])
+    text = str(failure.value)
+    assert text.startswith("2 of 3 metrics failed: RR, P@1\n\nRR regressed on golden set")
+    assert "\n\nP@1 regressed on golden set" in text
+
+
+def test_one_metric_in_a_list_reads_as_it_does_alone() -> None:
+    worse = ranked(dict.fromkeys(range(20), 2))
+    texts = []
+    for metric in ("RR", ["RR"], ("RR", "MRR")):
+        with pytest.raises(AssertionError) as failure:
+            assert_not_regressed(worse, BEFORE, metric)
+        texts.append(str(failure.value))
+    assert len(set(texts)) == 1
+
+
+def test_several_metrics_share_one_level() -> None:
+    """Five queries that fall in RR have p = 1/32, of two decisions 2/32, which is above 5%."""
+    worse = ranked({**dict.fromkeys(range(5), 2), 10: 1})
+    before = ranked({})
+    comparison = compare(worse, before)
+    gate = Gate.significant()
+    assert gate.decide(comparison, RR).regressed
+    verdicts = decide_family(comparison, {RR: gate, P1: gate})
+    assert verdicts[RR].overall.p == 1 / 32  # P@1 could not be decided as well, so RR is alone
+    more = compare(ranked(dict.fromkeys(range(6), 2)), before)
+    verdicts = decide_family(more, {RR: gate, P1: gate})
+    assert [verdicts[metric].overall.p for metric in (RR, P1)] == [2 / 64, 2 / 64]
+    assert verdicts[RR].decisions == 2
+
+
+def test_metrics_with_different_gates_are_one_family() -> None:
+    comparison = compare(ranked(dict.fromkeys(range(6), 2)), BEFORE)
+    gates = {
+        RR: Gate.significant(),
+        P1: Gate.noninferior(margin=0.01),
+        R3: Gate.tolerance(abs=0.1),
+    }
+    verdicts = decide_family(comparison, gates)
+    assert [verdict.decisions for verdict in verdicts.values()] == [2, 2, 2]
+    assert verdicts[RR].overall.p == 2 / 64
+    assert verdicts[R3].gate == "tolerance(abs=0.1, rel=0)"
+    assert list(verdicts) == [RR, P1, R3]
+
+
+def test_bounds_take_a_mapping_and_report_all_metrics() -> None:
+    worse = ranked(dict.fromkeys(range(20), 2))  # RR 0.75, P@1 0.5, R@3 1
+    assert_at_least(worse, {"RR": 0.7, P1: 0.5})
+    with pytest.raises(AssertionError) as failure:
+        assert_at_least(worse, {"RR": 0.8, "P@1": 0.6, "R@3": 1})
+    text = str(failure.value)
+    assert text.startswith("2 of 3 metrics failed: RR, P@1\n\nRR is 0.7500 on golden set")
+    assert "\n\nP@1 is 0.5000" in text
+    with pytest.raises(AssertionError, match="1 of 2 metrics failed: RR"):
+        assert_at_most(worse, {"RR": 0.7, "P@1": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("hold", "message"),
+    [
+        (lambda: assert_at_least(BEFORE, "RR"), "RR: the minimum is missing"),
+        (lambda: assert_at_least(BEFORE, {"RR": 0.5}, 0.5), "each metric its minimum in the map"),
+        (lambda: assert_at_most(BEFORE, {}), "each metric its maximum in the mapping"),
+        (lambda: assert_at_least(BEFORE, {"RR": 2}), "RR ranges from 0 to 1"),
+        (lambda: assert_not_regressed(BEFORE, BEFORE, []), "no metrics are given"),
+    ],
+)
+def test_a_metric_without_a_limit_is_refused(hold: Callable[[], None], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        hold()
+
+
+# --- min_queries ----------------------------------------------------------------------------------
+
+
+def test_every_assertion_on_metrics_takes_min_queries() -> None:
+    names = [
+        name
+        for name in pytest_rankcheck.__all__
+        if name.startswith("assert_") and name.endswith(("_at_least", "_at_most", "_not_regressed"))
+    ]
+    assert len(names) >= 20
+    for name in names:
+        parameters = inspect.signature(getattr(pytest_rankcheck, name)).parameters
+        assert "min_queries" in parameters, name
+
+
+def test_min_queries_gates_smaller_slices() -> None:
+    collapsed = ranked(dict.fromkeys(range(1, 40, 2), 3))  # all 20 German queries
+    allowed = Gate.tolerance(abs=0.5)
+    assert_ndcg_not_regressed(collapsed, BEFORE, k=10, abs=0.3, by="locale")
+    for given in ({"abs": 0.3}, {"gate": Gate.tolerance(abs=0.3)}):
+        with pytest.raises(AssertionError, match="regressed in locale=de"):
+            assert_ndcg_not_regressed(collapsed, BEFORE, k=10, by="locale", min_queries=20, **given)
+    assert_ndcg_not_regressed(collapsed, BEFORE, k=10, gate=allowed, by="locale", min_queries=5)
+    pytest_rankcheck.assert_mrr_at_least(collapsed, 0.5, by="locale")
+    with pytest.raises(AssertionError, match="locale=de"):
+        pytest_rankcheck.assert_mrr_at_least(collapsed, 0.5, by="locale", min_queries=20)
