@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -25,6 +26,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["contents_from_text"]
 
+_CONFLICT = re.compile(r"^<{7}(?: |\r?$)", re.MULTILINE)
 _MEND = (
     "The file is left as it is. Restore it from version control, or delete it and run "
     "pytest --snapshot-update to record a new one, which a reviewer will see"
@@ -61,6 +63,7 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
 
     if not text.strip():
         _broken(path, "it is empty")
+    _refuse_conflict(text, path)
     try:
         entry = json.loads(text, parse_constant=not_finite)
     except BaselineError:
@@ -88,6 +91,17 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
             f"{FORMAT_VERSION}; upgrade pytest-rankcheck. The file is left as it is"
         )
     return entry
+
+
+def _refuse_conflict(text: str, path: str) -> None:
+    """Refuse a file in which git has left a conflict for a person to resolve."""
+    marker = _CONFLICT.search(text)
+    if marker is not None:
+        line = text.count("\n", 0, marker.start()) + 1
+        raise BaselineError(
+            f"{path}:{line}: unresolved merge conflict: two branches have changed this baseline. "
+            f"Run python -m pytest_rankcheck resolve {path}"
+        )
 
 
 def _record(entry: Mapping[str, Any], path: str) -> RecordContents:

@@ -16,6 +16,7 @@ from pytest_rankcheck.command_line.measurement_options import (
     add_measurement_options,
     chosen_metrics,
     print_summary,
+    record_of,
 )
 from pytest_rankcheck.command_line.project_inputs import ProjectInputs
 from pytest_rankcheck.errors import ConfigurationError, quoted
@@ -26,6 +27,7 @@ from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.plugin.configured_inputs import configured_gates
+from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, with_test
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
@@ -43,8 +45,8 @@ def add_compare_command(commands: Commands) -> None:
     compare.add_argument("new", type=Path, help="a run, a baseline, or a JSON report")
     compare.add_argument(
         "--gate",
-        help='the rule that decides, such as "noninferior(margin=0.02)" (default: rankcheck_gate; '
-        "without it, no mean may fall)",
+        help='the rule that decides, such as "noninferior(margin=0.02)" (default: the gate that '
+        "the old baseline was approved under, else rankcheck_gate, else no mean may fall)",
     )
     compare.add_argument(
         "--inconclusive",
@@ -60,14 +62,15 @@ def add_compare_command(commands: Commands) -> None:
 def _compare(chosen: argparse.Namespace) -> int:
     inputs = ProjectInputs.of(chosen)
     golden = inputs.golden_set(chosen.golden)
-    gate = gate_of(chosen.gate) if chosen.gate else None
-    gates = configured_gates(inputs.config)
     old, new = inputs.measured_pair(chosen.old, chosen.new, golden)
-    metrics = chosen_metrics(chosen, chosen.old, golden.name)
-    slices = chosen.by or [name for name in inputs.config.slices if name in golden.attributes]
+    metrics = chosen_metrics(chosen, old)
+    gates = _gates(chosen, old, inputs.config, metrics)
+    record = record_of(old)
+    usual = record.slices if record and record.slices else inputs.config.slices
+    slices = chosen.by or [name for name in usual if name in golden.attributes]
     with collecting(detail=True) as ledger:
-        for metric in metrics:
-            _check(new, old, metric, gate or gates.gate(golden.name, metric), slices)
+        for metric, gate in gates.items():
+            _check(new, old, metric, gate, slices)
     findings = [with_test(item, f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
     print_summary(findings)
     _write(chosen, findings)
@@ -80,6 +83,28 @@ def _compare(chosen: argparse.Namespace) -> int:
     failed = any(finding.failed for finding in findings)
     inconclusive = chosen.inconclusive or inputs.config.inconclusive
     return BLOCKED if failed or (is_inconclusive and inconclusive == "fail") else PASSED
+
+
+def _gates(
+    chosen: argparse.Namespace, old: Evaluation, config: Config, metrics: Sequence[Metric]
+) -> dict[Metric, Gate | None]:
+    """Return the gate of each metric: given, else of the baseline, else configured, else None.
+
+    Raises:
+        ConfigurationError: a gate is unknown or invalid.
+    """
+    if chosen.gate:
+        return dict.fromkeys(metrics, gate_of(chosen.gate))
+    configured = configured_gates(config)
+    record = record_of(old)
+    gates: dict[Metric, Gate | None] = {}
+    for metric in metrics:
+        kept = record.kept.get(str(metric)) if record else None
+        if kept is not None and kept.gate is not None:
+            gates[metric] = gate_of(kept.gate)
+        else:
+            gates[metric] = configured.gate(old.golden.name, metric)
+    return gates
 
 
 def _check(

@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck``: compare, show and lint without a test session."""
+"""``python -m pytest_rankcheck``: rankings, golden sets and baselines without a test session."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from pytest_rankcheck.command_line.compare_command import add_compare_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
 from pytest_rankcheck.command_line.measurement_options import INVALID, PASSED
 from pytest_rankcheck.command_line.metrics_command import add_metrics_command
+from pytest_rankcheck.command_line.resolve_command import add_resolve_command
+from pytest_rankcheck.command_line.retire_command import add_retire_command
 from pytest_rankcheck.command_line.show_command import add_show_command
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
 from pytest_rankcheck.extension_registry import ExtensionRegistry
@@ -27,7 +29,10 @@ _EPILOG = """examples:
   python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
   python -m pytest_rankcheck lint golden/web.jsonl
   python -m pytest_rankcheck metrics nDCG
-  python -m pytest_rankcheck --import conftest metrics Revenue
+  python -m pytest_rankcheck metrics Revenue --import conftest
+  python -m pytest_rankcheck resolve tests/baselines/test_ranking/test_mrr--web.json
+  python -m pytest_rankcheck retire tests/baselines/test_ranking/test_old--web.json \\
+      --to tests/test_ranking.py::test_new
 
 exit codes: 0 passed, 1 the gate blocks (or the linter found errors), 2 invalid usage or input"""
 
@@ -54,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m pytest_rankcheck",
-        description="Compare, show and lint rankings and golden sets without a test session.",
+        description="Work with rankings, golden sets and baselines without a test session.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -64,6 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     add_show_command(commands)
     add_lint_command(commands)
     add_metrics_command(commands)
+    add_resolve_command(commands)
+    add_retire_command(commands)
     for command in commands.choices.values():
         # Under one name, argparse would forget what stands before the command.
         _add_import(command, "imported")

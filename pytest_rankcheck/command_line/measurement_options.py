@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from pytest_rankcheck.baselines.recorded_evaluation import record_in
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation
 from pytest_rankcheck.command_line.project_inputs import add_reading_options
+from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.text.summary_table import summary_lines
@@ -23,6 +25,7 @@ __all__ = [
     "add_measurement_options",
     "chosen_metrics",
     "print_summary",
+    "record_of",
 ]
 
 PASSED, BLOCKED, INVALID = 0, 1, 2
@@ -49,11 +52,16 @@ def add_measurement_options(command: argparse.ArgumentParser) -> None:
     add_reading_options(command)
 
 
-def chosen_metrics(chosen: argparse.Namespace, path: Path, golden_name: str) -> list[Metric]:
+def record_of(evaluation: Evaluation) -> Record | None:
+    """Return the record that an evaluation was restored from; None if it was measured now."""
+    return evaluation.record if isinstance(evaluation, RecordedEvaluation) else None
+
+
+def chosen_metrics(chosen: argparse.Namespace, evaluation: Evaluation) -> list[Metric]:
     """Return the metrics named on the command line, else those of a record, else the usual ones."""
     names: Sequence[str] = chosen.metric or ()
     if not names:
-        record = record_in(path, golden_name)
+        record = record_of(evaluation)
         names = record.gated if record else USUAL_METRICS
     return [Metric.parse(name) for name in names]
 

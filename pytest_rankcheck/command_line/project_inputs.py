@@ -6,6 +6,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation, record_in
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -101,27 +102,21 @@ class ProjectInputs:
             path = configured[0]
         return loaded_golden(self.config, path, contradictions, self.golden_format)
 
-    def measured(self, path: Path, golden: GoldenSet, other: Path | None = None) -> Evaluation:
+    def measured(self, path: Path, golden: GoldenSet) -> Evaluation:
         """Return the measurement in a file: a run, a baseline or a JSON report.
-
-        Args:
-            path: the file.
-            golden: the golden set.
-            other: the file that it is compared with. If that is a baseline or a report, and no
-                depth is given or configured, a run is cut to its depth.
 
         Raises:
             RankcheckError: the file is something else, or does not fit the golden set.
         """
-        record = record_in(path, golden.name)
+        return self._measured(path, record_in(path, golden.name), golden, self.depth)
+
+    def _measured(
+        self, path: Path, record: Record | None, golden: GoldenSet, depth: int | None
+    ) -> Evaluation:
         if record is not None:
             return RecordedEvaluation(record, golden, path.name)
         conventions = conventions_of(self.config)
         run = Run.load(path, ties=conventions.ties, duplicates=conventions.duplicates)
-        depth = self.depth
-        if depth is None and other is not None:
-            other_record = record_in(other, golden.name)
-            depth = other_record.depth if other_record else None
         return evaluated(self.config, run if depth is None else run.top(depth), golden)
 
     def measured_pair(
@@ -129,11 +124,20 @@ class ProjectInputs:
     ) -> tuple[Evaluation, Evaluation]:
         """Return the measurements in two files that are to be compared.
 
+        Where no depth is given or configured, a run is cut to that of the baseline or report that
+        it is compared with.
+
         Raises:
             ConfigurationError: they were measured at different depths or by different conventions.
             RankcheckError: as in `measured`.
         """
-        before, after = self.measured(old, golden, new), self.measured(new, golden, old)
+        records = [record_in(path, golden.name) for path in (old, new)]
+        depths = (self.depth, *(record.depth for record in records if record))
+        depth = next((each for each in depths if each is not None), None)
+        before, after = (
+            self._measured(path, record, golden, depth)
+            for path, record in zip((old, new), records, strict=True)
+        )
         then: dict[str, str | int | None] = {"depth": before.depth, **before.conventions.to_dict()}
         now: dict[str, str | int | None] = {"depth": after.depth, **after.conventions.to_dict()}
         differences = "; ".join(

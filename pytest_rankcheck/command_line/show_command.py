@@ -41,7 +41,7 @@ def _show(chosen: argparse.Namespace) -> int:
         inputs = ProjectInputs.of(chosen)
         golden = inputs.golden_set(chosen.golden)
         evaluation = inputs.measured(chosen.file, golden)
-        metrics = chosen_metrics(chosen, chosen.file, golden.name)
+        metrics = chosen_metrics(chosen, evaluation)
         means = _means(evaluation, metrics, chosen.by)
         print_summary([*means, *resolution_findings(evaluation, metrics)])
         return PASSED
@@ -60,6 +60,10 @@ def _show(chosen: argparse.Namespace) -> int:
         )
     for approval in record.approvals:
         print(f'  approved {approval.date[:10]}: "{quoted(approval.reason)}"')
+    if record.is_merged:
+        print("  merged from two branches, and not updated since")
+    if record.retired is not None:
+        print(f'  retired {record.retired.date[:10]}: "{quoted(record.retired.reason)}"')
     return PASSED
 
 

@@ -45,6 +45,25 @@ def test_a_baseline_brings_its_metrics(capsys: pytest.CaptureFixture[str]) -> No
     assert "nDCG" not in out
 
 
+def test_a_baseline_brings_its_gate_and_slices(folder: Path) -> None:
+    evaluation = evaluate(Run.load(folder / "good.run"), GoldenSet.load(folder / "web.jsonl"))
+    for gate, slices, code in (
+        ("tolerance(abs=0.1)", (), 0),
+        ("tolerance(abs=0.1, min_queries=9)", ("locale",), 1),
+        ("tolerance(abs=0.01)", (), 1),
+    ):
+        record = Record.of(evaluation, {Metric.parse("RR"): gate}, attributes=slices)
+        (folder / "gated.json").write_text(record_text(record), "utf-8")
+        assert main(["compare", "gated.json", "worse.run", *GOLDEN]) == code
+        (folder / "pytest.ini").write_text("[pytest]\nrankcheck_gate = tolerance(abs=0.5)\n")
+        assert main(["compare", "gated.json", "worse.run", *GOLDEN]) == code, "the test's gate"
+        (folder / "pytest.ini").unlink()
+    assert main(["compare", "gated.json", "worse.run", *GOLDEN, "--gate", "tolerance(abs=1)"]) == 2
+    assert (
+        main(["compare", "gated.json", "worse.run", *GOLDEN, "--gate", "tolerance(abs=0.5)"]) == 0
+    )
+
+
 @pytest.mark.parametrize(("inconclusive", "code"), [("pass", 0), ("warn", 0), ("fail", 1)])
 def test_an_inconclusive_verdict(inconclusive: str, code: int) -> None:
     arguments = ["--gate", "noninferior(margin=0.05, alpha=0.01)", "--metric", "RR"]
@@ -216,3 +235,13 @@ def test_the_card_of_a_session_metric(capsys: pytest.CaptureFixture[str]) -> Non
         assert "unit          session" in output
         assert "laws          do not apply to a metric of search sessions" in output
         assert "abandoned=" in output
+
+
+@pytest.mark.parametrize("command", ["compare", "show", "lint", "metrics", "resolve", "retire"])
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"usage: python -m pytest_rankcheck {command} ")
+    assert "--import MODULE" in out

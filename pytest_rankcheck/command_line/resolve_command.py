@@ -1,0 +1,134 @@
+"""``python -m pytest_rankcheck resolve``: merge the records of two branches."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pytest_rankcheck.baselines.git_commands import GitError, git
+from pytest_rankcheck.baselines.merge_conflict import Side, conflict_texts, target_side
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_merge import RecordMerge
+from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.command_line.measurement_options import BLOCKED, PASSED, Commands
+from pytest_rankcheck.errors import BaselineError, RankcheckError, quoted
+from pytest_rankcheck.files.folder_lock import locked_folder
+from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.files.whole_files import write_whole
+
+__all__ = ["add_resolve_command"]
+
+_UNKNOWN_TARGET = (
+    "which side is the target branch is unknown. Say it with --target ours (the branch that is "
+    "checked out; in a rebase, the branch that commits are moved onto) or --target theirs"
+)
+
+
+def add_resolve_command(commands: Commands) -> None:
+    """Add the command ``resolve`` to the parser."""
+    resolve = commands.add_parser(
+        "resolve",
+        help="resolve a merge conflict in a baseline",
+        description="Resolve a merge conflict in a baseline: take the record of the target "
+        "branch, with the approvals and the higher best means of both branches.",
+    )
+    resolve.add_argument("file", type=Path, nargs="?", help="a baseline with a merge conflict")
+    resolve.add_argument(
+        "--target",
+        choices=[str(side) for side in Side],
+        help="the side of the branch that is merged into (default: found out from git)",
+    )
+    resolve.add_argument(
+        "--driver",
+        nargs=4,
+        metavar=("BASE", "OURS", "THEIRS", "PATH"),
+        help="work as a git merge driver, with the arguments %%O %%A %%B %%P",
+    )
+    resolve.set_defaults(run=_resolve)
+
+
+def _resolve(chosen: argparse.Namespace) -> int:
+    if chosen.driver is not None:
+        return _drive(chosen)
+    if chosen.file is None:
+        raise BaselineError("no file; name a baseline with a merge conflict")
+    path: Path = chosen.file
+    texts = conflict_texts(path)
+    side = Side(chosen.target) if chosen.target else target_side(path.resolve().parent)
+    if side is None:
+        raise BaselineError(f"{quoted(path)}: {_UNKNOWN_TARGET}")
+    merge = _merged(texts, side, str(path))
+    with locked_folder(path.parent):
+        _write(path, merge.record)
+    print("\n".join(_lines(merge, side, str(path))))
+    print(f"  next: git add {quoted(path, 300)}, then run pytest on the merged code")
+    return PASSED
+
+
+def _drive(chosen: argparse.Namespace) -> int:
+    """Merge as git's driver: into OURS. What cannot be merged is left to git's own text merge."""
+    base, ours, theirs, path = chosen.driver
+    try:
+        side = Side(chosen.target) if chosen.target else target_side(Path.cwd(), is_driver=True)
+        if side is None:
+            raise BaselineError(_UNKNOWN_TARGET)
+        texts = {
+            Side.OURS: text_of(Path(ours), BaselineError),
+            Side.THEIRS: text_of(Path(theirs), BaselineError),
+        }
+        merge = _merged(texts, side, path)
+        _write(Path(ours), merge.record)
+    except RankcheckError as error:
+        print(f"pytest_rankcheck resolve: {quoted(path, 300)}: {error}", file=sys.stderr)
+        return _text_merge(base, ours, theirs)
+    print("\n".join(_lines(merge, side, path)), file=sys.stderr)
+    return PASSED
+
+
+def _text_merge(base: str, ours: str, theirs: str) -> int:
+    """Merge as git does without a driver: with conflict markers in OURS."""
+    labels = ("-L", "ours", "-L", "base", "-L", "theirs")
+    try:
+        git(Path.cwd(), "merge-file", "--quiet", *labels, ours, base, theirs)
+    except GitError:
+        return BLOCKED
+    return PASSED
+
+
+def _merged(texts: Mapping[Side, str], side: Side, path: str) -> RecordMerge:
+    """Return the merge of two texts of a baseline.
+
+    Raises:
+        BaselineError: a side is not a record; the message names it.
+    """
+    records = {each: Record.from_text(text, f"{path} ({each})") for each, text in texts.items()}
+    return RecordMerge.of(records[side], records[side.other])
+
+
+def _write(path: Path, record: Record) -> None:
+    try:
+        write_whole(path, record_text(record))
+    except OSError as failure:
+        why = failure.strerror or failure
+        raise BaselineError(f"{quoted(path)} cannot be written: {why}; it is unchanged") from None
+
+
+def _lines(merge: RecordMerge, side: Side, path: str) -> Iterator[str]:
+    """Yield what was taken from which side."""
+    yield (
+        f"{quoted(path, 300)}: merged; it has the record of the target branch ({side}) until "
+        "the next update"
+    )
+    for approval in merge.added_approvals:
+        yield f'  approval of the other branch kept: "{quoted(approval.reason)}"'
+    if merge.higher_best:
+        yield f"  best mean taken from the other branch: {', '.join(merge.higher_best)}"
+    if merge.differences:
+        yield (
+            f"  the other branch measured differently ({', '.join(merge.differences)}), so its "
+            "best means are left out"
+        )
+    if merge.left_out:
+        yield f"  left out: {', '.join(merge.left_out)} of the other branch"

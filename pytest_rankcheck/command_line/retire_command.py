@@ -1,0 +1,109 @@
+"""``python -m pytest_rankcheck retire``: a baseline whose test is gone, or has another name."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.baseline_path import baseline_path
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.command_line.measurement_options import PASSED, Commands
+from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
+from pytest_rankcheck.files.folder_lock import locked_folder
+from pytest_rankcheck.files.whole_files import write_whole
+
+__all__ = ["add_retire_command"]
+
+
+def add_retire_command(commands: Commands) -> None:
+    """Add the command ``retire`` to the parser."""
+    retire = commands.add_parser(
+        "retire",
+        help="mark a baseline as retired, or move it to another test",
+        description="Mark a baseline as retired, so that no test is expected to measure it; or "
+        "move it to another test, such as one that was renamed. Nothing is deleted.",
+    )
+    retire.add_argument("file", type=Path, help="the baseline")
+    retire.add_argument(
+        "--reason",
+        help="why nothing is measured against it any more; with --to: why it moves (optional)",
+    )
+    retire.add_argument(
+        "--to",
+        metavar="TEST",
+        help='move it to this test, such as "tests/test_shop.py::test_mrr[de]"; leave out the '
+        "parameter of the golden set",
+    )
+    retire.set_defaults(run=_retire)
+
+
+def _retire(chosen: argparse.Namespace) -> int:
+    path: Path = chosen.file
+    if not path.is_file():
+        raise BaselineError(f"there is no file {quoted(path)}; name a baseline")
+    reason = chosen.reason.strip() if chosen.reason is not None else None
+    if reason == "" or (reason is None and chosen.to is None):
+        raise ConfigurationError('give a reason, such as --reason "replaced by test_mrr"')
+    return _mark(path, str(reason)) if chosen.to is None else _move(path, chosen.to, reason)
+
+
+def _mark(path: Path, reason: str) -> int:
+    """Mark a baseline as retired."""
+    try:
+        with locked_folder(path.parent):
+            record = Record.load(path)
+            if record.retired is not None:
+                raise BaselineError(
+                    f"{quoted(path)} is retired already, since {record.retired.date[:10]}: "
+                    f'"{quoted(record.retired.reason)}"'
+                )
+            retired = Approval.now(reason, path.resolve().parent, {})
+            write_whole(path, record_text(replace(record, retired=retired)))
+    except OSError as failure:
+        raise _unwritable(path, failure) from None
+    print(f"{quoted(path, 300)}: retired. Commit the file, so that reviewers see the reason")
+    return PASSED
+
+
+def _move(path: Path, test: str, reason: str | None) -> int:
+    """Move a baseline to the file of another test on the same golden set."""
+    file_name, separator, key = test.partition("::")
+    test_file = Path(file_name)
+    if not separator or not key:
+        raise ConfigurationError(
+            f"--to '{quoted(test)}' is not a test; write file::test, such as "
+            "tests/test_shop.py::test_mrr"
+        )
+    if not test_file.is_file():
+        raise ConfigurationError(
+            f"--to '{quoted(test)}': there is no file {quoted(test_file)}; paths are relative to "
+            "the folder where the command is run"
+        )
+    record = replace(Record.load(path), test=key, retired=None)
+    if reason is not None:
+        moved = Approval.now(reason, path.resolve().parent, {})
+        record = replace(record, approvals=(*record.approvals, moved))
+    target = baseline_path(test_file, key, record.golden_name)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with locked_folder(target.parent):
+            if target.exists():
+                raise BaselineError(
+                    f"{quoted(target)} exists: the test has a baseline already. Nothing was moved; "
+                    "to put the old baseline in its place, delete that file first"
+                )
+            write_whole(target, record_text(record))
+        path.unlink()
+    except OSError as failure:
+        raise _unwritable(target, failure) from None
+    print(f"{quoted(path, 300)}: moved to {quoted(target, 300)}. Commit both changes")
+    return PASSED
+
+
+def _unwritable(path: Path, failure: OSError) -> BaselineError:
+    return BaselineError(
+        f"{quoted(path)} cannot be written: {failure.strerror or failure}; it is unchanged"
+    )
