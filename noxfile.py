@@ -79,3 +79,10 @@ def campaign(session: nox.Session) -> None:
     session.install("-e", ".[test,fast]")
     session.run("pytest", "-q", "--hypothesis-profile=campaign", *session.posargs)
     session.run("python", "benchmarks/calibration.py")
+
+
+@nox.session(python="3.12", tags=["night"])
+def histories(session: nox.Session) -> None:
+    """Play 10,000 random steps of updates, edits, kills and pull requests on baselines."""
+    session.install("-e", ".[test,fast]")
+    session.run("python", "tests/adversary/random_history.py", *(session.posargs or ["10000"]))

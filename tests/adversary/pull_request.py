@@ -354,35 +354,56 @@ def passes(*, main: Main = one_gate) -> Callable[[Story], Callable[[Repositories
 
 
 def refused(
-    *causes: str, main: Main = one_gate, options: Sequence[str] = ()
+    *causes: str,
+    main: Main = one_gate,
+    options: Sequence[str] = (),
+    written_by_another: str | None = None,
 ) -> Callable[[Story], Callable[[Repositories], None]]:
-    """An update fails, changes no file, and its output names the causes."""
+    """An update fails, changes no file, and its output names the causes.
+
+    Args:
+        causes: what the output names.
+        main: makes the repository.
+        options: of the update.
+        written_by_another: a file with the record that another test session writes meanwhile.
+    """
 
     def check(pull_request: PullRequest) -> None:
-        before = {path: file.read_bytes() for path, file in pull_request.records().items()}
-        outcome = pull_request.update(*options)
+        outcome = _update(pull_request, options, written_by_another)
         assert not outcome.passed, f"the update passed:\n{outcome.terminal}"
-        after = {path: file.read_bytes() for path, file in pull_request.records().items()}
-        assert after == before, outcome.terminal
         _names(outcome.terminal, causes)
 
     return _attempt("refused", causes, main, check)
 
 
 def kept(
-    *causes: str, main: Main = one_gate, options: Sequence[str] = ()
+    *causes: str,
+    main: Main = one_gate,
+    options: Sequence[str] = (),
+    written_by_another: str | None = None,
 ) -> Callable[[Story], Callable[[Repositories], None]]:
-    """An update passes, but changes no file, and its output names the causes."""
+    """An update passes, but changes no file, and its output names the causes: see `refused`."""
 
     def check(pull_request: PullRequest) -> None:
-        before = {path: file.read_bytes() for path, file in pull_request.records().items()}
-        outcome = pull_request.update(*options)
+        outcome = _update(pull_request, options, written_by_another)
         assert outcome.passed, outcome.terminal
-        after = {path: file.read_bytes() for path, file in pull_request.records().items()}
-        assert after == before, outcome.terminal
         _names(outcome.terminal, causes)
 
     return _attempt("kept", causes, main, check)
+
+
+def _update(
+    pull_request: PullRequest, options: Sequence[str], written_by_another: str | None
+) -> Outcome:
+    """Update the baselines, which must change no file."""
+    before = {path: file.read_bytes() for path, file in pull_request.records().items()}
+    if written_by_another is not None:
+        content = (pull_request.path / written_by_another).read_bytes()
+        before[pull_request.record_path] = content
+    outcome = pull_request.update(*options)
+    after = {path: file.read_bytes() for path, file in pull_request.records().items()}
+    assert after == before, f"a baseline changed:\n{outcome.terminal}"
+    return outcome
 
 
 def listed(

@@ -126,6 +126,31 @@ def test_an_approval_of_a_smaller_fall(branch: PullRequest) -> None:
     branch.edit_record(lower_values)
 
 
+@blocked("RR", main=approved_once)
+def test_a_further_fall_after_an_approval(branch: PullRequest) -> None:
+    """A fall was approved on main; the record is lowered further by hand, without a new reason."""
+    branch.make_the_ranker_worse()
+    branch.edit_record(lower_values)
+
+
+def rr_and_ndcg(main: PullRequest) -> None:
+    """The test gates RR and nDCG@10."""
+    main.test(
+        "from pytest_rankcheck import assert_mrr_not_regressed, assert_ndcg_not_regressed\n\n"
+        "def test_metrics(evaluation, baseline):\n"
+        "    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n"
+        "    assert_ndcg_not_regressed(evaluation, baseline, k=10, abs=0.01)\n"
+    )
+
+
+@blocked("nDCG@10", main=rr_and_ndcg)
+def test_an_approval_of_one_of_two_metrics(branch: PullRequest) -> None:
+    """Two metrics fell; the approval in the record names only one of them."""
+    branch.make_the_ranker_worse()
+    branch.approve("a faster index")
+    branch.edit_record(lambda entry: entry["approvals"][0]["fall"].pop("nDCG@10"))
+
+
 @blocked("reason")
 def test_an_approval_without_a_reason(branch: PullRequest) -> None:
     """The fall is approved in the record with an empty reason."""

@@ -116,6 +116,33 @@ def test_a_session_without_syrupy(branch: PullRequest) -> None:
     branch.configure('addopts = ["-p", "no:syrupy"]')
 
 
+@kept("RR", written_by_another="better.json")
+def test_another_session_raises_the_record(branch: PullRequest) -> None:
+    """While the update runs, another session records a ranker that is better still."""
+    raise_the_record_during_the_test(branch)
+    branch.rank({79: 2})
+
+
+@refused("another test session", written_by_another="better.json")
+def test_another_session_raises_the_record_further(branch: PullRequest) -> None:
+    """While the update runs, another session raises the record by more than the tolerance."""
+    raise_the_record_during_the_test(branch)
+    branch.rank(dict.fromkeys(range(72, 80), 2))
+
+
+def raise_the_record_during_the_test(branch: PullRequest) -> None:
+    """Let the test itself put a perfect record in the place of the approved one."""
+    path = branch.record_path
+    approved = (branch.path / path).read_text("utf-8")
+    branch.rank({})
+    assert branch.update().passed
+    branch.move(path, "better.json")
+    branch.write(path, approved)
+    branch.edit_test(
+        "abs=0.01)", f"abs=0.01)\n    __import__('shutil').copy('better.json', '{path}')"
+    )
+
+
 # --- queries that do not count ---------------------------------------------------------------
 
 
