@@ -224,6 +224,8 @@ def _metric(name: str, path: str) -> Metric:
 
 
 def _approval(entry: Mapping[str, Any]) -> Approval:
+    if not str(entry["reason"]).strip():
+        raise ValueError(f"the approval of {entry['date']} has no reason")
     return Approval(
         reason=str(entry["reason"]),
         date=str(entry["date"]),

@@ -56,6 +56,11 @@ class Reference:
                 f"{_OPTION} {quoted(name)}: {folder} is not in a git repository; run pytest in a "
                 "clone, or leave out the option to compare with the files as they are"
             ) from None
+        if _is_ambiguous(root, name):
+            raise ConfigurationError(
+                f"{_OPTION} {quoted(name)}: the repository has a branch and a tag of this name; "
+                f"write refs/heads/{quoted(name)} or refs/tags/{quoted(name)}"
+            )
         # A name that git would read as an option must not reach it.
         commit = None if name.startswith("-") else _commit(root, name)
         if commit is None:
@@ -105,6 +110,14 @@ class Reference:
 
 def _commit(root: Path, name: str) -> str | None:
     return git_line(root, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+
+
+def _is_ambiguous(root: Path, name: str) -> bool:
+    """Whether a name means both a branch and a tag: git would take the tag, and only warn."""
+    kinds = ("heads", "tags")
+    return all(
+        git_line(root, "rev-parse", "--verify", "--quiet", f"refs/{kind}/{name}") for kind in kinds
+    )
 
 
 def _unknown(root: Path, name: str) -> str:

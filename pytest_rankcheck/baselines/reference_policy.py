@@ -64,7 +64,9 @@ def block_at_reference(
     if branch.record is None or here is None:
         return there, block or Block.DELETED
     if branch.problems:
-        return replace(there, problems=branch.problems), block or Block.UNAPPROVED
+        is_about_record = block in (None, Block.STALE, Block.METRIC_ADDED)
+        problem = Block.UNAPPROVED if is_about_record else block
+        return replace(there, problems=branch.problems), problem
     if block is None:
         return there, None
     if block_of(here, mode) is None and _is_granted(there, block, branch):

@@ -6,6 +6,7 @@ recorded anew by hand.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,12 +33,29 @@ class Problem:
     text: str
     metric: str | None = None
     """The metric that fell; None for another change."""
+    fall: float = 0.0
+    """How far it fell."""
 
     def is_covered_by(self, approvals: Sequence[Approval]) -> bool:
-        """Return whether one of these reasons is about it."""
-        if self.metric is not None:
-            return any(approval.covers(self.metric) for approval in approvals)
-        return any(approval.change is not None for approval in approvals)
+        """Return whether these reasons are about it, and about no smaller fall."""
+        if self.metric is None:
+            return any(approval.change is not None for approval in approvals)
+        return self.fall <= sum(_approved_fall(approval, self.metric) for approval in approvals)
+
+
+def _approved_fall(approval: Approval, metric: str) -> float:
+    """Return how far an approval lets the mean over all queries fall.
+
+    It was measured on the queries that were unchanged then. If a few of them have left since, the
+    same fall is a larger share of the others.
+    """
+    means = approval.fall.get(metric)
+    if means is None:
+        return 0.0
+    start, end = means["from"], means["to"]
+    if start is None or end is None:
+        return math.inf
+    return abs(start - end) / (1 - LOSS_SHARE) + 1e-6
 
 
 def broken_promises(before: Record, after: Record) -> Sequence[Problem]:
@@ -69,12 +87,25 @@ def _falls(before: Record, after: Record) -> Iterator[Problem]:
             for record, places in ((before, then), (after, now))
         ]
         gain = means[1] - means[0] if metric.higher_is_better else means[0] - means[1]
-        if gain < -1e-12 or (np.isnan(means[1]) and not np.isnan(means[0])):
-            yield Problem(f"{name} {means[0]:.4f} -> {means[1]:.4f}", name)
-            continue
-        expected = before.below_best(metric) - max(0.0, 0.0 if np.isnan(gain) else gain)
-        if after.below_best(metric) < expected - _ROUNDING:
+        if np.isnan(means[1]) and not np.isnan(means[0]):
+            yield Problem(f"{name} {means[0]:.4f} -> no value", name, math.inf)
+        if gain < -1e-12:
+            yield Problem(f"{name} {means[0]:.4f} -> {means[1]:.4f}", name, -gain)
+        expected = before.below_best(metric) - (0.0 if np.isnan(gain) else gain)
+        if after.below_best(metric) < expected - _possible_gain(before, metric, then) - _ROUNDING:
             yield Problem(f"{name} no longer knows its best mean, {before.kept[name].best:.4f}")
+
+
+def _possible_gain(before: Record, metric: Metric, shared: PlaceArray) -> float:
+    """Return by how much queries that left since can have raised the mean before they left."""
+    values, weights = before.values(metric), before.weights
+    has_left = ~np.isin(np.arange(len(values)), shared) & ~np.isnan(values)
+    best = metric.definition.range[1 if metric.higher_is_better else 0]
+    if not has_left.any():
+        return 0.0
+    shares = np.ones(len(values)) if weights is None else weights
+    counted = shares[~np.isnan(values)].sum()
+    return float((np.abs(best - values) * shares)[has_left].sum() / counted)
 
 
 def _changes(before: Record, after: Record) -> Iterator[Problem]:
@@ -84,13 +115,13 @@ def _changes(before: Record, after: Record) -> Iterator[Problem]:
     for name in before.gated:
         if name not in after.gated:
             yield Problem(f"{name} is no longer gated")
+    for name in _approved_metrics(before):
+        if name not in after.metrics:
+            yield Problem(f"the values of {name} are gone")
         elif _is_loosened(before.kept[name].gate, after.kept[name].gate):
             yield Problem(
                 f"the gate of {name} was {before.kept[name].gate}, and is {after.kept[name].gate}"
             )
-    for name in _approved_metrics(before):
-        if name not in after.metrics:
-            yield Problem(f"the values of {name} are gone")
     for attribute in before.slices:
         if attribute not in after.slices:
             yield Problem(f"the slices of {attribute} are no longer gated")

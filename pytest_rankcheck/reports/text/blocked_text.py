@@ -177,6 +177,7 @@ def _unapproved(check: Check, evaluation: Evaluation, test_id: str, path: str) -
     where = golden_name(evaluation)
     yield f"{check.metric} on {where}: this branch changes the baseline without a reason"
     yield from (f"  {problem}" for problem in check.problems)
+    yield from _staleness(check)
     file, _, reference = path.partition(" at ")
     yield f"  baseline: {path}"
     yield f"  to restore it: git checkout {reference} -- {file}, then update again"
