@@ -172,7 +172,7 @@ def _enter_check(
             detail = verdict_detail(
                 check.verdict,
                 check.comparison,
-                approvals=check.record.approvals if check.record else (),
+                approvals=(*(check.record.approvals if check.record else ()), *check.approvals),
                 suspicions=check.suspicions,
             )
         detail = replace(
@@ -191,6 +191,7 @@ def _enter_check(
             verdict=_check_word(check) if block is None else str(block),
             failed=block is not None,
             test=baseline.test_id,
+            approved=check.approvals,
             detail=detail,
         )
     )
@@ -233,6 +234,8 @@ def _enter_queries(evaluation: Evaluation, other: Measured | None, metric: Metri
 
 def _check_word(check: Check) -> str:
     """Return what a check that passed decided, in a word or two."""
+    if check.approvals:
+        return "; ".join(approval.text for approval in check.approvals)
     if check.is_granted:
         return "passed, as recorded on this branch"
     if check.state in (State.COMPARABLE, State.STALE):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pytest_rankcheck.baselines.git_commands import git_line
+from pytest_rankcheck.errors import quoted
 
 __all__ = ["Approval"]
 
@@ -61,6 +62,17 @@ class Approval:
         if self.raised:
             entry["raised"] = {name: dict(means) for name, means in self.raised.items()}
         return entry
+
+    @property
+    def text(self) -> str:
+        """Who approved it and why, in one line: ``approved by Ada: "half the latency"``."""
+        name = (self.author or "").partition(" <")[0]
+        by = f" by {quoted(name, 60)}" if name else ""
+        return f'approved{by}: "{quoted(self.reason, 200)}"'
+
+    def explains(self, text: str) -> bool:
+        """Return whether the reason is about another change than a fall, with these words."""
+        return text in (self.change or "")
 
     def covers(self, metric: str) -> bool:
         """Return whether the reason is about a fall of this metric, overall or in a slice."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.query_losses import (
     Replaced,
     Uncounted,
@@ -56,7 +57,9 @@ class Check:
     attributes: tuple[str, ...] = ()
     """The attributes whose slices the test gates."""
     is_granted: bool = False
-    """Whether it fails at the reference commit, but a reason on this branch lets it pass."""
+    """Whether it fails at the reference commit, but what this branch recorded lets it pass."""
+    approvals: tuple[Approval, ...] = ()
+    """The reasons on this branch that let it pass, if it needs one."""
     problems: tuple[str, ...] = ()
     """The promises of the approved record that the record of this branch breaks."""
     suspicions: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ breaks no promise of that record, or brings a new reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.baselines.approval import Approval
@@ -43,7 +43,7 @@ class BranchRecord:
 
     def explains(self, text: str) -> bool:
         """Return whether a new reason is about a change with these words."""
-        return any(text in (approval.change or "") for approval in self.approvals)
+        return any(approval.explains(text) for approval in self.approvals)
 
 
 def block_at_reference(
@@ -69,22 +69,27 @@ def block_at_reference(
         return replace(there, problems=branch.problems), problem
     if block is None:
         return there, None
-    if block_of(here, mode) is None and _is_granted(there, block, branch):
-        return replace(here, is_granted=True), None
-    return there, block
-
-
-def _is_granted(there: Check, block: Block, branch: BranchRecord) -> bool:
-    """Return whether the branch's record may let pass what fails at the reference."""
+    if block_of(here, mode) is not None:
+        return there, block
     if block in (Block.STALE, Block.METRIC_ADDED):
-        return True  # recorded on this branch, and no promise is broken
+        return replace(here, is_granted=True), None  # recorded here, and no promise is broken
+    reasons = tuple(_reasons_for(there, block, branch))
+    if not reasons:
+        return there, block
+    # Reports show what was approved: the fall from the value at the reference.
+    counts = here if there.verdict is None else there
+    return replace(counts, is_granted=True, approvals=reasons), None
+
+
+def _reasons_for(there: Check, block: Block, branch: BranchRecord) -> Iterator[Approval]:
+    """Yield the branch's reasons that let pass what fails at the reference."""
     name = str(there.metric)
-    if block in _ABOUT_THE_METRIC:
-        return _covered(branch.approvals, name)
-    if block is Block.LOOSENED:
-        return branch.explains(f"gate of {name} ") or _covered(branch.approvals, name)
-    return any(approval.change is not None for approval in branch.approvals)
-
-
-def _covered(approvals: Sequence[Approval], metric: str) -> bool:
-    return any(approval.covers(metric) for approval in approvals)
+    for approval in branch.approvals:
+        if block in _ABOUT_THE_METRIC:
+            is_about_it = approval.covers(name)
+        elif block is Block.LOOSENED:
+            is_about_it = approval.explains(f"gate of {name} ") or approval.covers(name)
+        else:
+            is_about_it = approval.change is not None
+        if is_about_it:
+            yield approval

@@ -250,6 +250,8 @@ class GateFinding(MetricFinding):
     failed: bool = False
     test: str = ""
     """The id of the test, or the two files that were compared."""
+    approved: tuple[Approval, ...] = ()
+    """The reasons on this branch that let it pass, though it fails at the reference commit."""
     detail: GateDetail | None = None
     """Only if a report is written."""
 

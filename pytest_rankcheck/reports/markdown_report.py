@@ -79,6 +79,8 @@ def _head(report: Report) -> str:
         return f"## ❌ Ranking quality: {parts} failed\n"
     if report.failed_gates:
         return f"## ❌ Ranking quality: {report.failed_gates:,} of {gates} failed\n"
+    if report.warnings:
+        return f"## ⚠️ Ranking quality: {gates} passed with warnings: {', '.join(report.warnings)}\n"
     return f"## ✅ Ranking quality: {gates} passed\n"
 
 
@@ -267,6 +269,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 def _sign(gate: ReportedGate) -> str:
     if gate.finding.failed:
         return "❌"
+    if gate.finding.approved:
+        return "⚠️"
     return "❔" if gate.detail.outcome == Outcome.INCONCLUSIVE else "✅"
 
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from pytest_rankcheck.reports.findings import GateDetail, GateFinding, Note, ReportedFinding
+from pytest_rankcheck.gates.verdict import Outcome
+from pytest_rankcheck.reports.findings import (
+    GateDetail,
+    GateFinding,
+    Note,
+    ReportedFinding,
+    Topic,
+)
 from pytest_rankcheck.reports.measurement_detail import rounded
 from pytest_rankcheck.reports.measurement_findings import (
     DocumentToJudge,
@@ -20,6 +27,15 @@ from pytest_rankcheck.reports.text.baseline_text import notes_of
 
 __all__ = ["Report", "ReportedGate", "merged_resolutions", "report_of"]
 
+_WARNINGS = {
+    Topic.UNGATED_FALL: "with a fall in a slice that is not gated",
+    Topic.NO_SLICE_GATED: "without a gated slice",
+    Topic.DECIDES_NOTHING: "that could not have failed",
+    Topic.SUSPICIOUS: "suspiciously good",
+    Topic.NO_LONGER_GATED: "no longer gated",
+    Topic.LOOSER_GATE: "with a looser gate",
+}
+"""The notes because of which gates have not simply passed, in words that follow a number."""
 _PACKAGES = ("pytest-rankcheck", "pytest", "syrupy", "numpy", "pandas", "scipy", "polars")
 
 
@@ -53,6 +69,18 @@ class Report:
     def failed_gates(self) -> int:
         """How many gates failed."""
         return sum(gate.finding.failed for gate in self.gates)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to look at though it passed, such as ``2 inconclusive``."""
+        passed = [gate for gate in self.gates if not gate.finding.failed]
+        counts = {
+            "inconclusive": sum(gate.detail.outcome == Outcome.INCONCLUSIVE for gate in passed),
+            "approved": sum(bool(gate.finding.approved) for gate in passed),
+        }
+        for topic, words in _WARNINGS.items():
+            counts[words] = sum(note.topic is topic for note in self.notes)
+        return tuple(f"{count:,} {words}" for words, count in counts.items() if count)
 
     @property
     def failed_checks(self) -> tuple[Note, ...]:

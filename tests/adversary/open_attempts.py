@@ -48,7 +48,6 @@ OPEN: dict[str, str] = {
     "test_golden_set_edits::test_a_split_golden_set": "the register",
     "test_loosened_gates::test_a_larger_budget": "approved gates",
     "test_loosened_gates::test_inconclusive_results_pass": "approved gates",
-    "test_record_edits::test_an_approved_fall": "succession",
     "test_record_edits::test_retired_by_hand": "succession",
     "test_record_edits::test_retired_in_use": "succession",
     "test_record_edits::test_retired_with_a_reason": "succession",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -82,8 +83,12 @@ def test_a_fall_that_the_branch_approves_with_a_reason_passes_and_is_listed(
         assert 'test_mrr--web.json: RR 1.0000 -> 0.9750; approved "half the latency"' in text_of(
             result
         )
-        assert "passed, as" in text_of(result)
         markdown = (branched.path / "r.md").read_text("utf-8")
+        assert markdown.startswith(
+            "## ⚠️ Ranking quality: 1 gate passed with warnings: 1 approved\n"
+        )
+        assert "| ⚠️ | web | RR | 1.0000 | 0.9750 | -0.0250 |" in markdown
+        assert re.search(r"\| approved.*: \\\"half the latency\\\" \|\n", markdown)
         assert r"### baselines changed by this branch, compared with main" in markdown
         assert r"approved \"half the latency\"" in markdown
     branched.rank({**WORSE, 5: 2, 6: 2})  # more than was approved

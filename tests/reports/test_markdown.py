@@ -33,6 +33,24 @@ def test_a_report_without_failures_is_short(report: Report) -> None:
     assert "###" not in text
 
 
+def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
+    passed = [gate for gate in report.gates if not gate.finding.failed]
+    [unsure] = [gate for gate in report.gates if gate.finding.metric == "RR"]
+    inconclusive = replace(
+        unsure,
+        finding=replace(unsure.finding, failed=False),
+        detail=replace(unsure.detail, outcome="inconclusive"),
+    )
+    notes = (*report.notes, Note(Topic.NO_SLICE_GATED, "none of 3"))
+    text = markdown_of(replace(report, gates=(inconclusive, passed[-1]), notes=notes))
+    assert text.startswith(
+        "## ⚠️ Ranking quality: 2 gates passed with warnings: 1 inconclusive, "
+        "1 without a gated slice\n"
+    )
+    assert "| ❔ |" in text
+    assert "| ✅ |" in text
+
+
 def test_the_report_is_never_longer_than_a_comment(report: Report) -> None:
     text = markdown_of(replace(report, gates=report.gates[:1] * 300))
     assert len(text) < LONGEST_COMMENT

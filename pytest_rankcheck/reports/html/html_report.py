@@ -63,6 +63,7 @@ def html_of(report: Report) -> str:
         approvals=_approvals(data["gates"]),
         failed=report.failed_gates,
         checks=len(report.failed_checks),
+        warnings=report.warnings,
         style=Markup((folder / "report.css").read_text("utf-8")),
         script=Markup((folder / "report.js").read_text("utf-8")),
         library=Markup(_library()),
