@@ -182,8 +182,11 @@ class _Successor:
             return True  # a log is replaced as a whole: see `record`
         if self.measured.kept[name].gated:
             return self.revision.is_approved or Metric.parse(name) in self.revision.rewritten
-        # What is no longer gated stays as it was approved; what never was follows the others.
-        return self.before.kept[name].gate is None and self._rewrites_any()
+        if self.before.kept[name].gate is not None:
+            return False  # no longer gated: it stays as it was approved
+        # What was never gated follows the others, but no recorded mean is lowered in passing.
+        gain = self.comparison.values(name).gain
+        return self.revision.is_approved or (bool(self.revision.rewritten) and gain >= 0)
 
     def _line(self, query_id: str, line: RecordedQuery) -> RecordedQuery:
         """Return the line of a query: what is approved stays, unless it is rewritten."""
