@@ -190,9 +190,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Collect what the test's assertions find; refuse an update once they have all passed."""
     __tracebackhide__ = True
     chosen = item.config.stash[CONFIG]
+    stopped = True
     with collecting(detail=chosen.reports.wanted) as ledger:
         try:
             result = yield
+            stopped = False
             if not item.stash[NOT_PASSED]:  # a failed subtest raises nothing here
                 if BASELINE in item.stash:
                     refuse_update(item.stash[BASELINE])
@@ -200,7 +202,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
                 ledger[:] = [finding for finding in ledger if not finding.failed]
             return result
         finally:
-            ledger.extend(findings_beside(item, ledger))
+            ledger.extend(findings_beside(item, ledger, stopped=stopped))
             item.stash[LEDGER] = ledger
             if ledger:
                 from pytest_rankcheck.reports.junit_properties import properties_of

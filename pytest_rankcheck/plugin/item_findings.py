@@ -61,14 +61,17 @@ def settled(baseline: Baseline) -> Ledger:
 
 
 def findings_beside(
-    item: pytest.Item, ledger: Sequence[ReportedFinding]
+    item: pytest.Item, ledger: Sequence[ReportedFinding], *, stopped: bool
 ) -> Iterator[ReportedFinding]:
     """Yield what the summary and the reports show besides the findings of assertions.
 
     Args:
         item: the test, which has ended.
         ledger: what its assertions found.
+        stopped: whether it raised before its last line, so that assertions may not be reached.
     """
+    if stopped and BASELINE in item.stash:
+        yield from _unreached(item)
     yield from _of_baseline(item)
     for name in ("evaluation", "session_evaluation"):
         evaluation: Any = getattr(item, "funcargs", {}).get(name)
@@ -80,6 +83,17 @@ def findings_beside(
             yield from _resolution(item, evaluation)
         if item.config.stash[CONFIG].reports.wanted:
             yield from _for_reports(item, evaluation, ledger)
+
+
+def _unreached(item: pytest.Item) -> Iterator[ReportedFinding]:
+    """Yield the gated metrics whose assertions the test has not reached."""
+    from pytest_rankcheck.evaluation.evaluation import Evaluation
+    from pytest_rankcheck.reports.unreached_gates import unreached_findings
+
+    arguments = getattr(item, "funcargs", {})
+    measured = (arguments.get(name) for name in ("evaluation", "session_evaluation"))
+    evaluation = next((each for each in measured if isinstance(each, Evaluation)), None)
+    yield from unreached_findings(item.stash[BASELINE], evaluation)
 
 
 def _of_baseline(item: pytest.Item) -> Iterator[ReportedFinding]:
@@ -159,7 +173,9 @@ def _for_reports(
         yield measurement_finding(evaluation, other, metrics)
     if "unjudged" in chosen.reports.by_format and evaluation.unit == "query":
         gated = [
-            Metric.parse(finding.metric) for finding in ledger if isinstance(finding, GateFinding)
+            Metric.parse(finding.metric)
+            for finding in ledger
+            if isinstance(finding, GateFinding) and finding.reached
         ]
         ranked = [metric for metric in (*gated, *metrics) if metric.unit == "query"]
         of_queries = list(dict.fromkeys(ranked)) or [Metric.parse("nDCG@10")]

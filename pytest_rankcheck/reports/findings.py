@@ -248,6 +248,8 @@ class GateFinding(MetricFinding):
     verdict: str
     """What the assertion decided, in a word or two."""
     failed: bool = False
+    reached: bool = True
+    """Whether the test reached the assertion before it stopped."""
     test: str = ""
     """The id of the test, or the two files that were compared."""
     approved: tuple[Approval, ...] = ()

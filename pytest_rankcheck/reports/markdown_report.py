@@ -72,16 +72,19 @@ def markdown_of(report: Report, limit: int = LONGEST_COMMENT) -> str:
 
 
 def _head(report: Report) -> str:
-    gates = plural(len(report.gates), "gate")
+    gates = plural(report.reached_gates, "gate")
+    unreached = len(report.gates) - report.reached_gates
+    rest = f", {unreached:,} not reached" if unreached else ""
     checks = len(report.failed_checks)
     if checks:
         parts = f"{report.failed_gates:,} of {gates} and {plural(checks, 'behaviour check')}"
-        return f"## ❌ Ranking quality: {parts} failed\n"
+        return f"## ❌ Ranking quality: {parts} failed{rest}\n"
     if report.failed_gates:
-        return f"## ❌ Ranking quality: {report.failed_gates:,} of {gates} failed\n"
+        return f"## ❌ Ranking quality: {report.failed_gates:,} of {gates} failed{rest}\n"
     if report.warnings:
-        return f"## ⚠️ Ranking quality: {gates} passed with warnings: {', '.join(report.warnings)}\n"
-    return f"## ✅ Ranking quality: {gates} passed\n"
+        warnings = ", ".join(report.warnings)
+        return f"## ⚠️ Ranking quality: {gates} passed with warnings: {warnings}{rest}\n"
+    return f"## {'❔' if unreached else '✅'} Ranking quality: {gates} passed{rest}\n"
 
 
 def _verdicts(gates: Sequence[ReportedGate]) -> str:
@@ -271,6 +274,8 @@ def _sign(gate: ReportedGate) -> str:
         return "❌"
     if gate.finding.approved:
         return "⚠️"
+    if not gate.finding.reached:
+        return "–"
     return "❔" if gate.detail.outcome == Outcome.INCONCLUSIVE else "✅"
 
 

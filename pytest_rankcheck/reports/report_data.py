@@ -66,6 +66,11 @@ class Report:
     """What to judge next, most influential first."""
 
     @property
+    def reached_gates(self) -> int:
+        """How many gates decided: their tests did not stop before."""
+        return sum(gate.finding.reached for gate in self.gates)
+
+    @property
     def failed_gates(self) -> int:
         """How many gates failed."""
         return sum(gate.finding.failed for gate in self.gates)

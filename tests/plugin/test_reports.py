@@ -62,14 +62,16 @@ def test_all_reports_are_written(regressed: Project, workers: tuple[str, ...]) -
         assert f"{line} written to out/r." in text_of(result)
     report = json.loads((regressed.path / "out/r.json").read_text("utf-8"))
     jsonschema.validate(report, SCHEMA)
-    assert [gate["metric"] for gate in report["gates"]] == ["RR", "P@1"], "the test ended at RR"
+    # The test ended at RR.
+    reached = [(gate["metric"], gate["reached"]) for gate in report["gates"]]
+    assert reached == [("RR", True), ("nDCG@10", False), ("P@1", True)]
     gate = report["gates"][0]
     assert gate["test"] == "tests/test_ranking.py::test_mrr"
     assert gate["baseline_file"] == "tests/baselines/test_ranking/test_mrr--web.json"
     assert gate["overall"]["losses"] == 8
     assert [one["label"] for one in gate["slices"]] == ["locale=de", "locale=en"]
     [measurement] = report["measurements"]
-    assert set(measurement["metrics"]) == {"RR", "P@1", "Success@5"}
+    assert set(measurement["metrics"]) == {"RR", "nDCG@10", "P@1", "Success@5"}
     assert measurement["queries"][0]["values"]["Success@5"] == [1.0, 1.0]
     assert "<h1>Ranking quality</h1>" in (regressed.path / "out/r.html").read_text("utf-8")
     assert (regressed.path / "out/r.md").read_text("utf-8").startswith("## ❌")

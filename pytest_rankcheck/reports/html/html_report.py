@@ -40,6 +40,7 @@ def html_of(report: Report) -> str:
     )
     template = environment.from_string((folder / "report.html.j2").read_text("utf-8"))
     data = _harmless(report_json(report))
+    unreached = len(report.gates) - report.reached_gates
     return template.render(
         report=data,
         resolutions=_harmless(
@@ -62,6 +63,8 @@ def html_of(report: Report) -> str:
         changes=any(note.topic is Topic.BRANCH for note in report.notes),
         approvals=_approvals(data["gates"]),
         failed=report.failed_gates,
+        reached=report.reached_gates,
+        unreached=f", {unreached:,} not reached" if unreached else "",
         checks=len(report.failed_checks),
         warnings=report.warnings,
         style=Markup((folder / "report.css").read_text("utf-8")),

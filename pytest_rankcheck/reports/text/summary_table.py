@@ -52,6 +52,8 @@ class _Row:
     best: float | None = None
     verdicts: dict[str, bool] = field(default_factory=dict)
     """Each verdict, and whether it failed its test."""
+    is_decided: bool = False
+    """Whether a test reached an assertion about it."""
 
     @property
     def failed(self) -> bool:
@@ -114,6 +116,7 @@ def _rows(findings: Iterable[MetricFinding]) -> list[_Row]:
         if isinstance(finding, GateFinding):
             failed_before = row.verdicts.get(finding.verdict, False)
             row.verdicts[finding.verdict] = failed_before or finding.failed
+            row.is_decided = row.is_decided or finding.reached
     return sorted(rows, key=lambda row: row.golden)
 
 
@@ -130,7 +133,7 @@ def _table(rows: Sequence[_Row], width: int | None) -> Iterator[Line]:
     if width is not None:
         widths = _fitting(widths, width)
     for cells, row in zip(table, (None, *rows), strict=True):
-        colour = "" if row is None else "red" if row.failed else "green" if row.verdicts else ""
+        colour = "" if row is None else "red" if row.failed else "green" if row.is_decided else ""
         wrapped = [
             _pieces(cell, size)
             if column == _METRIC
