@@ -102,6 +102,8 @@ class Baseline:
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
         self.next_record: Record | None = None
         """What this test has recorded; None if it has written nothing."""
+        self.was_blocked = False
+        """Whether a check failed, even if the test caught that."""
         self._checks: list[Check] = []
         self._calls: list[tuple[Mapping[Metric, Gate], tuple[str, ...]]] = []
         self._ranking_checks: list[RankingCheck] = []
@@ -196,6 +198,7 @@ class Baseline:
         self._checks += [check for check, _ in results]
         for _, block in results:
             if block is not None:
+                self.was_blocked = True
                 self._file.refuse(str(block))
         return results
 
@@ -259,6 +262,7 @@ class Baseline:
                 check, block = own, None
         self._ranking_checks.append(check)
         if block is not None:
+            self.was_blocked = True
             self._file.refuse(str(block))
         return check, block
 

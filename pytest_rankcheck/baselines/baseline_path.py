@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["FOLDER", "baseline_folder", "baseline_path", "safe_name"]
+__all__ = [
+    "FOLDER",
+    "baseline_folder",
+    "baseline_path",
+    "baselines_under",
+    "is_baseline_path",
+    "safe_name",
+]
 
 FOLDER = "baselines"
 
@@ -45,6 +54,24 @@ def baseline_folder(test_file: Path) -> Path:
     return (
         test_file.parent / FOLDER / safe_name(module.removesuffix(".py"), module, is_plain=is_plain)
     )
+
+
+def is_baseline_path(path: Path) -> bool:
+    """Return whether a file is where baselines are."""
+    return path.suffix == ".json" and path.parent.parent.name == FOLDER
+
+
+def baselines_under(folder: Path, is_left_out: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield the baseline files under a folder.
+
+    Args:
+        folder: where to look.
+        is_left_out: whether a folder is not looked into.
+    """
+    for name, folders, files in os.walk(folder):
+        here = Path(name)
+        folders[:] = sorted(child for child in folders if not is_left_out(here / child))
+        yield from filter(is_baseline_path, (here / file for file in sorted(files)))
 
 
 def _file_name(key: str, golden_name: str) -> str:

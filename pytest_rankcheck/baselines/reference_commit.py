@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_rankcheck.baselines.baseline_path import FOLDER
+from pytest_rankcheck.baselines.baseline_path import is_baseline_path
 from pytest_rankcheck.baselines.git_commands import GitError, git, git_line
 from pytest_rankcheck.errors import ConfigurationError, quoted
 
@@ -83,6 +83,16 @@ class Reference:
                 f"{_OPTION} {quoted(self.name)}: git cannot show {inside}: {quoted(error, 200)}"
             ) from None
 
+    def baselines(self, folder: Path) -> Sequence[Path]:
+        """Return the baseline files that the commit has under a folder."""
+        inside = self._inside(folder)
+        if inside is None:
+            return []
+        within = [] if inside == "." else ["--", f"{inside}/"]
+        names = git(self.root, "ls-tree", "-r", "--name-only", "-z", self.commit, *within)
+        paths = (folder / os.path.relpath(name, inside) for name in names.split("\0") if name)
+        return [path for path in paths if is_baseline_path(path)]
+
     def changes(self, folder: Path) -> Iterator[Change]:
         """Yield the baseline files under a folder that differ from the commit."""
         inside = self._inside(folder) or "."
@@ -90,9 +100,9 @@ class Reference:
             self.root, "diff", "--name-only", "--no-renames", "-z", self.commit, "--", inside
         )
         new = git(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", inside)
-        for name in sorted({*changed.split("\0"), *new.split("\0")}):
-            path = self.root / name
-            if path.suffix != ".json" or path.parent.parent.name != FOLDER:
+        for name in sorted({*changed.split("\0"), *new.split("\0")} - {""}):
+            path = folder / os.path.relpath(name, inside)
+            if not is_baseline_path(path):
                 continue
             after = path.read_text("utf-8", "replace") if path.is_file() else None
             before = self.text(path)

@@ -24,6 +24,7 @@ from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, refuse_update, settled
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
+from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.reports.ledger import collecting
 
 NOT_PASSED = pytest.StashKey[bool]()
@@ -61,8 +62,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[RANKER_ORIGINS] = {}
     config.stash[SHOWN] = {}
     config.pluginmanager.register(fixtures.configured_fixtures(chosen), "rankcheck-fixtures")
+    watched = WatchedTests(config)
+    config.pluginmanager.register(watched, "rankcheck-watched-tests")
     if not _is_worker(config):
-        config.pluginmanager.register(SessionFindings(), "rankcheck-summary")
+        config.pluginmanager.register(SessionFindings(watched), "rankcheck-summary")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -219,7 +222,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     __tracebackhide__ = True
     result = yield
     if BASELINE in item.stash and not item.stash[NOT_PASSED]:
-        item.stash[LEDGER] = settled(item.stash[BASELINE])
+        item.stash[LEDGER] = settled(item)
     return result
 
 

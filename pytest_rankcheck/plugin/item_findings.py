@@ -5,7 +5,9 @@ pytest imports this at every start: what is heavy is imported where it is used.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,7 +48,7 @@ def refuse_update(baseline: Baseline) -> None:
         )
 
 
-def settled(baseline: Baseline) -> Ledger:
+def settled(item: pytest.Item) -> Ledger:
     """Write or keep the baseline of a test that has passed; return what became of it.
 
     Raises:
@@ -54,10 +56,19 @@ def settled(baseline: Baseline) -> Ledger:
             test falls below.
     """
     __tracebackhide__ = True
+    from pytest_rankcheck.reports.findings import RecordFinding
     from pytest_rankcheck.reports.text.baseline_notes import baseline_findings
 
+    baseline = item.stash[BASELINE]
     settlement = baseline.write_or_keep()
-    return list(baseline_findings(baseline, settlement)) if settlement else []
+    if settlement is None:
+        return []
+    ledger: Ledger = list(baseline_findings(baseline, settlement))
+    if not baseline.was_blocked:
+        file = Path(os.path.relpath(baseline.path, item.config.rootpath)).as_posix()
+        gated = dict.fromkeys(str(check.metric) for check in baseline.checks)
+        ledger.append(RecordFinding(file, baseline.golden_name, tuple(gated)))
+    return ledger
 
 
 def findings_beside(

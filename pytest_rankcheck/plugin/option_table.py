@@ -333,6 +333,15 @@ class Config:
         guide="baselines.md#in-ci-what-the-target-branch-has-approved",
     )
 
+    unrun: str = option(
+        "warn",
+        "what to do about baselines whose gates did not run: ignore, warn (default) or fail; with "
+        "--rankcheck-baseline-ref the configuration of that commit counts, and fail is the default",
+        ini="rankcheck_unrun",
+        parse=word_from(("ignore", "warn", "fail"), "warn"),
+        guide="baselines.md#gates-that-did-not-run",
+    )
+
     # --- reports; each format has an option of its own too
 
     added_reports: Mapping[str, str] = option(

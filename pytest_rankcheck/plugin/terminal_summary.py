@@ -15,6 +15,7 @@ from _pytest._code.code import ExceptionRepr
 
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 if TYPE_CHECKING:
     from pytest_rankcheck.reports.findings import ReportedFinding
@@ -34,13 +35,24 @@ _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 class SessionFindings:
     """Collects the findings of all tests, also from workers, and prints them at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, watched: WatchedTests) -> None:
+        self._watched = watched
         self.findings: list[ReportedFinding] = []
         self.failures: list[pytest.TestReport] = []
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Add the means to the suite of a JUnit XML file, before that is written."""
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Find the gates that did not run, which may fail the test session.
+
+        Also add the means to the suite of a JUnit XML file, before that is written.
+        """
+        if self._watched.uses_baselines:
+            from pytest_rankcheck.plugin.gate_coverage import coverage_findings
+
+            unrun = coverage_findings(session.config, self._watched, self.findings, exitstatus)
+            self.findings += unrun
+            if session.exitstatus == pytest.ExitCode.OK and any(each.failed for each in unrun):
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if not self.findings:
             return
         from pytest_rankcheck.reports.junit_properties import properties_of

@@ -14,6 +14,7 @@ from pytest_rankcheck.reports.findings import (
     GateFinding,
     MetricFinding,
     Note,
+    RecordFinding,
     ReportedFinding,
     SlicesFinding,
 )
@@ -40,6 +41,7 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
         MeasurementFinding,
         MetricFinding,
         Note,
+        RecordFinding,
         ResolutionFinding,
         SlicesFinding,
         UngatedFallFinding,

@@ -24,6 +24,7 @@ __all__ = [
     "MeanChange",
     "MetricFinding",
     "Note",
+    "RecordFinding",
     "ReportedFinding",
     "SlicesFinding",
     "TieDetail",
@@ -87,6 +88,9 @@ class Topic(StrEnum):
     GOLDEN_CHANGE = "golden-change"
     NO_LONGER_GATED = "no-longer-gated"
     LOOSER_GATE = "looser-gate"
+    NOT_RUN = "not-run"
+    RETIRED = "retired"
+    RENAMED = "renamed"
     KEPT = "kept"
     KEPT_WITHIN_NOISE = "kept-within-noise"
     CAN_BE_RAISED = "can-be-raised"
@@ -126,6 +130,10 @@ _HEADINGS = {
     Topic.GOLDEN_CHANGE: "golden sets that changed since the baselines were recorded",
     Topic.NO_LONGER_GATED: "no longer gated; the approved values stay in the baselines",
     Topic.LOOSER_GATE: "gates that may pass what the gate of the baseline blocks",
+    Topic.NOT_RUN: "baselines whose gates did not run (to give one up: python -m pytest_rankcheck "
+    'retire FILE --reason "...")',
+    Topic.RETIRED: "baselines retired by this branch",
+    Topic.RENAMED: "baselines that take the place of those of tests that are gone",
     Topic.KEPT: "baselines kept, because something is lower but within the tolerance",
     Topic.KEPT_WITHIN_NOISE: "baselines kept, because the gain is within noise (to raise them: "
     '--rankcheck-raise "reason")',
@@ -200,6 +208,21 @@ class BaselineFinding(ReportedFinding):
     """How many queries the golden set has gained since the baseline was recorded."""
     removed: int = 0
     edited: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFinding(ReportedFinding):
+    """Whether the gate of a baseline ran in a test session."""
+
+    file: str
+    """The baseline file, relative to the root of the project."""
+    golden_set: str
+    gated: tuple[str, ...]
+    """The metrics that it gates."""
+    why_not: str | None = None
+    """Why the gate did not run; None if it ran."""
+    is_expected: bool = True
+    """False if the project has chosen that the gate does not run."""
 
 
 @dataclass(frozen=True, slots=True)

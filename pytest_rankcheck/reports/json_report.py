@@ -27,6 +27,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "outcome": "failed" if report.failed else "passed",
         "gates": [_gate(gate) for gate in report.gates],
         "notes": [_note(note) for note in report.notes],
+        "baselines": to_builtin(report.baselines),
         "resolutions": to_builtin(report.resolutions),
         "measurements": to_builtin(report.measurements),
     }
@@ -53,9 +54,12 @@ def json_of(report: Report) -> str:
     parts = [
         f"{readable_json(key)}: {readable_json(value)}"
         for key, value in data.items()
-        if key not in ("gates", "measurements")
+        if key not in ("gates", "baselines", "measurements")
     ]
-    parts.append(f'"gates": {_lines([readable_json(gate) for gate in data["gates"]], 4)}')
+    parts += [
+        f'"{key}": {_lines([readable_json(line) for line in data[key]], 4)}'
+        for key in ("gates", "baselines")
+    ]
     measurements = []
     for measurement in data["measurements"]:
         inner = [

@@ -77,7 +77,7 @@ def _head(report: Report) -> str:
     rest = f", {unreached:,} not reached" if unreached else ""
     checks = len(report.failed_checks)
     if checks:
-        parts = f"{report.failed_gates:,} of {gates} and {plural(checks, 'behaviour check')}"
+        parts = f"{report.failed_gates:,} of {gates} and {plural(checks, 'other check')}"
         return f"## ❌ Ranking quality: {parts} failed{rest}\n"
     if report.failed_gates:
         return f"## ❌ Ranking quality: {report.failed_gates:,} of {gates} failed{rest}\n"

@@ -13,6 +13,7 @@ from pytest_rankcheck.reports.findings import (
     GateDetail,
     GateFinding,
     Note,
+    RecordFinding,
     ReportedFinding,
     Topic,
 )
@@ -60,6 +61,8 @@ class Report:
     gates: tuple[ReportedGate, ...]
     """Those that failed first, then those with a baseline."""
     notes: tuple[Note, ...]
+    baselines: tuple[RecordFinding, ...]
+    """The baselines that the test session saw, and whether their gates ran."""
     resolutions: tuple[ResolutionFinding, ...]
     measurements: tuple[MeasurementFinding, ...]
     documents: tuple[DocumentToJudge, ...]
@@ -117,6 +120,12 @@ def report_of(findings: Sequence[ReportedFinding], command: str) -> Report:
             sorted(gates, key=lambda gate: (not gate.finding.failed, gate.finding.baseline is None))
         ),
         notes=tuple(dict.fromkeys(notes_of(findings))),
+        baselines=tuple(
+            sorted(
+                {finding for finding in findings if isinstance(finding, RecordFinding)},
+                key=lambda record: record.file,
+            )
+        ),
         resolutions=tuple(merged_resolutions(findings)),
         measurements=tuple(measurements),
         documents=tuple(_documents(findings)),

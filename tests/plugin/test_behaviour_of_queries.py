@@ -119,7 +119,7 @@ def test_reports_show_failed_expectations(shop: Project, monkeypatch: pytest.Mon
     (failing,) = (note for note in report["notes"] if note["failure"] is not None)
     assert failing["failure"].startswith("golden set 'web' (80 queries): 1 of 5 expectations")
     markdown = (shop.path / "report.markdown").read_text("utf-8")
-    assert "## ❌ Ranking quality: 0 of 0 gates and 1 behaviour check failed" in markdown
+    assert "## ❌ Ranking quality: 0 of 0 gates and 1 other check failed" in markdown
     assert "expected  doc of query 0 in the top 1" in markdown
     html = (shop.path / "report.html").read_text("utf-8")
     assert "<title>Failed: ranking quality</title>" in html

@@ -20,6 +20,7 @@ from pytest_rankcheck.reports.findings import (
     MeanChange,
     MetricFinding,
     Note,
+    RecordFinding,
     ReportedFinding,
     SlicesFinding,
     TieDetail,
@@ -76,6 +77,7 @@ FINDINGS_MADE: list[ReportedFinding] = [
         reason="why",
         no_longer_gated=("AP",),
     ),
+    RecordFinding("baselines/test_it/test_it--web.json", "web", ("RR",), "it was skipped", False),
     SlicesFinding(
         "test_it.py::test_it", "web", (SliceChange("locale", SliceState.NEW, "de", 3),), ("tag",)
     ),

@@ -62,7 +62,7 @@ def test_failed_behaviour_checks_are_shown_in_full(report: Report) -> None:
     passed = tuple(gate for gate in report.gates if not gate.finding.failed)
     note = Note(Topic.EXPECTATIONS, "one", failure="one\n  ```two")
     text = markdown_of(replace(report, gates=passed, notes=(*report.notes, note)))
-    assert text.startswith("## ❌ Ranking quality: 0 of 1 gate and 1 behaviour check failed\n")
+    assert text.startswith("## ❌ Ranking quality: 0 of 1 gate and 1 other check failed\n")
     assert "### expectations\n\none\n" in text
     assert "\n``````text\none\n  ```two\n``````\n" in text
     assert "  - one" not in text

@@ -1,0 +1,313 @@
+"""The baselines whose gates did not run in a test session, and why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fnmatch import fnmatch
+from functools import cached_property, partial
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck.baselines.baseline_path import (
+    baseline_folder,
+    baseline_path,
+    baselines_under,
+)
+from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_contents import FORMAT_NAME
+from pytest_rankcheck.baselines.reference_commit import Reference
+from pytest_rankcheck.errors import BaselineError, quoted
+from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.reference_configuration import configuration_at, words_of
+from pytest_rankcheck.plugin.watched_tests import (
+    Collection,
+    LeftOut,
+    Outcome,
+    WatchedTests,
+    given_arguments,
+)
+
+__all__ = ["ExpectedGates", "ExpectedRecord", "Unrun", "Why", "former_test_file", "test_file_of"]
+
+
+class Why(Enum):
+    """Why the gate of a baseline did not run."""
+
+    FILE_GONE = "its test file is gone"
+    TEST_GONE = "its test is gone"
+    NOT_COLLECTED = "its test file exists, but was not collected"
+    FILE_SKIPPED = "its test file skips itself"
+    SKIPPED = "its test was skipped"
+    XFAILED = "its test is expected to fail (xfail)"
+    LEFT_OUT = "its test was deselected by the project"
+    EXCLUDED = "its test was excluded by a marker in addopts"
+    NOT_STARTED = "the test session ended before its test"
+    NOT_COMPARED = "its test passed without comparing with it"
+    FAILED = "its test failed"
+    NOT_CHOSEN = "its test was not selected for this test session"
+
+
+_GONE = (Why.FILE_GONE, Why.TEST_GONE)
+_NO_FAULT = (Why.FAILED, Why.NOT_CHOSEN)
+"""The reasons that are not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRecord:
+    """A baseline whose gate should run."""
+
+    path: Path
+    shown_path: str
+    """Relative to the root of the project."""
+    record: Record | None
+    """None if the file cannot be read."""
+
+    @property
+    def golden_name(self) -> str:
+        """The golden set of the record, or what the file's name says of it."""
+        if self.record is not None:
+            return self.record.golden_name
+        return self.path.stem.rpartition("--")[2]
+
+    @property
+    def gated(self) -> tuple[str, ...]:
+        """The metrics that it gates."""
+        return self.record.gated if self.record else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unrun:
+    """A baseline whose gate did not run, and why."""
+
+    expected: ExpectedRecord
+    why: Why
+    detail: str = ""
+    """Why a test was skipped or is expected to fail."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no such test any more."""
+        return self.why in _GONE
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether people should know."""
+        return self.why not in _NO_FAULT
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether its test failed, which fails the test session anyway."""
+        return self.why is Why.FAILED
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether the project has chosen that this test does not run."""
+        return self.why is Why.EXCLUDED
+
+    @property
+    def text(self) -> str:
+        """What is said about it."""
+        metrics = f" ({', '.join(self.expected.gated)})" if self.expected.gated else ""
+        detail = f": {quoted(self.detail, 200)}" if self.detail else ""
+        return f"{quoted(self.expected.shown_path, 200)}{metrics}: {self.why.value}{detail}"
+
+
+class ExpectedGates:
+    """The gates that a test session should have run: one for each baseline.
+
+    Args:
+        config: of the test session.
+        watched: which tests it collected and ran.
+        reference: the commit whose baselines count; None: those of the working tree.
+    """
+
+    def __init__(
+        self, config: pytest.Config, watched: WatchedTests, reference: Reference | None
+    ) -> None:
+        self._config = config
+        self.root = config.rootpath
+        self._collection: Collection = watched.collection
+        self._outcomes: Mapping[str, Outcome] = watched.outcomes
+        self._reference = reference
+
+    # --- what was to run ---------------------------------------------------------------------
+
+    @cached_property
+    def _reference_configuration(self) -> Mapping[str, object]:
+        return configuration_at(self._reference, self._config) if self._reference else {}
+
+    @property
+    def mode(self) -> str:
+        """What is done about gates that did not run: ``"ignore"``, ``"warn"`` or ``"fail"``.
+
+        Against a reference its own configuration counts, so that a branch cannot change it.
+        """
+        if self._reference is None:
+            return self._config.stash[CONFIG].unrun
+        configured = str(self._reference_configuration.get("rankcheck_unrun", "fail"))
+        return configured if configured in ("ignore", "warn") else "fail"
+
+    @cached_property
+    def _chosen_paths(self) -> Sequence[Path]:
+        """What the user chose to run: files and folders; without a choice, what the project has."""
+        given = given_arguments(self._config)
+        start = self._config.invocation_params.dir
+        chosen = [argument for argument in self._config.args if argument in given]
+        if chosen:
+            return [start / argument.partition("::")[0] for argument in chosen]
+        paths = [start / argument.partition("::")[0] for argument in self._config.args]
+        if self._reference is not None and start != self.root:
+            paths.append(start)
+        elif self._reference is not None:
+            testpaths = words_of(self._reference_configuration.get("testpaths", []))
+            paths += [path for word in testpaths for path in start.glob(word)] or [start]
+        return paths
+
+    @cached_property
+    def _chosen_tests(self) -> Sequence[Path]:
+        """The test files of which the user has chosen single tests."""
+        start = self._config.invocation_params.dir
+        args = self._config.args
+        return [start / arg.partition("::")[0] for arg in args if "::" in arg]
+
+    def _is_chosen(self, path: Path) -> bool:
+        """Whether the test file of a baseline is among what was to run."""
+        folder, tests = path.parent, path.parent.parent.parent
+        return any(
+            tests.is_relative_to(chosen) or baseline_folder(chosen) == folder
+            for chosen in self._chosen_paths
+        )
+
+    def record_paths(self) -> Sequence[Path]:
+        """Return the baselines of what was to run, those of the reference if there is one."""
+        if self._reference is not None:
+            paths: Sequence[Path] = self._reference.baselines(self.root)
+        else:
+            patterns = self._config.getini("norecursedirs")
+            is_left_out = partial(_is_left_out, patterns)
+            folders = [path if path.is_dir() else path.parent for path in self._chosen_paths]
+            paths = [
+                path
+                for folder in dict.fromkeys(folders)
+                for path in baselines_under(folder, is_left_out)
+            ]
+        return sorted({path for path in paths if self._is_chosen(path)})
+
+    # --- what did not run --------------------------------------------------------------------
+
+    def unrun(self, ran: set[Path], exit_status: int) -> Iterator[Unrun]:
+        """Yield the baselines whose gates did not run, except those of retired ones.
+
+        Args:
+            ran: the files whose gates ran.
+            exit_status: of the test session; nobody expects all of one that was stopped.
+        """
+        for path in self.record_paths():
+            if path in ran:
+                continue
+            text = self._text(path)
+            if text is None or FORMAT_NAME not in text:
+                continue  # somebody else's file
+            expected = self.record_in(path, text)
+            why, detail = self._why(path, expected.golden_name)
+            if why is Why.NOT_STARTED and exit_status:
+                why = Why.NOT_CHOSEN
+            yield Unrun(expected, why, detail)
+
+    def record_in(self, path: Path, text: str | None) -> ExpectedRecord:
+        """Return the baseline with a text, which need not be readable."""
+        try:
+            record = None if text is None else Record.from_text(text, path.name)
+        except BaselineError:
+            record = None
+        return ExpectedRecord(path, Path(os.path.relpath(path, self.root)).as_posix(), record)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the user has not chosen single tests."""
+        return not self._chosen_tests
+
+    def _text(self, path: Path) -> str | None:
+        if self._reference is not None:
+            return self._reference.text(path)
+        return path.read_text("utf-8", "replace")
+
+    def _why(self, path: Path, golden_name: str) -> tuple[Why, str]:
+        """Return why the gate of a baseline did not run, and the reason that the project gives."""
+        module = self._module(path)
+        if module is None:
+            return self._why_not_collected(path)
+        keys = self._collection.modules[module]
+        file = self.root / module
+        ids = next(
+            (ids for key, ids in keys.items() if baseline_path(file, key, golden_name) == path),
+            None,
+        )
+        if ids is None:
+            return (Why.NOT_CHOSEN if file in self._chosen_tests else Why.TEST_GONE), ""
+        return self._why_of_tests(ids)
+
+    def _module(self, path: Path) -> str | None:
+        """Return the collected test file that a baseline belongs to; None without one."""
+        folders = {baseline_folder(self.root / file): file for file in self._collection.modules}
+        return folders.get(path.parent)
+
+    def _why_not_collected(self, path: Path) -> tuple[Why, str]:
+        for skipped, reason in self._collection.skipped_files.items():
+            if baseline_folder(self.root / skipped) == path.parent:
+                return Why.FILE_SKIPPED, reason
+        file = test_file_of(path)
+        if file is None:
+            return Why.FILE_GONE, ""
+        given = given_arguments(self._config)
+        ignored = [*(self._config.option.ignore or ()), *(self._config.option.ignore_glob or ())]
+        by_user = [text for text in ignored if any(argument.endswith(text) for argument in given)]
+        start = self._config.invocation_params.dir
+        if any(
+            file.is_relative_to(start / text) or fnmatch(str(file), str(start / text))
+            for text in by_user
+        ):
+            return Why.NOT_CHOSEN, ""
+        return Why.NOT_COLLECTED, ""
+
+    def _why_of_tests(self, ids: Sequence[str]) -> tuple[Why, str]:
+        """Return why the gate of tests that exist did not run."""
+        outcomes = [self._outcomes.get(test) for test in ids]
+        for word, why in (("skipped", Why.SKIPPED), ("xfailed", Why.XFAILED)):
+            for outcome in outcomes:
+                if outcome is not None and outcome.word == word:
+                    return why, outcome.reason
+        left_out = {self._collection.left_out.get(test) for test in ids}
+        for who, why in (
+            (LeftOut.PROJECT, Why.LEFT_OUT),
+            (LeftOut.MARKER, Why.EXCLUDED),
+            (LeftOut.USER, Why.NOT_CHOSEN),
+        ):
+            if who in left_out:
+                return why, ""
+        if any(outcome is not None and outcome.word == "failed" for outcome in outcomes):
+            return Why.FAILED, ""
+        return (Why.NOT_STARTED if None in outcomes else Why.NOT_COMPARED), ""
+
+
+def test_file_of(path: Path) -> Path | None:
+    """Return the test file that a baseline belongs to; None if it is gone."""
+    folder = path.parent.parent.parent
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    return next((file for file in files if baseline_folder(file) == path.parent), None)
+
+
+def former_test_file(path: Path) -> Path:
+    """Return the test file that a baseline belongs to, also if it is gone."""
+    name = f"{path.parent.name.partition('~')[0]}.py"
+    return test_file_of(path) or path.parent.parent.parent / name
+
+
+def _is_left_out(patterns: Sequence[str], folder: Path) -> bool:
+    """Whether pytest does not look for tests in a folder."""
+    is_named = any(fnmatch(folder.name, pattern) for pattern in patterns)
+    return is_named or (folder / "pyvenv.cfg").exists()

@@ -1,0 +1,126 @@
+"""Tests that are renamed or moved: their new baselines continue the old ones."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from project import REGRESSION_TEST, Project, text_of
+from test_baseline_ref import MAIN, git
+
+from pytest_rankcheck.plugin.renamed_tests import is_defined
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+HEADING = "baselines that take the place of those of tests that are gone:"
+FOLDER = "tests/baselines/test_ranking"
+WORSE = dict.fromkeys(range(20), 10)
+RENAMED = REGRESSION_TEST.replace("test_mrr", "test_first_hit")
+
+
+@pytest.fixture
+def branched(project: Project) -> Project:
+    """A project on a branch, whose main has a baseline of 0.9375."""
+    project.rank(dict.fromkeys(range(70, 80), 2))
+    project.test()
+    project.update()
+    git(project.path, "init", "-q", "-b", "main")
+    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
+    git(project.path, "commit", "-q", "-m", "main")
+    git(project.path, "checkout", "-q", "-b", "feature")
+    return project
+
+
+@pytest.mark.parametrize("old_file", ["stays", "is deleted"])
+def test_an_equal_baseline_continues_the_old_one(branched: Project, old_file: str) -> None:
+    branched.test(RENAMED)
+    assert branched.run("--snapshot-update").ret == 0
+    if old_file == "is deleted":
+        branched.baseline_file().unlink()
+    result = branched.run(*MAIN)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [
+            HEADING,
+            f"  {FOLDER}/test_first_hit--web.json takes the place of {FOLDER}/test_mrr--web.json, *",
+        ]
+    )
+    assert "did not run" not in text_of(result)
+
+
+def test_a_leftover_baseline_does_not_fail_the_next_branch(branched: Project) -> None:
+    branched.test(RENAMED)
+    assert branched.run("--snapshot-update").ret == 0
+    git(branched.path, "add", "tests")
+    git(branched.path, "commit", "-qm", "rename")
+    git(branched.path, "branch", "-f", "main")
+    result = branched.run(*MAIN)
+    assert result.ret == 0
+    assert f"  {FOLDER}/test_mrr--web.json (RR): its test is gone" in text_of(result).splitlines()
+
+
+def test_a_lower_baseline_is_blocked(branched: Project) -> None:
+    branched.test(RENAMED)
+    branched.rank(WORSE)
+    assert branched.run("--snapshot-update").ret == 0
+    for arguments in ((), ("tests/test_ranking.py",)):
+        result = branched.run(*MAIN, *arguments)
+        assert result.ret == 1
+        result.stdout.fnmatch_lines([HEADING, "  FAILED: *, and is worse: RR 0.9375 -> 0.7750*"])
+
+
+def test_a_moved_module_continues_its_baselines(branched: Project) -> None:
+    (branched.path / "tests").rename(branched.path / "search")
+    assert branched.run(*MAIN).ret == 0
+    (branched.path / "search/test_ranking.py").rename(branched.path / "search/test_first.py")
+    folder = branched.path / "search/baselines"
+    (folder / "test_ranking").rename(folder / "test_first")
+    result = branched.run(*MAIN)
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        [HEADING, f"  search/baselines/test_first/test_mrr--web.json takes the place of {FOLDER}/*"]
+    )
+
+
+def test_an_unrelated_baseline_continues_nothing(branched: Project) -> None:
+    branched.test(RENAMED.replace("mrr", "ndcg").replace("baseline,", "baseline, k=10,"))
+    assert branched.run("--snapshot-update").ret == 0
+    result = branched.run(*MAIN)
+    assert result.ret == 1
+    assert HEADING not in text_of(result)
+    assert f"  FAILED: {FOLDER}/test_mrr--web.json (RR): its test is gone" in text_of(result)
+
+
+def test_a_new_baseline_continues_one_old_one(branched: Project) -> None:
+    branched.test(REGRESSION_TEST.replace("test_mrr", "test_also"), "tests/test_more.py")
+    branched.update()
+    git(branched.path, "add", "tests")
+    git(branched.path, "commit", "-qm", "more")
+    git(branched.path, "branch", "-f", "main")
+    (branched.path / "tests/test_more.py").unlink()
+    branched.test(RENAMED)
+    assert branched.run("--snapshot-update").ret == 0
+    result = branched.run(*MAIN)
+    assert result.ret == 1
+    text = text_of(result)
+    assert "test_first_hit--web.json takes the place of tests/baselines/test_ranking/" in text
+    assert "FAILED: tests/baselines/test_more/test_also--web.json (RR): its test file is g" in text
+
+
+@pytest.mark.parametrize(
+    ("source", "key", "expected"),
+    [
+        ("def test_a(): pass", "test_a[1]", True),
+        ("def test_b(): pass", "test_a", False),
+        ("def test_ab(): pass", "test_a", False),
+        ("test_a = made()", "test_a", True),
+        ("if True:\n    async def test_a(): pass", "test_a", True),
+        ("class TestA:\n    def test_b(self): pass", "TestA::test_b", True),
+        ("class TestA:\n    def test_c(self): pass", "TestA::test_b", False),
+        ("class TestA(Base):\n    pass", "TestA::test_b", True),
+        ("class TestC:\n    def test_b(self): pass", "TestA::test_b", False),
+        ("def test_b(", "test_a", True),
+    ],
+)
+def test_only_what_is_certainly_absent_is_undefined(source: str, key: str, expected: bool) -> None:
+    assert is_defined(source, key) is expected

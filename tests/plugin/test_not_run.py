@@ -1,0 +1,223 @@
+"""What was gated is still gated: baselines whose gates did not run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from project import REGRESSION_TEST, WITHOUT_AND_WITH_WORKERS, Project, text_of
+from test_baseline_ref import MAIN, git
+
+HEADING = "baselines whose gates did not run"
+FILE = "tests/baselines/test_ranking/test_mrr--web.json"
+OTHER_TEST = "def test_other():\n    pass\n"
+SKIPPED = REGRESSION_TEST.replace(
+    "\ndef test_mrr", '\nimport pytest\n\n@pytest.mark.skip(reason="flaky")\ndef test_mrr'
+)
+
+
+@pytest.fixture
+def two_gates(project: Project) -> Project:
+    """A project on a branch, whose main gates in two modules."""
+    project.test()
+    project.test(REGRESSION_TEST.replace("test_mrr", "test_also"), "tests/test_more.py")
+    project.update()
+    git(project.path, "init", "-q", "-b", "main")
+    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
+    git(project.path, "commit", "-q", "-m", "main")
+    git(project.path, "checkout", "-q", "-b", "feature")
+    return project
+
+
+def listed(result: pytest.RunResult) -> Sequence[str]:
+    """Return the lines about baselines whose gates did not run."""
+    lines = text_of(result).splitlines()
+    start = next((place for place, line in enumerate(lines) if line.startswith(HEADING)), None)
+    if start is None:
+        return []
+    after = (place for place in range(start + 1, len(lines)) if not lines[place].startswith("  "))
+    return [line.strip() for line in lines[start + 1 : next(after)]]
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_a_skipped_gate_fails_against_a_reference(
+    two_gates: Project, workers: tuple[str, ...]
+) -> None:
+    two_gates.test(SKIPPED)
+    result = two_gates.run(*MAIN, *workers)
+    assert result.ret == 1
+    result.assert_outcomes(passed=1, skipped=1)
+    assert listed(result) == [f"FAILED: {FILE} (RR): its test was skipped: flaky"]
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_it_warns_without_a_reference(two_gates: Project, workers: tuple[str, ...]) -> None:
+    two_gates.test(OTHER_TEST)
+    result = two_gates.run(*workers)
+    assert result.ret == 0
+    assert listed(result) == [f"{FILE} (RR): its test is gone"]
+    two_gates.test()
+    assert listed(two_gates.run(*workers)) == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "lines"),
+    [("ignore", 0, 0), ("warn", 0, 1), ("fail", 1, 1)],
+)
+def test_the_configuration_says_what_is_done(
+    two_gates: Project, mode: str, status: int, lines: int
+) -> None:
+    two_gates.test(SKIPPED)
+    configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
+    two_gates.write("pyproject.toml", f'{configuration}rankcheck_unrun = "{mode}"\n')
+    result = two_gates.run()
+    assert (result.ret, len(listed(result))) == (status, lines)
+    result = two_gates.run(*MAIN)
+    assert (result.ret, len(listed(result))) == (1, 1), "the configuration of main counts"
+    git(two_gates.path, "commit", "-qam", "configure")
+    git(two_gates.path, "branch", "-f", "main")
+    result = two_gates.run(*MAIN)
+    assert (result.ret, len(listed(result))) == (status, lines)
+
+
+def test_an_unknown_word_is_an_error(project: Project) -> None:
+    project.write("pytest.ini", "[pytest]\nrankcheck_unrun = off\n")
+    result = project.run()
+    assert "rankcheck_unrun: 'off' is not one of ignore, warn, fail" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-k", "also"),
+        ("-m", "not slow"),
+        ("--deselect", "tests/test_ranking.py::test_mrr"),
+        ("--ignore", "tests/test_ranking.py"),
+        ("tests/test_more.py::test_also",),
+        ("tests/test_more.py", "tests/test_ranking.py::test_other"),
+        ("tests/test_more.py",),
+    ],
+)
+def test_what_the_user_leaves_out_is_not_listed(
+    two_gates: Project, arguments: tuple[str, ...]
+) -> None:
+    slow = REGRESSION_TEST.replace(
+        "\ndef test_mrr", "\nimport pytest\n\n@pytest.mark.slow\ndef test_mrr"
+    )
+    two_gates.test(f"{slow}\n{OTHER_TEST}")
+    result = two_gates.run(*MAIN, *arguments, "-W", "ignore")
+    assert result.ret == 0, text_of(result)
+    assert listed(result) == []
+
+
+def test_a_selection_lists_and_does_not_fail(two_gates: Project) -> None:
+    two_gates.test(SKIPPED)
+    result = two_gates.run(*MAIN, "-k", "mrr")
+    assert result.ret == 0
+    assert listed(result) == [f"{FILE} (RR): its test was skipped: flaky"]
+
+
+def test_chosen_files_are_a_complete_test_session_of_their_own(two_gates: Project) -> None:
+    two_gates.test(SKIPPED)
+    result = two_gates.run(*MAIN, "tests/test_ranking.py")
+    assert result.ret == 1
+    assert listed(result) == [f"FAILED: {FILE} (RR): its test was skipped: flaky"]
+
+
+def test_a_test_session_that_was_stopped_is_not_complete(two_gates: Project) -> None:
+    two_gates.write("tests/test_a_first.py", "def test_fails():\n    assert False\n")
+    result = two_gates.run(*MAIN, "-x")
+    result.assert_outcomes(failed=1)
+    assert listed(result) == []
+    assert listed(two_gates.run(*MAIN, "--collect-only")) == []
+    assert listed(two_gates.run(*MAIN, "--setup-only")) == []
+
+
+def test_a_failed_gate_is_not_listed_as_well(two_gates: Project) -> None:
+    two_gates.rank(dict.fromkeys(range(20), 10))
+    result = two_gates.run(*MAIN)
+    result.assert_outcomes(failed=2)
+    assert listed(result) == []
+
+
+def test_a_marker_in_addopts_is_listed_and_passes(two_gates: Project) -> None:
+    two_gates.test(SKIPPED.replace("skip(reason='flaky')", "slow").replace("skip(", "slow("))
+    configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
+    markers = 'addopts = ["-m", "not slow"]\nmarkers = ["slow"]\n'
+    two_gates.write("pyproject.toml", configuration + markers)
+    result = two_gates.run(*MAIN)
+    assert result.ret == 0
+    assert listed(result) == [f"{FILE} (RR): its test was excluded by a marker in addopts"]
+    assert listed(two_gates.run(*MAIN, "-m", "slow or not slow")) == []
+
+
+def test_a_golden_set_that_is_no_longer_measured_is_listed(two_gates: Project) -> None:
+    (two_gates.path / "golden/web.jsonl").rename(two_gates.path / "golden/site.jsonl")
+    configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
+    two_gates.write("pyproject.toml", configuration.replace("web.jsonl", "site.jsonl"))
+    two_gates.update()
+    result = two_gates.run(*MAIN)
+    assert result.ret == 1
+    assert f"FAILED: {FILE} (RR): its test passed without comparing with it" in listed(result)
+
+
+def test_many_of_one_reason_are_one_line(project: Project) -> None:
+    project.test(
+        "import pytest\nfrom pytest_rankcheck import assert_mrr_not_regressed\n"
+        "@pytest.mark.parametrize('part', range(9))\n"
+        "def test_mrr(evaluation, baseline, part):\n"
+        "    assert_mrr_not_regressed(evaluation, baseline)\n"
+    )
+    assert project.run("--snapshot-update").ret == 0
+    project.test(OTHER_TEST)
+    folder = "tests/baselines/test_ranking"
+    assert listed(project.run()) == [
+        f"{folder}/test_mrr-0--web.json (RR): its test is gone (and 8 other baselines beside it)"
+    ]
+
+
+def test_every_report_has_them(two_gates: Project) -> None:
+    two_gates.test(SKIPPED)
+    kinds = ("json", "markdown", "html")
+    two_gates.run(*MAIN, *(f"--rankcheck-{kind}=r.{kind}" for kind in kinds))
+    report = json.loads((two_gates.path / "r.json").read_text("utf-8"))
+    assert report["outcome"] == "failed"
+    assert [note["text"] for note in report["notes"] if note["topic"] == "not-run"] == [
+        f"{FILE} (RR): its test was skipped: flaky"
+    ]
+    assert report["baselines"] == [
+        {
+            "file": "tests/baselines/test_more/test_also--web.json",
+            "golden_set": "web",
+            "gated": ["RR"],
+            "why_not": None,
+            "is_expected": True,
+        },
+        {
+            "file": FILE,
+            "golden_set": "web",
+            "gated": ["RR"],
+            "why_not": "its test was skipped",
+            "is_expected": True,
+        },
+    ]
+    for kind in kinds:
+        text = (two_gates.path / f"r.{kind}").read_text("utf-8")
+        assert "did not run" in text
+        assert "skipped" in text
+
+
+def test_a_test_session_without_baselines_says_nothing(project: Project) -> None:
+    project.test(OTHER_TEST)
+    project.write("pyproject.toml", "")
+    project.write("tests/baselines/test_ranking/picture.json", "{}")
+    assert "rankcheck" not in text_of(project.run()).replace("plugins: rankcheck", "")
+
+
+def test_files_of_others_are_not_baselines(project: Project) -> None:
+    project.test()
+    project.update()
+    project.write("tests/baselines/test_ranking/picture.json", "{}")
+    project.write("tests/baselines/plot/picture.json", '{"format": "other"}')
+    assert listed(project.run()) == []
