@@ -99,9 +99,7 @@ def table(queries: int, rounds: int) -> str:
                 took, evaluation = timed(partial(evaluated, folder, "after"))
                 seconds["evaluation"].append(took)
                 took, decisions = timed(partial(decided, evaluation, record, gate))
-                test = getattr(gate.rule, "test", None)
-                name = f"`{gate}`" + (f", {test}" if test else "")
-                seconds.setdefault(name, []).append(took)
+                seconds.setdefault(f"`{gate}`", []).append(took)
     whole = median(seconds.pop("evaluation"))
     lines = [
         f"| {decisions} verdicts | time | of the evaluation's {whole:.2f} s |",
