@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 __all__ = [
@@ -61,16 +62,22 @@ def is_baseline_path(path: Path) -> bool:
     return path.suffix == ".json" and path.parent.parent.name == FOLDER
 
 
-def baselines_under(folder: Path, is_left_out: Callable[[Path], bool]) -> Iterator[Path]:
+def baselines_under(folder: Path, unsearched: Sequence[str]) -> Iterator[Path]:
     """Yield the baseline files under a folder.
 
     Args:
         folder: where to look.
-        is_left_out: whether a folder is not looked into.
+        unsearched: patterns of the folders that pytest does not look into, which this does not
+            either; nor does it look into virtual environments.
     """
     for name, folders, files in os.walk(folder):
         here = Path(name)
-        folders[:] = sorted(child for child in folders if not is_left_out(here / child))
+        folders[:] = sorted(
+            child
+            for child in folders
+            if not any(fnmatch(child, pattern) for pattern in unsearched)
+            and not (here / child / "pyvenv.cfg").exists()
+        )
         yield from filter(is_baseline_path, (here / file for file in sorted(files)))
 
 

@@ -17,6 +17,7 @@ from pytest_rankcheck.command_line.metrics_command import add_metrics_command
 from pytest_rankcheck.command_line.resolve_command import add_resolve_command
 from pytest_rankcheck.command_line.retire_command import add_retire_command
 from pytest_rankcheck.command_line.show_command import add_show_command
+from pytest_rankcheck.command_line.unrun_command import add_unrun_command
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
 from pytest_rankcheck.extension_registry import ExtensionRegistry
 
@@ -33,8 +34,10 @@ _EPILOG = """examples:
   python -m pytest_rankcheck resolve tests/baselines/test_ranking/test_mrr--web.json
   python -m pytest_rankcheck retire tests/baselines/test_ranking/test_old--web.json \\
       --to tests/test_ranking.py::test_new
+  python -m pytest_rankcheck unrun reports/*.json --baseline-ref origin/main
 
-exit codes: 0 passed, 1 the gate blocks (or the linter found errors), 2 invalid usage or input"""
+exit codes: 0 passed, 1 the gate blocks (or the linter found errors, or
+gates did not run), 2 invalid usage or input"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     add_metrics_command(commands)
     add_resolve_command(commands)
     add_retire_command(commands)
+    add_unrun_command(commands)
     for command in commands.choices.values():
         # Under one name, argparse would forget what stands before the command.
         _add_import(command, "imported")

@@ -68,15 +68,15 @@ class ProjectInputs:
         Raises:
             ConfigurationError: the configuration file or an option is invalid.
         """
-        config, names = project_configuration()
-        here = Path.cwd()
+        project, here = project_configuration(), Path.cwd()
+        config = project.config
         values = vars(config)
         if chosen.grades:
             values = {**values, "grades": grades(Given("--grades", chosen.grades, here))}
         if chosen.columns:
             columns = pairs("query_id=keyword")(Given("--columns", chosen.columns, here))
             values = {**values, "columns": columns}
-        depth = config.depth if "rankcheck_depth" in names else None
+        depth = config.depth if "rankcheck_depth" in project.names else None
         if chosen.depth is not None:
             depth = whole_number(1)(Given("--depth", chosen.depth, here))
         return cls(Config(**values), chosen.golden_format, depth)

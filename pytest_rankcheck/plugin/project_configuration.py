@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -33,10 +34,15 @@ _ARGUMENTS = (
 
 
 class ProjectConfiguration(NamedTuple):
-    """The configuration, and which ini names the project sets."""
+    """The configuration of a project."""
 
     config: Config
     names: frozenset[str]
+    """The ini names that the project sets."""
+    root: Path
+    """What pytest takes for the root of the project."""
+    norecursedirs: Sequence[str]
+    """Patterns of folders that pytest does not look into."""
 
 
 class _Reader:
@@ -50,7 +56,10 @@ class _Reader:
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int:
         self.read = ProjectConfiguration(
-            read_configuration(config), frozenset(configured_names(config))
+            read_configuration(config),
+            frozenset(configured_names(config)),
+            config.rootpath,
+            config.getini("norecursedirs"),
         )
         return 0
 

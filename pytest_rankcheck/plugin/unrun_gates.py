@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatch
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -187,13 +187,12 @@ class ExpectedGates:
         if self._reference is not None:
             paths: Sequence[Path] = self._reference.baselines(self.root)
         else:
-            patterns = self._config.getini("norecursedirs")
-            is_left_out = partial(_is_left_out, patterns)
+            unsearched = self._config.getini("norecursedirs")
             folders = [path if path.is_dir() else path.parent for path in self._chosen_paths]
             paths = [
                 path
                 for folder in dict.fromkeys(folders)
-                for path in baselines_under(folder, is_left_out)
+                for path in baselines_under(folder, unsearched)
             ]
         return sorted({path for path in paths if self._is_chosen(path)})
 
@@ -305,9 +304,3 @@ def former_test_file(path: Path) -> Path:
     """Return the test file that a baseline belongs to, also if it is gone."""
     name = f"{path.parent.name.partition('~')[0]}.py"
     return test_file_of(path) or path.parent.parent.parent / name
-
-
-def _is_left_out(patterns: Sequence[str], folder: Path) -> bool:
-    """Whether pytest does not look for tests in a folder."""
-    is_named = any(fnmatch(folder.name, pattern) for pattern in patterns)
-    return is_named or (folder / "pyvenv.cfg").exists()

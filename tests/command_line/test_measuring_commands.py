@@ -237,7 +237,9 @@ def test_the_card_of_a_session_metric(capsys: pytest.CaptureFixture[str]) -> Non
         assert "abandoned=" in output
 
 
-@pytest.mark.parametrize("command", ["compare", "show", "lint", "metrics", "resolve", "retire"])
+@pytest.mark.parametrize(
+    "command", ["compare", "show", "lint", "metrics", "resolve", "retire", "unrun"]
+)
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])

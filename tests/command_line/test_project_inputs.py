@@ -45,11 +45,13 @@ def test_the_configuration_is_found_as_pytest_finds_it(
     (folder / file).write_text(text, "utf-8")
     (folder / "below").mkdir()
     monkeypatch.chdir(folder / "below")
-    config, names = project_configuration()
-    assert config.depth == 7
-    assert config.slices == ("locale",)
-    assert {"rankcheck_depth", "rankcheck_slices"} <= names
-    assert "rankcheck_gate" not in names
+    project = project_configuration()
+    assert project.config.depth == 7
+    assert project.config.slices == ("locale",)
+    assert {"rankcheck_depth", "rankcheck_slices"} <= project.names
+    assert "rankcheck_gate" not in project.names
+    assert project.root == folder
+    assert "node_modules" in project.norecursedirs
 
 
 def test_other_plugins_and_options_of_the_project_do_not_matter(

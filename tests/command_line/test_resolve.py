@@ -59,7 +59,9 @@ class Repository:
             evaluate(run if depth is None else run.top(depth), golden),
             [Metric.parse("RR")],
             approvals=tuple(
-                Approval(reason, "2024-05-01T12:00:00Z", None, "Ada", {"RR": {}})
+                Approval(
+                    reason, "2024-05-01T12:00:00Z", None, "Ada", {"RR": {"from": 1.0, "to": 0.9}}
+                )
                 for reason in reasons
             ),
             test="test_mrr",

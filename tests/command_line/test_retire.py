@@ -19,7 +19,9 @@ NEW = Path("tests/baselines/test_shop/TestShop.test_new-de--web.json")
 @pytest.fixture(autouse=True)
 def baseline(folder: Path) -> Record:
     """The baseline of a test, with an approval; and the module of another test."""
-    approval = Approval("new index", "2024-05-01T12:00:00Z", None, "Ada", {"RR": {}})
+    approval = Approval(
+        "new index", "2024-05-01T12:00:00Z", None, "Ada", {"RR": {"from": 1.0, "to": 0.9}}
+    )
     record = replace(Record.load("base.json"), test="test_old", approvals=(approval,))
     OLD.parent.mkdir(parents=True)
     OLD.write_text(record_text(record), "utf-8")
