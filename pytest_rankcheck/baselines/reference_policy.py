@@ -39,6 +39,8 @@ class BranchRecord:
         if record is None:
             return cls(None)
         problems = tuple(problem.text for problem in broken_promises(approved, record))
+        if record.retired is not None:
+            problems = ("this branch has retired it, but its test still runs", *problems)
         return cls(record, tuple(new_approvals(approved, record) or ()), problems)
 
     def explains(self, text: str) -> bool:
@@ -58,15 +60,15 @@ def block_at_reference(
         branch: what this branch has in the place of the approved record.
         mode: what the test session may do.
     """
+    there = replace(there, problems=branch.problems)
     block = block_of(there, mode)
     if block is None and strict is not None and block_of(strict, mode) is not None:
-        there, block = strict, Block.LOOSENED
+        there, block = replace(strict, problems=branch.problems), Block.LOOSENED
     if branch.record is None or here is None:
         return there, block or Block.DELETED
     if branch.problems:
         is_about_record = block in (None, Block.STALE, Block.METRIC_ADDED)
-        problem = Block.UNAPPROVED if is_about_record else block
-        return replace(there, problems=branch.problems), problem
+        return there, Block.UNAPPROVED if is_about_record else block
     if block is None:
         return there, None
     if block_of(here, mode) is not None:

@@ -7,7 +7,7 @@ recorded anew by hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray, PlaceArray
 
-__all__ = ["Problem", "broken_promises", "new_approvals"]
+__all__ = ["Problem", "broken_promises", "changes_of_set", "new_approvals"]
 
 _ROUNDING = 1e-8
 """What best means can be off by: they are recorded with nine decimals."""
@@ -73,6 +73,25 @@ def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
     """Return the approvals that ``after`` adds; None if it does not keep all earlier ones."""
     kept = len(before.approvals)
     return after.approvals[kept:] if after.approvals[:kept] == before.approvals else None
+
+
+def changes_of_set(before: Record, after: Record) -> Mapping[str, float]:
+    """Return how far added, removed and edited queries move each mean, by metric.
+
+    It is the mean with the values of ``before`` on the queries that both share, minus the mean of
+    ``before``; empty if both were measured on the same queries, and for session logs.
+    """
+    if not _is_paired(before, after) or before.query_fingerprints == after.query_fingerprints:
+        return {}
+    then, now = _shared_places(before, after)
+    changes = {}
+    for name in before.metrics:
+        if name in after.metrics:
+            metric = Metric.parse(name)
+            values = after.values(metric).copy()
+            values[now] = before.values(metric)[then]
+            changes[name] = metric.mean(values, after.weights) - before.mean(metric)
+    return changes
 
 
 def _falls(before: Record, after: Record) -> Iterator[Problem]:

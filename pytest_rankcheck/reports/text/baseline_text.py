@@ -10,6 +10,7 @@ from pytest_rankcheck.baselines.git_commands import IgnoredFile, ignored_files
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
+from pytest_rankcheck.baselines.succession import changes_of_set
 from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.errors import BaselineError, plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -180,13 +181,14 @@ def _means(record: Record | None) -> str:
 
 
 def _moved(before: Record, after: Record) -> str:
-    """Return the means of the gated metrics, before and now."""
-    parts = []
+    """Return the means before and now, and what the change of the golden set did to them."""
+    parts, moves = [], changes_of_set(before, after)
     for name in dict.fromkeys((*before.gated, *after.gated)):
         means = [
             number_text(record.mean(Metric.parse(name))) if name in record.metrics else "-"
             for record in (before, after)
         ]
         gated = "" if name in after.gated else " (no longer gated)"
-        parts.append(f"{name} {means[0]} -> {means[1]}{gated}")
+        by_set = f" ({change(moves[name])} by the golden set)" if name in moves else ""
+        parts.append(f"{name} {means[0]} -> {means[1]}{by_set}{gated}")
     return "; ".join(parts)

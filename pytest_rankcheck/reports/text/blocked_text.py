@@ -247,6 +247,7 @@ def _measured(check: Check) -> Iterator[str]:
     assert check.comparison is not None
     lines = regression_lines(check.verdict, check.comparison)
     yield next(lines)
+    yield from (f"  baseline of this branch: {problem}" for problem in check.problems)
     yield from _staleness(check)
     yield from lines
 
