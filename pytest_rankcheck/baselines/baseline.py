@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
@@ -33,6 +33,7 @@ from pytest_rankcheck.baselines.update_policy import (
     recorded_gates,
     settlement_of,
 )
+from pytest_rankcheck.baselines.world import World, compared_worlds
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError
@@ -74,6 +75,8 @@ class Baseline:
         inputs: the arguments of pytest that chose what is measured.
         expected_golden: returns the name of the golden set that the test will measure on, or None
             if that is not known yet; it is asked if the test reads the record before a check.
+        world: returns what the project declares to rank with; it is asked when a gate fails whose
+            record has a world, and before a record is written.
     """
 
     def __init__(
@@ -87,6 +90,7 @@ class Baseline:
         key: str = "",
         inputs: Sequence[str] = (),
         expected_golden: Callable[[], str | None] = lambda: None,
+        world: Callable[[], World] = dict,
     ) -> None:
         self.test_id = test_id
         """The test's node id, as pytest takes it."""
@@ -97,6 +101,7 @@ class Baseline:
         self._store_for = store_for
         self._reference = reference
         self._expected_golden = expected_golden
+        self._collect_world = world
         self._files: dict[str, BaselineFile] = {}
         self._defaults = defaults or Defaults()
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
@@ -193,7 +198,10 @@ class Baseline:
         """
         self._use(evaluation)
         attributes = self._attributes(evaluation, by)
-        results = self._decided(evaluation, gates, attributes)
+        results = [
+            (check if block is None else self._with_world(check), block)
+            for check, block in self._decided(evaluation, gates, attributes)
+        ]
         self._calls.append((gates, attributes))
         self._checks += [check for check, _ in results]
         for _, block in results:
@@ -201,6 +209,21 @@ class Baseline:
                 self.was_blocked = True
                 self._file.refuse(str(block))
         return results
+
+    @cached_property
+    def _world(self) -> World:
+        """What the project declares to rank with.
+
+        Raises:
+            ConfigurationError: a declared file is missing, or a package is not installed.
+        """
+        return self._collect_world()
+
+    def _with_world(self, check: Check) -> Check:
+        """Return a check that fails with what changed of the declared world since its record."""
+        if check.record is None or not check.record.world:
+            return check
+        return replace(check, world=compared_worlds(check.record.world, lambda: self._world))
 
     def _decided(
         self, evaluation: Evaluation, gates: Mapping[Metric, Gate], attributes: tuple[str, ...]
@@ -325,6 +348,9 @@ class Baseline:
 
         Returns:
             What will happen to the file; None if the test made no check.
+
+        Raises:
+            ConfigurationError: the record is written, and the declared world cannot be read.
         """
         if self._evaluation is None or not (self._checks or self._ranking_checks):
             return None
@@ -340,6 +366,8 @@ class Baseline:
                 settlement = Settlement(Action.REFUSE, why="; ".join(gone))
         if settlement.action is Action.REFUSE:
             self._file.refuse(settlement.why)
+        elif self.mode.may_create:
+            _ = self._world  # asked for now: fixtures are gone when the record is written
         return settlement
 
     def write_or_keep(self) -> Settlement | None:
@@ -423,6 +451,7 @@ class Baseline:
             is_approved=is_approved,
             kept_depth=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
             test=self._key,
+            world=self._world,
         )
         return next_record(self.record, evaluation, revision)
 

@@ -14,6 +14,7 @@ from pytest_rankcheck.baselines.query_losses import (
     uncounted_queries,
 )
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.leak_signs import suspicions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -60,6 +61,8 @@ class Check:
     """Whether it fails at the reference commit, but what this branch recorded lets it pass."""
     approvals: tuple[Approval, ...] = ()
     """The reasons on this branch that let it pass, if it needs one."""
+    world: WorldComparison | None = None
+    """What has changed of the declared world, if it fails and its record has one."""
     problems: tuple[str, ...] = ()
     """The promises of the approved record that the record of this branch breaks."""
     suspicions: tuple[str, ...] = ()

@@ -164,11 +164,27 @@ class _Successor:
             kept={name: self._kept(name, kept, after) for name, kept in measured.kept.items()},
             slices=after.slices if revision.is_approved else {**after.slices, **dropped},
             since_approval=self._since_approval(after),
-            world=revision.world if self._rewrites_any() else before.world,
+            world=revision.world if self._is_of_this_world() else before.world,
         )
 
     def _rewrites_any(self) -> bool:
         return self.revision.is_approved or bool(self.revision.rewritten)
+
+    def _is_of_this_world(self) -> bool:
+        """Whether the approved lines are rewritten; or reproduced, and their world is unknown."""
+        return self._rewrites_all() or (
+            not self.before.world
+            and self.comparison.is_paired
+            and all(
+                self._is_reproduced(self.before.queries[query_id], self.measured.queries[query_id])
+                for query_id in self.unchanged
+            )
+        )
+
+    @staticmethod
+    def _is_reproduced(approved: RecordedQuery, measured: RecordedQuery) -> bool:
+        values = {name: measured.values.get(name) for name in approved.values}
+        return approved.top == measured.top and approved.values == values
 
     def _rewrites_all(self) -> bool:
         """Whether the lines of a log are replaced: as a whole, or not at all."""

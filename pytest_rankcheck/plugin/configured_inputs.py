@@ -25,6 +25,7 @@ from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
+    from pytest_rankcheck.baselines.world import World
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.gates.configured_gates import ConfiguredGates
     from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -42,12 +43,14 @@ __all__ = [
     "configured_ranker",
     "configured_reference",
     "configured_run",
+    "configured_world",
     "evaluated",
     "loaded_golden",
 ]
 
 _REFERENCE = pytest.StashKey["Reference"]()
 _RANKER = pytest.StashKey[object]()
+_WORLD = pytest.StashKey["World"]()
 
 
 def check_golden(config: Config) -> None:
@@ -235,6 +238,19 @@ def configured_reference(config: pytest.Config) -> Reference | None:
     if name is not None and _REFERENCE not in config.stash:
         config.stash[_REFERENCE] = Reference.of(name, config.rootpath)
     return config.stash.get(_REFERENCE, None)
+
+
+def configured_world(config: pytest.Config) -> World:
+    """Return the hashes and versions of what ``rankcheck_world`` declares, which are read once.
+
+    Raises:
+        ConfigurationError: a file is missing or cannot be read, or a package is not installed.
+    """
+    from pytest_rankcheck.baselines.world import declared_world
+
+    if _WORLD not in config.stash:
+        config.stash[_WORLD] = declared_world(config.stash[CONFIG].world, config.rootpath)
+    return config.stash[_WORLD]
 
 
 def configured_ranker(config: pytest.Config) -> object:

@@ -6,7 +6,7 @@ What needs numpy is imported when a fixture is used, never before.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.baseline import Baseline
     from pytest_rankcheck.baselines.syrupy_store import SnapshotStore
     from pytest_rankcheck.baselines.update_actions import Mode
+    from pytest_rankcheck.baselines.world import World
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
     from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -69,6 +70,7 @@ def configured_fixtures(config: Config) -> ModuleType:
         _session_log
     )
     fixtures.session_evaluation = session(name="session_evaluation")(_session_evaluation)
+    fixtures.rankcheck_world = session(name="rankcheck_world")(_rankcheck_world)
     fixtures.baseline = pytest.fixture(name="baseline")(_baseline)
     return cast("ModuleType", fixtures)
 
@@ -186,6 +188,15 @@ def _session_evaluation(session_log: SessionLog) -> SessionEvaluation:
     return evaluate_sessions(session_log)
 
 
+def _rankcheck_world() -> World:
+    """What is ranked with, to be recorded in baselines: a mapping of names to texts.
+
+    Empty; write your own fixture of this name, with session scope, for what ``rankcheck_world``
+    in the configuration cannot name, such as the version of a remote index.
+    """
+    return {}
+
+
 def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
@@ -214,6 +225,7 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         key=item_key(item),
         inputs=chosen.inputs,
         expected_golden=partial(_golden_name, item),
+        world=partial(_whole_world, request),
     )
     item.stash[BASELINE] = made
     return made
@@ -239,6 +251,39 @@ def _store(item: pytest.Item, mode: Mode, golden_name: str) -> SnapshotStore:
             'name="..." in GoldenSet.load, from_frames, from_dict, subset and the like'
         )
     return SnapshotStore(item, path, mode)
+
+
+def _whole_world(request: pytest.FixtureRequest) -> World:
+    """Return what the configuration and the fixture ``rankcheck_world`` declare together.
+
+    Raises:
+        ConfigurationError: a file or package is missing; or the fixture fails, skips the test, or
+            returns something else than a mapping of texts.
+    """
+    from pytest_rankcheck.plugin import configured_inputs as inputs
+
+    configured = inputs.configured_world(request.config)
+    try:
+        returned = request.getfixturevalue("rankcheck_world")
+    except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+        # A fixture that skips must not turn a failing gate into a skipped test.
+        raise ConfigurationError(
+            f"the fixture rankcheck_world failed: {type(error).__name__}: {quoted(error, 300)}"
+        ) from error
+    if not isinstance(returned, Mapping) or not all(
+        isinstance(text, str) for entry in returned.items() for text in entry
+    ):
+        raise ConfigurationError(
+            f"the fixture rankcheck_world returned {quoted(repr(returned), 100)}; return a mapping "
+            'of names to texts, such as {"index": "built from 3f2a91c"}'
+        )
+    for name in returned:
+        if name in configured:
+            raise ConfigurationError(
+                f"'{quoted(name, 200)}' is both a line of rankcheck_world and a name that the "
+                "fixture rankcheck_world returns; rename one of them"
+            )
+    return {**configured, **returned}
 
 
 def _golden_name(item: pytest.Item) -> str | None:

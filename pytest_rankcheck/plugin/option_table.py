@@ -342,6 +342,16 @@ class Config:
         guide="baselines.md#gates-that-did-not-run",
     )
 
+    world: tuple[str, ...] = option(
+        (),
+        "what was ranked with, recorded in baselines, one per line: a file, folder or pattern "
+        "relative to the root of the project, such as index/stats.json, or package:name",
+        ini="rankcheck_world",
+        ini_type="linelist",
+        parse=lines,
+        guide="baselines.md#what-was-ranked-with",
+    )
+
     # --- reports; each format has an option of its own too
 
     added_reports: Mapping[str, str] = option(

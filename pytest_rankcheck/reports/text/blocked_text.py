@@ -250,6 +250,26 @@ def _measured(check: Check) -> Iterator[str]:
     yield from (f"  baseline of this branch: {problem}" for problem in check.problems)
     yield from _staleness(check)
     yield from lines
+    yield from _world_lines(check)
+
+
+def _world_lines(check: Check) -> Iterator[str]:
+    """Yield what has changed of the declared world since the baseline."""
+    world = check.world
+    if world is None:
+        return
+    if world.problem is not None:
+        yield f"  world: it cannot be compared with that of the baseline: {world.problem}"
+    elif not world.changes:
+        yield "  world: nothing of the declared world changed since the baseline"
+    for entry in world.changes:
+        name, before, now = (quoted(text, 120) for text in (entry.name, entry.before, entry.now))
+        if entry.before is None:
+            yield f"  world: {name} {now} is not in the baseline"
+        elif entry.now is None:
+            yield f"  world: {name} {before} is in the baseline, but no longer declared"
+        else:
+            yield f"  world: {name} changed since the baseline: {before} -> {now}"
 
 
 def _staleness(check: Check) -> Iterator[str]:
