@@ -153,7 +153,7 @@ def _is_retired(text: str, path: Path) -> bool:
 def _print(jobs: _Jobs, reports: int) -> None:
     unrun, total = jobs.unrun, plural(len(jobs.all_files), "baseline")
     if unrun:
-        print(f"the gates of {len(unrun):,} of {total} ran in none of {plural(reports, 'report')}:")
+        print(f"no job ran the gates of {len(unrun):,} of {total} ({plural(reports, 'report')}):")
         for file, why in unrun.items():
             print(f"  {quoted(file, 300)}: {quoted(why, 200)}")
         print(
@@ -161,7 +161,7 @@ def _print(jobs: _Jobs, reports: int) -> None:
             'python -m pytest_rankcheck retire FILE --reason "..."'
         )
     else:
-        print(f"no gate was left out: {total}, {plural(reports, 'report')}")
+        print(f"every expected gate ran: {total}, {plural(reports, 'report')}")
     for file, why in sorted(jobs.left_out.items()):
         if file not in jobs.ran:
             print(f"  left out by the project's choice: {quoted(file, 300)}: {quoted(why, 200)}")
