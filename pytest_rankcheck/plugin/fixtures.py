@@ -16,7 +16,7 @@ import pytest
 
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.plugin.configuration import CONFIG, set_name
-from pytest_rankcheck.plugin.item_identity import HAS_GOLDEN, item_key, repeated_id
+from pytest_rankcheck.plugin.item_identity import HAS_GOLDEN, is_repeat, item_key, repeated_id
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
@@ -215,6 +215,11 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
         suspicious=chosen.suspicious,
         leak_budget=chosen.leak_budget,
     )
+    if mode.may_create and is_repeat(item) and hasattr(item.config, "workerinput"):
+        raise BaselineError(
+            f"{item.nodeid}: the baseline of a repeated test is written once, after all its "
+            "repeats, which the workers of pytest-xdist share among them; update without -n"
+        )
     defaults = Defaults(chosen.metrics, inputs.configured_gates(chosen), chosen.slices)
     made = Baseline(
         partial(_store, item, mode),

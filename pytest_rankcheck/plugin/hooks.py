@@ -23,6 +23,7 @@ from pytest_rankcheck.plugin.configuration import (
 from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, refuse_update, settled
 from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.repeated_tests import item_to_settle
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.reports.ledger import collecting
@@ -221,8 +222,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     """
     __tracebackhide__ = True
     result = yield
-    if BASELINE in item.stash and not item.stash[NOT_PASSED]:
-        item.stash[LEDGER] = settled(item)
+    due = item_to_settle(item, passed=not item.stash.get(NOT_PASSED, False))
+    if due is not None:
+        item.stash[LEDGER] = settled(due)
     return result
 
 

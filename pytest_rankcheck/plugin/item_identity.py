@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["HAS_GOLDEN", "item_key", "repeated_id"]
+__all__ = ["HAS_GOLDEN", "is_repeat", "item_key", "repeated_id"]
 
 HAS_GOLDEN = ("golden_set", "session_log")
 """The fixtures whose parameters choose what a test measures on."""
@@ -42,6 +42,12 @@ def repeated_id(item: pytest.Item) -> str:
     places = callspec.indices if callspec else {}
     chosen = [f"{name}={places[name]}" for name in places if not _REPEAT.fullmatch(name)]
     return f"{item.path}::{item_key(item)} {' '.join(chosen)}"
+
+
+def is_repeat(item: pytest.Item) -> bool:
+    """Return whether a plugin runs a test several times, as tests of their own."""
+    callspec = getattr(item, "callspec", None)
+    return callspec is not None and any(map(_REPEAT.fullmatch, callspec.params))
 
 
 def _classes(item: pytest.Item) -> Sequence[str]:
