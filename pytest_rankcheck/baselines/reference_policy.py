@@ -13,8 +13,8 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.metric_check import Check
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
-from pytest_rankcheck.baselines.update_actions import Mode
-from pytest_rankcheck.baselines.update_policy import Block, block_of
+from pytest_rankcheck.baselines.update_actions import Mode, says_budget_spent
+from pytest_rankcheck.baselines.update_policy import Block, block_of, exceeds_budget
 
 __all__ = ["BranchRecord", "block_at_reference"]
 
@@ -78,6 +78,10 @@ def block_at_reference(
     reasons = tuple(_reasons_for(there, block, branch))
     if not reasons:
         return there, block
+    if exceeds_budget(there, mode) and not any(
+        says_budget_spent(approval.reason) for approval in branch.approvals
+    ):
+        return there, Block.BUDGET
     # Reports show what was approved: the fall from the value at the reference.
     counts = here if there.verdict is None else there
     return replace(counts, is_granted=True, approvals=reasons), None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["CAREFUL", "Action", "Mode"]
+__all__ = ["CAREFUL", "Action", "Mode", "says_budget_spent"]
 
 _BUDGET_SPENT = re.compile(r"\bbudget\b[^.;]*\bspent\b|\bspen[td]\b[^.;]*\bbudget\b", re.I)
 
@@ -37,7 +37,12 @@ class Mode:
     @property
     def spends_budget(self) -> bool:
         """Whether the approval says that the budget of approved falls is spent."""
-        return self.approval is not None and _BUDGET_SPENT.search(self.approval) is not None
+        return self.approval is not None and says_budget_spent(self.approval)
+
+
+def says_budget_spent(reason: str) -> bool:
+    """Return whether a reason says that the budget of approved falls is spent."""
+    return _BUDGET_SPENT.search(reason) is not None
 
 
 class Action(StrEnum):

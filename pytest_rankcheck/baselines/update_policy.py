@@ -25,6 +25,7 @@ __all__ = [
     "Settlement",
     "approved_gate_of",
     "block_of",
+    "exceeds_budget",
     "loosened_gates",
     "no_longer_gated",
     "recorded_gates",
@@ -59,7 +60,8 @@ def block_of(check: Check, mode: Mode) -> Block | None:
         return None if mode.may_create else Block.NO_RECORD
     if mode.update:
         if mode.approval is not None:
-            return Block.BUDGET if _exceeds_budget(check, mode) else None
+            exceeds = exceeds_budget(check, mode) and not mode.spends_budget
+            return Block.BUDGET if exceeds else None
         return _block_of_update(check, mode)
     match check.state:
         case State.METRIC_ADDED:
@@ -101,12 +103,11 @@ def _block_of_verdict(check: Check, mode: Mode) -> Block | None:
     return Block.SUSPICIOUS if check.suspicions and mode.suspicious == "fail" else None
 
 
-def _exceeds_budget(check: Check, mode: Mode) -> bool:
-    """Whether an approval would let falls add up to more than the budget without saying so."""
-    budget = mode.leak_budget
-    if budget is None or mode.spends_budget or not check.fell:
+def exceeds_budget(check: Check, mode: Mode) -> bool:
+    """Return whether an approval would let falls add up to more than the budget."""
+    if mode.leak_budget is None or not check.fell:
         return False
-    return check.below_best > budget + SLACK
+    return check.below_best > mode.leak_budget + SLACK
 
 
 @dataclass(frozen=True, slots=True)

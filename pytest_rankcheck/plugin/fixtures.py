@@ -201,20 +201,11 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
     from pytest_rankcheck.baselines.syrupy_store import syrupy_session
-    from pytest_rankcheck.baselines.update_actions import Mode
     from pytest_rankcheck.plugin import configured_inputs as inputs
 
     syrupy_session(request.config)
     item, chosen = request.node, request.config.stash[CONFIG]
-    mode = Mode(
-        chosen.update,
-        chosen.new_only,
-        chosen.approval,
-        chosen.raising,
-        inconclusive=chosen.inconclusive,
-        suspicious=chosen.suspicious,
-        leak_budget=chosen.leak_budget,
-    )
+    mode = inputs.configured_mode(request.config)
     if mode.may_create and is_repeat(item) and hasattr(item.config, "workerinput"):
         raise BaselineError(
             f"{item.nodeid}: the baseline of a repeated test is written once, after all its "
@@ -253,7 +244,7 @@ def _store(item: pytest.Item, mode: Mode, golden_name: str) -> SnapshotStore:
         raise BaselineError(
             f"{item.nodeid} and {owner_id} have the same baseline, because both measure on a "
             f"golden set or log named '{quoted(golden_name)}'; name the sets differently, with "
-            'name="..." in GoldenSet.load, from_frames, from_dict, subset and the like'
+            'name="..." in GoldenSet.load, from_frame, from_dict, subset and the like'
         )
     return SnapshotStore(item, path, mode)
 
