@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,17 +93,21 @@ class Reference:
         paths = (folder / os.path.relpath(name, inside) for name in names.split("\0") if name)
         return [path for path in paths if is_baseline_path(path)]
 
+    def differing(self, folder: Path) -> Set[Path]:
+        """Return the baseline files of the commit or of git's index that differ or are gone."""
+        inside = self._inside(folder) or "."
+        names = git(
+            self.root, "diff", "--name-only", "--no-renames", "-z", self.commit, "--", inside
+        )
+        paths = {folder / os.path.relpath(name, inside) for name in names.split("\0") if name}
+        return set(filter(is_baseline_path, paths))
+
     def changes(self, folder: Path) -> Iterator[Change]:
         """Yield the baseline files under a folder that differ from the commit."""
         inside = self._inside(folder) or "."
-        changed = git(
-            self.root, "diff", "--name-only", "--no-renames", "-z", self.commit, "--", inside
-        )
-        new = git(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", inside)
-        for name in sorted({*changed.split("\0"), *new.split("\0")} - {""}):
-            path = folder / os.path.relpath(name, inside)
-            if not is_baseline_path(path):
-                continue
+        others = git(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", inside)
+        new = {folder / os.path.relpath(name, inside) for name in others.split("\0") if name}
+        for path in sorted({*self.differing(folder), *filter(is_baseline_path, new)}):
             after = path.read_text("utf-8", "replace") if path.is_file() else None
             before = self.text(path)
             if before != after:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatch
@@ -230,8 +230,14 @@ class ExpectedGates:
         """Whether the user has not chosen single tests."""
         return not self._chosen_tests
 
+    @cached_property
+    def _differing(self) -> Set[Path]:
+        """The baselines whose text here is not that at the reference."""
+        return self._reference.differing(self.root) if self._reference else frozenset()
+
     def _text(self, path: Path) -> str | None:
-        if self._reference is not None:
+        # To read the file here is faster than to ask git for each.
+        if self._reference is not None and (path in self._differing or not path.is_file()):
             return self._reference.text(path)
         return path.read_text("utf-8", "replace")
 
