@@ -19,7 +19,7 @@ from pytest_rankcheck.baselines.ranking_check import (
     settlement_of_rankings,
 )
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_contents import TOP
+from pytest_rankcheck.baselines.record_contents import TOP, as_decimal
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.reference_policy import BranchRecord, block_at_reference
 from pytest_rankcheck.baselines.register import Revision, next_record
@@ -477,5 +477,5 @@ class Baseline:
         return None
 
 
-def _change_of(pairs: ComparedValues) -> Mapping[str, float]:
-    return {"from": round(pairs.mean_before, 6), "to": round(pairs.mean_after, 6)}
+def _change_of(pairs: ComparedValues) -> Mapping[str, float | None]:
+    return {"from": as_decimal(pairs.mean_before), "to": as_decimal(pairs.mean_after)}

@@ -8,11 +8,19 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Entry", "Ledger", "broken_promises", "lines_of", "mean_of"]
+__all__ = [
+    "Entry",
+    "Ledger",
+    "broken_promises",
+    "is_all_or_nothing",
+    "is_traded",
+    "lines_of",
+    "mean_of",
+]
 
 Entry = dict[str, Any]
 
@@ -202,3 +210,31 @@ def is_all_or_nothing(
             for name, value in line["values"].items():
                 if value != measured[name][query_id]:
                     yield f"the new line of {query_id} has {name} {value}"
+
+
+def is_traded(
+    before: Entry, after: Entry, measured: Mapping[str, Mapping[str, Any]], gated: Iterable[str]
+) -> Iterator[str]:
+    """Yield the metrics whose lines were rewritten though another gated metric is lower now."""
+    ids = shared_ids(before, after)
+    fallen = [
+        name
+        for name in gated
+        if name in before["metrics"]
+        and is_lower(name, before, measured[name], counting(before, name, ids))
+    ]
+    then, now = lines_of(before), lines_of(after)
+    for name in before["metrics"] if fallen else ():
+        if name in after["metrics"] and any(
+            then[query_id]["values"][name] != now[query_id]["values"][name] for query_id in ids
+        ):
+            yield f"{name} was rewritten though {fallen} fell"
+
+
+def is_lower(metric: str, before: Entry, measured: Mapping[str, Any], ids: list[str]) -> bool:
+    """Return whether the mean is lower now, on queries that have a value in both."""
+    both = [query_id for query_id in ids if measured[query_id] is not None]
+    if not both:
+        return False
+    now = math.fsum(measured[query_id] for query_id in both) / len(both)
+    return gain(metric, mean_of(before, metric, both), now) < -1e-6

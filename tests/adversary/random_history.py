@@ -23,6 +23,7 @@ from promises import (
     Ledger,
     broken_promises,
     is_all_or_nothing,
+    is_traded,
     lines_of,
     mean_of,
 )
@@ -40,6 +41,9 @@ from pytest_rankcheck.files.whole_files import temporary_files, write_whole
 METRICS = ("RR", "nDCG@5", "FirstRank(missing=omit)")
 ALLOWANCES = (0.0, 0.01, 0.05, 0.2)
 QUERIES = 24
+
+
+Trick = Callable[[random.Random, Entry], None]
 
 
 class Killed(BaseException):
@@ -187,6 +191,8 @@ class History:
             self.update_beside_another_session: 6,
             self.open_and_merge_a_pull_request: 6,
             self.tamper: 6,
+            self.record_anew: 4,
+            self.take_away_and_forget: 4,
         }
         chosen = self.random.choices(list(steps), list(steps.values()))[0]
         self.played.append(chosen.__name__)
@@ -287,10 +293,12 @@ class History:
 
     def tamper(self) -> None:
         """Edit the record by hand, cleverly, and open a pull request."""
+        self._tamper_with(self.random.choice(TRICKS))
+
+    def _tamper_with(self, trick: Trick) -> None:
         if self.main is None or self.is_tampered:
             return
         entry = self._entry()
-        trick = self.random.choice(TRICKS)
         self.played.append(trick.__name__)
         trick(self.random, entry)
         for name, metric in entry["metrics"].items():
@@ -301,6 +309,25 @@ class History:
         self.path.write_text(json.dumps(entry), "utf-8")
         self.is_tampered = True
         self.open_and_merge_a_pull_request()
+
+    def record_anew(self) -> None:
+        """Delete the record, record another, and open a pull request."""
+        if self.main is None or self.is_tampered or self.random.random() < 0.5:
+            return
+        self.path.unlink()
+        assert Session(self, Mode(update=True)).finish()
+        self.is_tampered = True
+        self.open_and_merge_a_pull_request()
+
+    def take_away_and_forget(self) -> None:
+        """Remove a query in a pull request, and the count of removed queries in the next."""
+        self.update()
+        self.open_and_merge_a_pull_request()
+        if len(self.queries) > 4:
+            del self.queries[self._some()[0]]
+        self.update()
+        self.open_and_merge_a_pull_request()
+        self._tamper_with(_forget_changes)
 
     # --- checks ------------------------------------------------------------------------------
 
@@ -330,6 +357,9 @@ class History:
         self.ledger.follow(before, after)
         self._demand(self.ledger.broken())
         self._demand(is_all_or_nothing(before, after, session.values()))
+        if not after["approvals"][len(before["approvals"]) :]:
+            gated = [str(check.metric) for check in session.baseline.checks]
+            self._demand(is_traded(before, after, session.values(), gated))
 
     @staticmethod
     def _demand(problems: Iterator[str]) -> None:
