@@ -178,7 +178,6 @@ def _enter_check(
         detail = replace(
             detail,
             text=text,
-            baseline_file=baseline.shown_path,
             measurement=_enter_queries(evaluation, check.record, check.metric),
         )
     enter(
@@ -192,6 +191,7 @@ def _enter_check(
             failed=block is not None,
             test=baseline.test_id,
             approved=check.approvals,
+            baseline_file=baseline.shown_path,
             detail=detail,
         )
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable
+import threading
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["GitError", "IgnoredFile", "git", "git_line", "ignored_files"]
+__all__ = ["GitError", "IgnoredFile", "git", "git_line", "git_pieces", "ignored_files"]
 
 _SECONDS = 60
+_BLOCK = 65_536
 _LITERAL = "--literal-pathspecs"
 _WITHOUT_PATHSPECS = ("check-ignore",)
 """Commands that take paths for what they are, and refuse the option that says so."""
@@ -57,6 +59,39 @@ def git_line(folder: Path, *arguments: str) -> str | None:
         return git(folder, *arguments).strip() or None
     except GitError:
         return None
+
+
+def git_pieces(folder: Path, *arguments: str, seconds: float) -> Generator[str, None, None]:
+    """Yield what git prints, in the pieces that NUL ends; nothing without git or a repository.
+
+    Args:
+        folder: where git runs.
+        arguments: the command and its options.
+        seconds: when to stop git. It stops at once when the generator is closed.
+    """
+    environment = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1"}
+    try:
+        process = subprocess.Popen(
+            ["git", _LITERAL, "-c", "log.showSignature=false", *arguments],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        rest = b""
+        while block := os.read(process.stdout.fileno(), _BLOCK):
+            *pieces, rest = (rest + block).split(b"\0")
+            yield from (piece.decode("utf-8", "replace") for piece in pieces)
+    finally:
+        timer.cancel()
+        process.kill()
+        process.communicate()
 
 
 class IgnoredFile(NamedTuple):

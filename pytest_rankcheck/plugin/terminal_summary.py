@@ -18,6 +18,7 @@ from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 
 if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = ["CARRIED", "LEDGER", "SessionFindings"]
@@ -83,7 +84,10 @@ class SessionFindings:
 
         terminalreporter.section("rankcheck")
         config = terminalreporter.config
-        findings = [*self.findings, *_notes_from_git(config, self.findings)]
+        findings = [
+            *_with_ages(config, self.findings),
+            *_notes_from_git(config, self.findings),
+        ]
         if "deselected" not in terminalreporter.stats:
             findings += _unused_gate_notes(config, self.findings)
         width = config.get_terminal_writer().fullwidth
@@ -135,6 +139,25 @@ def _unused_gate_notes(
             yield Note(Topic.UNUSED_GATE, f"golden set '{quoted(name)}'{hint}")
 
 
+def _with_ages(
+    config: pytest.Config, findings: Sequence[ReportedFinding]
+) -> Sequence[ReportedFinding]:
+    """Return findings with the ages of the baselines that they are about."""
+    from pytest_rankcheck.reports.aged_findings import with_ages
+
+    return with_ages(findings, config.invocation_params.dir, config.rootpath, _reference(config))
+
+
+def _reference(config: pytest.Config) -> Reference | None:
+    """Return the commit whose baselines count; None without one, or if it is unknown."""
+    from pytest_rankcheck.plugin.configured_inputs import configured_reference
+
+    try:
+        return configured_reference(config)
+    except ConfigurationError:
+        return None  # it has failed the tests that needed it
+
+
 def _notes_from_git(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
@@ -142,13 +165,6 @@ def _notes_from_git(
     from pytest_rankcheck.reports.text.baseline_text import branch_notes, ignored_notes
 
     yield from ignored_notes(findings, config.invocation_params.dir)
-    if config.stash[CONFIG].baseline_ref is None:
-        return
-    from pytest_rankcheck.plugin.configured_inputs import configured_reference
-
-    try:
-        reference = configured_reference(config)
-    except ConfigurationError:
-        return  # it has failed the tests that needed it
+    reference = _reference(config)
     if reference is not None:
         yield from branch_notes(reference, config.rootpath)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.baseline_age import BaselineAge
 from pytest_rankcheck.baselines.slice_changes import SliceChange
 from pytest_rankcheck.baselines.update_actions import Action
 
@@ -91,6 +92,7 @@ class Topic(StrEnum):
     NOT_RUN = "not-run"
     RETIRED = "retired"
     RENAMED = "renamed"
+    BASELINE_AGE = "baseline-age"
     KEPT = "kept"
     KEPT_WITHIN_NOISE = "kept-within-noise"
     CAN_BE_RAISED = "can-be-raised"
@@ -134,6 +136,7 @@ _HEADINGS = {
     'retire FILE --reason "...")',
     Topic.RETIRED: "baselines retired by this branch",
     Topic.RENAMED: "baselines that take the place of those of tests that are gone",
+    Topic.BASELINE_AGE: "age of the baselines of failed gates",
     Topic.KEPT: "baselines kept, because something is lower but within the tolerance",
     Topic.KEPT_WITHIN_NOISE: "baselines kept, because the gain is within noise (to raise them: "
     '--rankcheck-raise "reason")',
@@ -208,6 +211,8 @@ class BaselineFinding(ReportedFinding):
     """How many queries the golden set has gained since the baseline was recorded."""
     removed: int = 0
     edited: int = 0
+    age: BaselineAge | None = None
+    """How old the approved lines were before; filled in when the test session ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +282,10 @@ class GateFinding(MetricFinding):
     """The id of the test, or the two files that were compared."""
     approved: tuple[Approval, ...] = ()
     """The reasons on this branch that let it pass, though it fails at the reference commit."""
+    baseline_file: str | None = None
+    """The baseline file as messages show it."""
+    age: BaselineAge | None = None
+    """How old the approved lines of the baseline are; filled in when the test session ends."""
     detail: GateDetail | None = None
     """Only if a report is written."""
 
@@ -302,7 +311,6 @@ class GateDetail:
     """The key of the measurement that it is about."""
     text: str | None = None
     """The failure text; None if it passed."""
-    baseline_file: str | None = None
     limit: float | None = None
     """The fixed bound."""
     margin: float | None = None

@@ -65,7 +65,6 @@ def _unreached(
             empty,
             gate=record.kept[str(metric)].gate or "",
             outcome=NOT_REACHED,
-            baseline_file=baseline.shown_path,
             measurement=measurement.key,
             overall=replace(
                 empty.overall,
@@ -83,6 +82,7 @@ def _unreached(
         best=best,
         verdict=NOT_REACHED,
         reached=False,
+        baseline_file=baseline.shown_path,
         test=baseline.test_id,
         detail=detail,
     )

@@ -16,6 +16,7 @@ from pytest_rankcheck.errors import BaselineError, plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
     BaselineFinding,
+    GateFinding,
     Note,
     ReportedFinding,
     SlicesFinding,
@@ -36,6 +37,9 @@ def notes_of(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
             yield from _baseline_notes(finding)
         elif isinstance(finding, SlicesFinding):
             yield from _slices_notes(finding)
+        elif isinstance(finding, GateFinding) and finding.failed and finding.age is not None:
+            file = quoted(finding.baseline_file, 300)
+            yield Note(Topic.BASELINE_AGE, f"{file}: {finding.age.text}")
         else:
             yield from gating_notes(finding)
 
@@ -44,6 +48,9 @@ def _baseline_notes(finding: BaselineFinding) -> Iterator[Note]:
     action = finding.action
     about = f"{quoted(finding.test, 200)}: "
     means = "; ".join(_mean_changes(finding))
+    if finding.age is not None:
+        before = " before" if finding.is_written else ""
+        means += f"; approved lines{before}: {finding.age.text}"
     if finding.reason is not None and action is not Action.APPROVE:
         yield Note(Topic.UNUSED_APPROVAL, about + means)
     if finding.added or finding.removed or finding.edited:
