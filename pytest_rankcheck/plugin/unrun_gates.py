@@ -158,8 +158,8 @@ class ExpectedGates:
         start = self._config.invocation_params.dir
         chosen = [argument for argument in self._config.args if argument in given]
         if chosen:
-            return [start / argument.partition("::")[0] for argument in chosen]
-        paths = [start / argument.partition("::")[0] for argument in self._config.args]
+            return [self._path_of(argument) for argument in chosen]
+        paths = [self._path_of(argument) for argument in self._config.args]
         if self._reference is not None and start != self.root:
             paths.append(start)
         elif self._reference is not None:
@@ -170,9 +170,12 @@ class ExpectedGates:
     @cached_property
     def _chosen_tests(self) -> Sequence[Path]:
         """The test files of which the user has chosen single tests."""
+        return [self._path_of(argument) for argument in self._config.args if "::" in argument]
+
+    def _path_of(self, argument: str) -> Path:
+        """Return the file or folder that an argument of pytest names."""
         start = self._config.invocation_params.dir
-        args = self._config.args
-        return [start / arg.partition("::")[0] for arg in args if "::" in arg]
+        return Path(os.path.normpath(start / argument.partition("::")[0]))
 
     def _is_chosen(self, path: Path) -> bool:
         """Whether the test file of a baseline is among what was to run."""
@@ -271,11 +274,8 @@ class ExpectedGates:
         given = given_arguments(self._config)
         ignored = [*(self._config.option.ignore or ()), *(self._config.option.ignore_glob or ())]
         by_user = [text for text in ignored if any(argument.endswith(text) for argument in given)]
-        start = self._config.invocation_params.dir
-        if any(
-            file.is_relative_to(start / text) or fnmatch(str(file), str(start / text))
-            for text in by_user
-        ):
+        paths = [self._path_of(text) for text in by_user]
+        if any(file.is_relative_to(path) or fnmatch(str(file), str(path)) for path in paths):
             return Why.NOT_CHOSEN, ""
         return Why.NOT_COLLECTED, ""
 

@@ -20,7 +20,7 @@ def cut_short(text: str) -> str:
 
 
 def not_json(text: str) -> str:
-    return "<<<<<<< HEAD\n" + text
+    return "oops\n" + text
 
 
 def newer_version(text: str) -> str:

@@ -118,9 +118,12 @@ def test_a_selection_lists_and_does_not_fail(two_gates: Project) -> None:
     assert listed(result) == [f"{FILE} (RR): its test was skipped: flaky"]
 
 
-def test_chosen_files_are_a_complete_test_session_of_their_own(two_gates: Project) -> None:
+@pytest.mark.parametrize("path", ["tests/test_ranking.py", "tests", ".", "golden/../tests"])
+def test_chosen_paths_are_a_complete_test_session_of_their_own(
+    two_gates: Project, path: str
+) -> None:
     two_gates.test(SKIPPED)
-    result = two_gates.run(*MAIN, "tests/test_ranking.py")
+    result = two_gates.run(*MAIN, path)
     assert result.ret == 1
     assert listed(result) == [f"FAILED: {FILE} (RR): its test was skipped: flaky"]
 
