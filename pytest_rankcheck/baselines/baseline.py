@@ -33,7 +33,7 @@ from pytest_rankcheck.baselines.update_policy import (
     recorded_gates,
     settlement_of,
 )
-from pytest_rankcheck.baselines.world import World, compared_worlds
+from pytest_rankcheck.baselines.world import World, WorldComparison, compared_worlds
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError
@@ -199,7 +199,10 @@ class Baseline:
         self._use(evaluation)
         attributes = self._attributes(evaluation, by)
         results = [
-            (check if block is None else self._with_world(check), block)
+            (
+                check if block is None else replace(check, world=self._world_since(check.record)),
+                block,
+            )
             for check, block in self._decided(evaluation, gates, attributes)
         ]
         self._calls.append((gates, attributes))
@@ -219,11 +222,11 @@ class Baseline:
         """
         return self._collect_world()
 
-    def _with_world(self, check: Check) -> Check:
-        """Return a check that fails with what changed of the declared world since its record."""
-        if check.record is None or not check.record.world:
-            return check
-        return replace(check, world=compared_worlds(check.record.world, lambda: self._world))
+    def _world_since(self, record: Record | None) -> WorldComparison | None:
+        """Return what has changed of the declared world since a record; None if it has none."""
+        if record is None or not record.world:
+            return None
+        return compared_worlds(record.world, lambda: self._world)
 
     def _decided(
         self, evaluation: Evaluation, gates: Mapping[Metric, Gate], attributes: tuple[str, ...]
@@ -283,6 +286,8 @@ class Baseline:
             own = ranking_check(branch.record, evaluation, limits)
             if branch.approvals and block_of_rankings(own, self.mode) is None:
                 check, block = own, None
+        if block is not None:
+            check = replace(check, world=self._world_since(check.record))
         self._ranking_checks.append(check)
         if block is not None:
             self.was_blocked = True

@@ -9,6 +9,7 @@ from pytest_rankcheck.baselines.metric_check import State, incompatibilities
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_actions import Action, Mode
 from pytest_rankcheck.baselines.update_policy import Block, Settlement
+from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.behaviour.ranking_stability import (
     RankingStability,
     StabilityLimits,
@@ -32,6 +33,8 @@ class RankingCheck:
     stability: RankingStability | None = None
     differences: tuple[str, ...] = ()
     """Why the two are not comparable, as text."""
+    world: WorldComparison | None = None
+    """What has changed of the declared world, if it fails and its record has one."""
 
     @property
     def is_broken(self) -> bool:

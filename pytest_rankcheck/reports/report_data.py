@@ -35,6 +35,8 @@ _WARNINGS = {
     Topic.SUSPICIOUS: "suspiciously good",
     Topic.NO_LONGER_GATED: "no longer gated",
     Topic.LOOSER_GATE: "with a looser gate",
+    Topic.NOT_RUN: "not run",
+    Topic.RETIRED: "retired",
 }
 """The notes because of which gates have not simply passed, in words that follow a number."""
 _PACKAGES = ("pytest-rankcheck", "pytest", "syrupy", "numpy", "pandas", "scipy", "polars")

@@ -101,6 +101,20 @@ def test_a_failing_gate_says_that_nothing_changed(indexed: Project) -> None:
     assert "  world: nothing of the declared world changed since the baseline\n" in text
 
 
+def test_rankings_that_changed_say_what_changed(indexed: Project) -> None:
+    indexed.test(
+        "from pytest_rankcheck import assert_ranking_stable\n"
+        "def test_stable(ranking_run, baseline):\n"
+        "    assert_ranking_stable(ranking_run, baseline)\n"
+    )
+    indexed.update()
+    indexed.write("index/stats.json", "two")
+    indexed.rank(WORSE)
+    text = text_of(indexed.run())
+    assert "the rankings on golden set 'web' (80 queries) differ from the baseline" in text
+    assert "  world: index/stats.json changed since the baseline: " in text
+
+
 def test_a_failing_gate_says_what_is_new_and_gone(indexed: Project) -> None:
     declared(indexed, "index", "package:pytest")
     indexed.rank(WORSE)

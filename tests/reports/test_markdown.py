@@ -41,11 +41,12 @@ def test_the_title_counts_what_did_not_simply_pass(report: Report) -> None:
         finding=replace(unsure.finding, failed=False),
         detail=replace(unsure.detail, outcome="inconclusive"),
     )
-    notes = (*report.notes, Note(Topic.NO_SLICE_GATED, "none of 3"))
+    others = (Note(Topic.NO_SLICE_GATED, "none of 3"), Note(Topic.NOT_RUN, "x.json (RR)"))
+    notes = (*report.notes, *others)
     text = markdown_of(replace(report, gates=(inconclusive, passed[-1]), notes=notes))
     assert text.startswith(
         "## ⚠️ Ranking quality: 2 gates passed with warnings: 1 inconclusive, "
-        "1 without a gated slice\n"
+        "1 without a gated slice, 1 not run\n"
     )
     assert "| ❔ |" in text
     assert "| ✅ |" in text

@@ -12,6 +12,7 @@ from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
 from pytest_rankcheck.baselines.succession import changes_of_set
 from pytest_rankcheck.baselines.update_actions import Action
+from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.errors import BaselineError, plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
@@ -25,7 +26,7 @@ from pytest_rankcheck.reports.findings import (
 from pytest_rankcheck.reports.text.gating_text import gating_notes
 from pytest_rankcheck.reports.text.wording import change, number_text
 
-__all__ = ["branch_notes", "ignored_notes", "notes_of", "slice_change_text"]
+__all__ = ["branch_notes", "ignored_notes", "notes_of", "slice_change_text", "world_lines"]
 
 
 def notes_of(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
@@ -114,6 +115,24 @@ def slice_change_text(change: SliceChange) -> str:
     if change.state is SliceState.VANISHED:
         return f"the slice {name} has vanished ({size} in the baseline)"
     return f"the slice {name} is new ({size})"
+
+
+def world_lines(world: WorldComparison | None) -> Iterator[str]:
+    """Yield what has changed of the declared world since the baseline; nothing without one."""
+    if world is None:
+        return
+    if world.problem is not None:
+        yield f"  world: it cannot be compared with that of the baseline: {world.problem}"
+    elif not world.changes:
+        yield "  world: nothing of the declared world changed since the baseline"
+    for entry in world.changes:
+        name, before, now = (quoted(text, 120) for text in (entry.name, entry.before, entry.now))
+        if entry.before is None:
+            yield f"  world: {name} {now} is not in the baseline"
+        elif entry.now is None:
+            yield f"  world: {name} {before} is in the baseline, but no longer declared"
+        else:
+            yield f"  world: {name} changed since the baseline: {before} -> {now}"
 
 
 def ignored_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:

@@ -12,7 +12,7 @@ from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Verdict
-from pytest_rankcheck.reports.text.baseline_text import slice_change_text
+from pytest_rankcheck.reports.text.baseline_text import slice_change_text, world_lines
 from pytest_rankcheck.reports.text.regression_text import (
     counts_text,
     labelled,
@@ -160,6 +160,7 @@ def _uncounted(check: Check, evaluation: Evaluation, test_id: str, path: str) ->
     yield f"{check.metric} on {where} has lost too many values: {check.uncounted}"
     yield "  values that are missing do not lower a mean, so the mean alone would not show this"
     yield from _staleness(check)
+    yield from world_lines(check.world)
     yield f"  baseline: {path} (unchanged)"
     yield "  to keep the baseline: find out why these have no value, or count them as misses"
     yield _how_to_approve(test_id)
@@ -205,6 +206,7 @@ def _suspicious(check: Check, evaluation: Evaluation, test_id: str, path: str) -
     )
     yield from (f"  {suspicion}" for suspicion in check.suspicions)
     yield f"  {counts_text(pairs)}"
+    yield from world_lines(check.world)
     yield f"  baseline: {path} (unchanged)"
     yield "  check whether training data, features or prompts contain this golden set"
     yield _how_to_approve(test_id, "if they do not")
@@ -250,26 +252,7 @@ def _measured(check: Check) -> Iterator[str]:
     yield from (f"  baseline of this branch: {problem}" for problem in check.problems)
     yield from _staleness(check)
     yield from lines
-    yield from _world_lines(check)
-
-
-def _world_lines(check: Check) -> Iterator[str]:
-    """Yield what has changed of the declared world since the baseline."""
-    world = check.world
-    if world is None:
-        return
-    if world.problem is not None:
-        yield f"  world: it cannot be compared with that of the baseline: {world.problem}"
-    elif not world.changes:
-        yield "  world: nothing of the declared world changed since the baseline"
-    for entry in world.changes:
-        name, before, now = (quoted(text, 120) for text in (entry.name, entry.before, entry.now))
-        if entry.before is None:
-            yield f"  world: {name} {now} is not in the baseline"
-        elif entry.now is None:
-            yield f"  world: {name} {before} is in the baseline, but no longer declared"
-        else:
-            yield f"  world: {name} changed since the baseline: {before} -> {now}"
+    yield from world_lines(check.world)
 
 
 def _staleness(check: Check) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pytest_rankcheck.baselines.update_policy import Block
 from pytest_rankcheck.behaviour.ranking_stability import RankingStability
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.reports.text.baseline_text import world_lines
 from pytest_rankcheck.reports.text.wording import counted, golden_name, number_text, query_name
 
 __all__ = ["stability_note", "stability_text"]
@@ -61,6 +62,7 @@ def _lines(
     yield from _staleness(check)
     if check.stability is not None:
         yield from _broken(check.stability, evaluation)
+    yield from world_lines(check.world)
     yield f"  baseline: {path} (unchanged)"
     yield f"  to approve: {approve}"
 
