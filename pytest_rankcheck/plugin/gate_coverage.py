@@ -52,7 +52,7 @@ def coverage_findings(
     try:
         reference = configured_reference(config)
         expected = ExpectedGates(config, watched, reference)
-        if expected.mode == "ignore":
+        if expected.mode == "ignore" and reference is None:
             return []
         ran = {
             config.rootpath / finding.file
@@ -90,7 +90,8 @@ class _Coverage:
         found: list[ReportedFinding] = [_record_finding(each) for each in unrun]
         found += [Note(Topic.RETIRED, text) for text in self.retired.values()]
         found += [_replacement_note(pair) for pair in pairs]
-        found += self._notes([each for each in unrun if each.is_listed], fails)
+        if self.expected.mode != "ignore":
+            found += self._notes([each for each in unrun if each.is_listed], fails)
         return found
 
     # --- retired -----------------------------------------------------------------------------

@@ -144,10 +144,12 @@ class ExpectedGates:
     def mode(self) -> str:
         """What is done about gates that did not run: ``"ignore"``, ``"warn"`` or ``"fail"``.
 
-        Against a reference its own configuration counts, so that a branch cannot change it.
+        Against a reference its own configuration counts, so that a branch cannot change it. An
+        update only warns: it is how a renamed test gets its baseline.
         """
         if self._reference is None:
-            return self._config.stash[CONFIG].unrun
+            chosen = self._config.stash[CONFIG]
+            return "warn" if chosen.update and chosen.unrun == "fail" else chosen.unrun
         configured = str(self._reference_configuration.get("rankcheck_unrun", "fail"))
         return configured if configured in ("ignore", "warn") else "fail"
 

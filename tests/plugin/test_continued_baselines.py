@@ -59,7 +59,12 @@ def test_a_leftover_baseline_does_not_fail_the_next_branch(branched: Project) ->
     assert f"  {FOLDER}/test_mrr--web.json (RR): its test is gone" in text_of(result).splitlines()
 
 
-def test_a_lower_baseline_is_blocked(branched: Project) -> None:
+@pytest.mark.parametrize("unrun", ["fail", "ignore"])
+def test_a_lower_baseline_is_blocked(branched: Project, unrun: str) -> None:
+    configuration = (branched.path / "pyproject.toml").read_text("utf-8")
+    branched.write("pyproject.toml", f'{configuration}rankcheck_unrun = "{unrun}"\n')
+    git(branched.path, "commit", "-qam", "configure")
+    git(branched.path, "branch", "-f", "main")
     branched.test(RENAMED)
     branched.rank(WORSE)
     assert branched.run("--snapshot-update").ret == 0
