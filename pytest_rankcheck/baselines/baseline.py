@@ -284,8 +284,12 @@ class Baseline:
             block = block or Block.UNAPPROVED
         elif branch is not None and block is not None:
             own = ranking_check(branch.record, evaluation, limits)
-            if branch.approvals and block_of_rankings(own, self.mode) is None:
-                check, block = own, None
+            if block_of_rankings(own, self.mode) is not None:
+                pass
+            elif block is Block.STALE:
+                check, block = own, None  # recorded on the branch, and no promise is broken
+            elif branch.approvals:
+                check, block = replace(check, approvals=branch.approvals), None
         if block is not None:
             check = replace(check, world=self._world_since(check.record))
         self._ranking_checks.append(check)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.metric_check import State, incompatibilities
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_actions import Action, Mode
@@ -33,6 +34,8 @@ class RankingCheck:
     stability: RankingStability | None = None
     differences: tuple[str, ...] = ()
     """Why the two are not comparable, as text."""
+    approvals: tuple[Approval, ...] = ()
+    """The reasons on this branch that let it pass, though it fails at the reference commit."""
     world: WorldComparison | None = None
     """What has changed of the declared world, if it fails and its record has one."""
 

@@ -243,3 +243,47 @@ def test_a_reference_commit_and_an_update_exclude_each_other(branched: Project) 
     assert "--rankcheck-baseline-ref compares with what another commit has approved" in text_of(
         result
     )
+
+
+RANKINGS_TEST = """
+from pytest_rankcheck import assert_ranking_stable
+
+def test_mrr(ranking_run, baseline):
+    assert_ranking_stable(ranking_run, baseline)
+"""
+
+
+@pytest.fixture
+def branched_rankings(project: Project) -> Project:
+    """A project on a branch, whose main has a baseline of rankings."""
+    project.test(RANKINGS_TEST)
+    project.update()
+    git(project.path, "init", "-q", "-b", "main")
+    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
+    git(project.path, "commit", "-q", "-m", "main")
+    return project
+
+
+def test_approved_rankings_are_compared_with_those_of_the_reference(
+    branched_rankings: Project,
+) -> None:
+    branched_rankings.rank({3: 9})
+    branched_rankings.run(*MAIN).assert_outcomes(failed=1)
+    recorded_anew(branched_rankings)
+    branched_rankings.run(*MAIN).assert_outcomes(failed=1)
+    git(branched_rankings.path, "checkout", "-q", "--", "tests")
+    branched_rankings.update("--rankcheck-approve", "a new index")
+    result = branched_rankings.run(*MAIN)
+    result.assert_outcomes(passed=1)
+    text = text_of(result)
+    assert "(80 queries): 1 of 80 rankings changed; RBO of the top 10: " in text
+    assert re.search(r'; approved.*: "a new index"\n', text)
+
+
+def test_rankings_of_a_changed_golden_set_need_no_reason(branched_rankings: Project) -> None:
+    branched_rankings.golden(branched_rankings.queries(84))
+    branched_rankings.run(*MAIN).assert_outcomes(failed=1)
+    branched_rankings.update()
+    branched_rankings.run(*MAIN).assert_outcomes(passed=1)
+    branched_rankings.rank({3: 9})
+    branched_rankings.run(*MAIN).assert_outcomes(failed=1)

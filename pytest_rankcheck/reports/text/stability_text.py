@@ -22,7 +22,8 @@ def stability_note(check: RankingCheck, evaluation: Evaluation) -> str:
     """Return in one line how the rankings differ from the baseline."""
     where = f"{golden_name(evaluation)} ({counted(len(evaluation.query_ids), 'query')})"
     stability = check.stability
-    return f"{where}: {'new' if stability is None else _changes_text(stability)}"
+    changes = "new" if stability is None else _changes_text(stability)
+    return "; ".join((f"{where}: {changes}", *(approval.text for approval in check.approvals)))
 
 
 def stability_text(
