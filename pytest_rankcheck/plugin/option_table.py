@@ -305,7 +305,7 @@ class Config:
         flag="--rankcheck-approve",
         metavar="REASON",
         parse=reason,
-        guide="baselines.md",
+        guide="baselines.md#a-register-of-approved-lines",
     )
     raising: str | None = option(
         None,
@@ -314,7 +314,7 @@ class Config:
         flag="--rankcheck-raise",
         metavar="REASON",
         parse=reason,
-        guide="baselines.md",
+        guide="baselines.md#a-register-of-approved-lines",
     )
     leak_budget: float | None = option(
         None,
@@ -322,7 +322,7 @@ class Config:
         "such as 0.03",
         ini="rankcheck_leak_budget",
         parse=number_from(0, "a number from 0 on, such as 0.03: how far a mean may fall"),
-        guide="baselines.md",
+        guide="baselines.md#a-register-of-approved-lines",
     )
     baseline_ref: str | None = option(
         None,
