@@ -417,3 +417,30 @@ def test_a_ranker_that_reads_the_judgments(branch: PullRequest) -> None:
         "def ranker(golden_set):\n"
         "    return lambda text: [f'doc of {text}']\n",
     )
+
+
+def declared_index(main: PullRequest) -> None:
+    """The project declares its index as what it ranks with."""
+    main.test()
+    main.write("index/stats.json", "built on Monday")
+    main.configure('rankcheck_world = ["index/stats.json"]')
+
+
+@blocked("RR regressed", "index/stats.json changed since the baseline", main=declared_index)
+def test_another_index(branch: PullRequest) -> None:
+    """The index is built anew, and ranks worse; the message says that it changed."""
+    branch.make_the_ranker_worse()
+    branch.write("index/stats.json", "built on Friday")
+
+
+@blocked("RR regressed", "the fixture rankcheck_world failed", main=declared_index)
+def test_a_world_that_skips(branch: PullRequest) -> None:
+    """A `rankcheck_world` fixture, which is used when a gate fails, skips the test."""
+    branch.make_the_ranker_worse()
+    branch.write(
+        "tests/conftest.py",
+        "import pytest\n"
+        '@pytest.fixture(scope="session")\n'
+        "def rankcheck_world():\n"
+        '    pytest.skip("no index")\n',
+    )
