@@ -25,6 +25,7 @@ __all__ = [
     "configured_names",
     "conventions_of",
     "read_configuration",
+    "refuse_idle_session",
     "set_name",
 ]
 
@@ -107,6 +108,40 @@ def read_configuration(config: pytest.Config) -> Config:
             for value in _as_list(row.on_command_line(config))
         ),
     )
+
+
+def refuse_idle_session(config: pytest.Config) -> None:
+    """Refuse to compare with a commit if an option makes pytest run no test.
+
+    Such an option may come from ``addopts`` of the branch that is to be compared.
+
+    Raises:
+        ConfigurationError: the session would pass without a comparison.
+    """
+    # With --help in addopts, pytest does not parse what follows.
+    arguments = map(str, config.invocation_params.args)
+    if not any(argument.startswith("--rankcheck-baseline-ref") for argument in arguments):
+        return
+    for name, flag in _IDLE_OPTIONS.items():
+        if getattr(config.option, name, None):
+            raise ConfigurationError(
+                f"--rankcheck-baseline-ref compares what the tests measure, and {flag} runs no "
+                "test; give one of them, on the command line or in addopts"
+            )
+
+
+_IDLE_OPTIONS = {
+    "collectonly": "--collect-only",
+    "setuponly": "--setup-only",
+    "setupplan": "--setup-plan",
+    "help": "--help",
+    "version": "--version",
+    "showfixtures": "--fixtures",
+    "show_fixtures_per_test": "--fixtures-per-test",
+    "markers": "--markers",
+    "cacheshow": "--cache-show",
+}
+"""The options with which pytest runs no test, by the name under which it keeps them."""
 
 
 def _refuse_unknown_names(config: pytest.Config, names: list[str]) -> None:

@@ -19,6 +19,7 @@ from pytest_rankcheck.plugin.configuration import (
     add_options,
     conventions_of,
     read_configuration,
+    refuse_idle_session,
 )
 from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, refuse_update, settled
@@ -45,6 +46,15 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options."""
     add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Refuse a comparison with a commit in which no test runs."""
+    try:
+        refuse_idle_session(config)
+    except RankcheckError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def pytest_configure(config: pytest.Config) -> None:

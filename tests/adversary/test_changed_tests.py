@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pull_request import PullRequest, blocked, listed
+from test_record_edits import two_tests
 
 TEST = "tests/test_ranking.py"
 BASELINES = "tests/baselines/test_ranking"
@@ -42,6 +43,11 @@ def parametrized(main: PullRequest) -> None:
     main.test(PARAMETRIZED)
 
 
+def two_parameters(main: PullRequest) -> None:
+    """The test has two parameters of its own."""
+    main.test(PARAMETRIZED.replace('["RR"]', '["RR", "nDCG@10"]'))
+
+
 def rr_and_recall(main: PullRequest) -> None:
     """The test gates RR and R@100; the worse ranker keeps R@100."""
     main.test(RR_AND_RECALL)
@@ -50,7 +56,7 @@ def rr_and_recall(main: PullRequest) -> None:
 # --- renamed and moved -----------------------------------------------------------------------
 
 
-@blocked("RR", "test_mrr")
+@blocked("takes the place of", "RR 0.9375 -> 0.7125")
 def test_a_renamed_test(branch: PullRequest) -> None:
     """The test is renamed, and a lower baseline is recorded for it."""
     branch.make_the_ranker_worse()
@@ -58,7 +64,7 @@ def test_a_renamed_test(branch: PullRequest) -> None:
     branch.record_anew()
 
 
-@blocked("RR", "test_mrr")
+@blocked("takes the place of", "RR 0.9375 -> 0.7125")
 def test_a_renamed_test_that_keeps_its_old_record(branch: PullRequest) -> None:
     """The test is renamed; its old record stays, and a lower one is recorded beside it."""
     branch.make_the_ranker_worse()
@@ -66,7 +72,7 @@ def test_a_renamed_test_that_keeps_its_old_record(branch: PullRequest) -> None:
     assert branch.update().passed
 
 
-@blocked("RR", "test_mrr")
+@blocked("takes the place of", "RR 0.9375 -> 0.7125")
 def test_a_moved_module(branch: PullRequest) -> None:
     """The test module is renamed, and a lower baseline is recorded for it."""
     branch.make_the_ranker_worse()
@@ -74,7 +80,7 @@ def test_a_moved_module(branch: PullRequest) -> None:
     branch.record_anew()
 
 
-@blocked("RR", "test_mrr")
+@blocked("takes the place of", "RR 0.9375 -> 0.7125")
 def test_a_moved_folder(branch: PullRequest) -> None:
     """The folder of the tests is moved, and a lower baseline is recorded."""
     branch.make_the_ranker_worse()
@@ -82,7 +88,7 @@ def test_a_moved_folder(branch: PullRequest) -> None:
     branch.record_anew()
 
 
-@blocked("RR", "TestSearch", main=in_a_class)
+@blocked("takes the place of", "RR 0.9375 -> 0.7125", main=in_a_class)
 def test_a_renamed_class(branch: PullRequest) -> None:
     """The class of the test is renamed, and a lower baseline is recorded."""
     branch.make_the_ranker_worse()
@@ -90,7 +96,7 @@ def test_a_renamed_class(branch: PullRequest) -> None:
     branch.record_anew()
 
 
-@blocked("RR", "test_metric", main=parametrized)
+@blocked("takes the place of", "RR 0.9375 -> 0.7125", main=parametrized)
 def test_a_changed_parameter_id(branch: PullRequest) -> None:
     """The parameter gets another id, and a lower baseline is recorded."""
     branch.make_the_ranker_worse()
@@ -98,7 +104,7 @@ def test_a_changed_parameter_id(branch: PullRequest) -> None:
     branch.record_anew()
 
 
-@blocked("test_mrr")
+@blocked("takes the place of", "RR 0.9375 -> 0.7125")
 def test_a_test_split_in_two(branch: PullRequest) -> None:
     """The test is split: one half of the queries each, with new baselines."""
     branch.make_the_ranker_worse()
@@ -115,14 +121,14 @@ def test_a_test_split_in_two(branch: PullRequest) -> None:
 # --- not run ---------------------------------------------------------------------------------
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "its test is gone")
 def test_a_deleted_test(branch: PullRequest) -> None:
     """The test is deleted; its module stays."""
     branch.make_the_ranker_worse()
     branch.test(AND_ANOTHER)
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "its test file is gone")
 def test_a_deleted_module(branch: PullRequest) -> None:
     """The test module is deleted; its baselines stay."""
     branch.make_the_ranker_worse()
@@ -130,7 +136,7 @@ def test_a_deleted_module(branch: PullRequest) -> None:
     branch.test(AND_ANOTHER, "tests/test_other.py")
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "its test file is gone")
 def test_a_deleted_module_and_its_baselines(branch: PullRequest) -> None:
     """The test module is deleted along with its baselines."""
     branch.make_the_ranker_worse()
@@ -145,26 +151,26 @@ def mark(branch: PullRequest, *lines: str) -> None:
     branch.edit_test("\ndef test_mrr", "\n".join(["", "import pytest", *lines, "def test_mrr"]))
 
 
-@blocked("test_mrr", "skip")
+@blocked("its test was skipped: flaky")
 def test_skip(branch: PullRequest) -> None:
     """The test is skipped."""
     mark(branch, '@pytest.mark.skip(reason="flaky")')
 
 
-@blocked("test_mrr", "skip")
+@blocked("its test was skipped: not on this machine")
 def test_skipif(branch: PullRequest) -> None:
     """The test is skipped under a condition that always holds."""
     mark(branch, '@pytest.mark.skipif("True", reason="not on this machine")')
 
 
-@blocked("test_mrr", "skip")
+@blocked("its test was skipped: later")
 def test_skip_in_the_body(branch: PullRequest) -> None:
     """The test skips itself before its assertion."""
     branch.make_the_ranker_worse()
     branch.edit_test("    assert_mrr", '    import pytest; pytest.skip("later")\n    assert_mrr')
 
 
-@blocked("test_mrr", "skip")
+@blocked("its test was skipped")
 def test_skip_after_the_assertion(branch: PullRequest) -> None:
     """The test catches its failure and skips itself."""
     branch.make_the_ranker_worse()
@@ -174,25 +180,25 @@ def test_skip_after_the_assertion(branch: PullRequest) -> None:
     )
 
 
-@blocked("test_mrr", "xfail")
+@blocked("its test is expected to fail (xfail): being looked at")
 def test_xfail(branch: PullRequest) -> None:
     """The test is expected to fail."""
     mark(branch, '@pytest.mark.xfail(reason="being looked at")')
 
 
-@blocked("test_mrr", "xfail")
+@blocked("its test is expected to fail (xfail)")
 def test_a_strict_xfail(branch: PullRequest) -> None:
     """The test is expected to fail, strictly."""
     mark(branch, "@pytest.mark.xfail(strict=True)")
 
 
-@blocked("test_mrr", "skip")
+@blocked("its test was skipped: later")
 def test_a_pytestmark(branch: PullRequest) -> None:
     """The whole module is skipped by its ``pytestmark``."""
     mark(branch, 'pytestmark = pytest.mark.skip(reason="later")')
 
 
-@blocked("test_mrr")
+@blocked("its test file skips itself")
 def test_a_module_that_skips_itself(branch: PullRequest) -> None:
     """The module skips itself because a library is not installed."""
     mark(branch, 'pytest.importorskip("a_library_that_nobody_has")')
@@ -207,21 +213,21 @@ def test_an_empty_parameter_set(branch: PullRequest) -> None:
     )
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "not collected")
 def test_a_name_that_pytest_does_not_collect(branch: PullRequest) -> None:
     """The test is renamed to a name that pytest does not collect."""
     branch.make_the_ranker_worse()
     branch.edit_test("def test_mrr", "def check_mrr")
 
 
-@blocked("TestSearch", main=in_a_class)
+@blocked("TestSearch", "not collected", main=in_a_class)
 def test_a_class_that_is_no_test(branch: PullRequest) -> None:
     """The class of the test is marked with ``__test__ = False``."""
     branch.make_the_ranker_worse()
     branch.edit_test("class TestSearch:\n", "class TestSearch:\n    __test__ = False\n")
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "deselected")
 def test_a_conftest_that_deselects(branch: PullRequest) -> None:
     """A conftest removes the test from the collected ones."""
     branch.make_the_ranker_worse()
@@ -232,7 +238,7 @@ def test_a_conftest_that_deselects(branch: PullRequest) -> None:
     )
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "deselected")
 def test_a_conftest_that_deselects_and_says_so(branch: PullRequest) -> None:
     """A conftest deselects the test and reports it as deselected, like ``-k``."""
     branch.make_the_ranker_worse()
@@ -244,7 +250,7 @@ def test_a_conftest_that_deselects_and_says_so(branch: PullRequest) -> None:
     branch.test(AND_ANOTHER, "tests/other/test_other.py")
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "not collected")
 def test_a_module_that_is_not_collected(branch: PullRequest) -> None:
     """A conftest excludes the module with ``collect_ignore``."""
     branch.make_the_ranker_worse()
@@ -252,7 +258,7 @@ def test_a_module_that_is_not_collected(branch: PullRequest) -> None:
     branch.test(AND_ANOTHER, "tests/test_other.py")
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "not collected")
 def test_other_test_paths(branch: PullRequest) -> None:
     """The configuration collects another folder."""
     branch.make_the_ranker_worse()
@@ -260,7 +266,7 @@ def test_other_test_paths(branch: PullRequest) -> None:
     branch.configure('testpaths = ["other"]')
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "not collected")
 def test_other_file_names(branch: PullRequest) -> None:
     """The configuration collects files of another name."""
     branch.make_the_ranker_worse()
@@ -268,7 +274,7 @@ def test_other_file_names(branch: PullRequest) -> None:
     branch.configure('python_files = ["check_*.py"]')
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "deselected")
 def test_deselected_in_addopts(branch: PullRequest) -> None:
     """The test is deselected in ``addopts`` by its id."""
     branch.make_the_ranker_worse()
@@ -276,7 +282,7 @@ def test_deselected_in_addopts(branch: PullRequest) -> None:
     branch.configure('addopts = ["--deselect=tests/test_ranking.py::test_mrr"]')
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "not collected")
 def test_ignored_in_addopts(branch: PullRequest) -> None:
     """The module is ignored in ``addopts``."""
     branch.make_the_ranker_worse()
@@ -284,7 +290,7 @@ def test_ignored_in_addopts(branch: PullRequest) -> None:
     branch.configure('addopts = ["--ignore=tests/test_ranking.py"]')
 
 
-@listed("test_mrr")
+@listed("test_mrr", "excluded by a marker in addopts")
 def test_a_marker_that_addopts_excludes(branch: PullRequest) -> None:
     """The test gets a marker that ``addopts`` excludes."""
     mark(branch, "@pytest.mark.slow")
@@ -292,7 +298,7 @@ def test_a_marker_that_addopts_excludes(branch: PullRequest) -> None:
     branch.configure('addopts = ["-m", "not slow"]', 'markers = ["slow: takes a while"]')
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "not collected")
 def test_another_configuration_file(branch: PullRequest) -> None:
     """A pytest.ini takes precedence over the configuration and collects another folder."""
     branch.make_the_ranker_worse()
@@ -300,7 +306,7 @@ def test_another_configuration_file(branch: PullRequest) -> None:
     branch.write("pytest.ini", "[pytest]\ntestpaths = other\n")
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "its test is gone")
 def test_unrun_switched_off(branch: PullRequest) -> None:
     """The test is deleted, and the configuration ignores tests that did not run."""
     branch.make_the_ranker_worse()
@@ -308,7 +314,7 @@ def test_unrun_switched_off(branch: PullRequest) -> None:
     branch.configure('rankcheck_unrun = "ignore"')
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "ended before its test")
 def test_a_session_that_ends_early(branch: PullRequest) -> None:
     """Another test ends the test session with exit code 0 before the gate runs."""
     branch.make_the_ranker_worse()
@@ -318,17 +324,131 @@ def test_a_session_that_ends_early(branch: PullRequest) -> None:
     )
 
 
-# --- the test does less ----------------------------------------------------------------------
+# --- options that addopts gives --------------------------------------------------------------
+
+
+def add_options(branch: PullRequest, *options: str) -> None:
+    """Make the ranker worse, add another test, and options to ``addopts``."""
+    branch.make_the_ranker_worse()
+    branch.test(AND_ANOTHER, "tests/test_other.py")
+    branch.configure(f"addopts = {list(options)}")
 
 
 @blocked("test_mrr")
+def test_a_path_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` names another test file, as if it were selected on the command line."""
+    add_options(branch, "tests/test_other.py")
+
+
+@blocked("test_mrr")
+def test_a_keyword_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` deselects the test with ``-k``."""
+    add_options(branch, "-k", "not mrr")
+
+
+@blocked("--collect-only")
+def test_collect_only_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` makes pytest collect only."""
+    add_options(branch, "--collect-only")
+
+
+@blocked("--help")
+def test_help_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` makes pytest print its help."""
+    add_options(branch, "--help")
+
+
+@blocked("--version")
+def test_version_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` makes pytest print its version."""
+    add_options(branch, "--version")
+
+
+@blocked("--fixtures")
+def test_fixtures_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` makes pytest list the fixtures."""
+    add_options(branch, "--fixtures")
+
+
+@blocked("--setup-only")
+def test_setup_only_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` makes pytest set up fixtures only."""
+    add_options(branch, "--setup-only")
+
+
+@blocked("--setup-plan")
+def test_setup_plan_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` makes pytest show a plan only."""
+    add_options(branch, "--setup-plan")
+
+
+@blocked("test_mrr")
+def test_another_root_in_addopts(branch: PullRequest) -> None:
+    """``addopts`` changes the root directory to a folder without tests of the ranker."""
+    add_options(branch, "--rootdir=other", "--override-ini=testpaths=other")
+    branch.test(AND_ANOTHER, "other/test_another.py")
+
+
+@blocked("test_mrr")
+def test_unrun_switched_off_in_addopts(branch: PullRequest) -> None:
+    """The test is deleted, and ``addopts`` overrides the configuration to ignore that."""
+    add_options(branch, "--override-ini=rankcheck_unrun=ignore")
+    branch.delete(TEST)
+
+
+@blocked("--rankcheck-baseline-ref")
+def test_a_plugin_that_is_blocked(branch: PullRequest) -> None:
+    """``addopts`` switches off the plugin."""
+    add_options(branch, "-p", "no:rankcheck", "-p", "no:pytest_rankcheck")
+
+
+@blocked("test_mrr")
+def test_a_loop_that_runs_nothing(branch: PullRequest) -> None:
+    """A conftest replaces the loop that runs the tests."""
+    branch.make_the_ranker_worse()
+    branch.write("conftest.py", "def pytest_runtestloop(session):\n    return True\n")
+
+
+@blocked("test_mrr")
+def test_a_protocol_that_runs_nothing(branch: PullRequest) -> None:
+    """A conftest replaces the protocol that runs a test."""
+    branch.make_the_ranker_worse()
+    branch.write("conftest.py", "def pytest_runtest_protocol(item):\n    return True\n")
+
+
+@blocked("test_mrr")
+def test_a_call_that_does_nothing(branch: PullRequest) -> None:
+    """A conftest replaces the call of test functions."""
+    branch.make_the_ranker_worse()
+    branch.write("conftest.py", "def pytest_pyfunc_call(pyfuncitem):\n    return True\n")
+
+
+@blocked("test_last_ten", main=two_tests)
+def test_two_tests_replaced_by_one(branch: PullRequest) -> None:
+    """One test is renamed, another deleted; the new record takes the place of one of them."""
+    branch.edit_test("test_mrr", "test_reciprocal_rank")
+    branch.test(AND_ANOTHER, "tests/test_other.py")
+    branch.record_anew()
+
+
+@blocked("test_metric-nDCG", main=two_parameters)
+def test_a_parameter_removed(branch: PullRequest) -> None:
+    """One of two parameters of the test is removed."""
+    branch.make_the_ranker_worse()
+    branch.edit_test(', "nDCG@10"', "")
+
+
+# --- the test does less ----------------------------------------------------------------------
+
+
+@blocked("test_mrr", "passed without comparing")
 def test_an_assertion_removed(branch: PullRequest) -> None:
     """The assertion is removed; the test still uses its baseline."""
     branch.make_the_ranker_worse()
     branch.edit_test("assert_mrr_not_regressed(evaluation, baseline, abs=0.01)", "assert baseline")
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "passed without comparing")
 def test_a_fixed_bound_instead(branch: PullRequest) -> None:
     """The comparison with the baseline becomes a low fixed bound."""
     branch.make_the_ranker_worse()
@@ -338,7 +458,7 @@ def test_a_fixed_bound_instead(branch: PullRequest) -> None:
     )
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "passed without comparing")
 def test_a_failure_that_is_caught(branch: PullRequest) -> None:
     """The test catches the failure of its gate."""
     branch.make_the_ranker_worse()
@@ -346,7 +466,7 @@ def test_a_failure_that_is_caught(branch: PullRequest) -> None:
     branch.edit_test("0.01)", "0.01)\n    except AssertionError: pass")
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "passed without comparing")
 def test_a_failure_that_is_expected(branch: PullRequest) -> None:
     """The test expects its gate to fail, with ``pytest.raises``."""
     branch.make_the_ranker_worse()
@@ -355,14 +475,14 @@ def test_a_failure_that_is_expected(branch: PullRequest) -> None:
     )
 
 
-@blocked("RR", main=rr_and_recall)
+@blocked("RR is no longer gated", main=rr_and_recall)
 def test_a_metric_that_is_no_longer_gated(branch: PullRequest) -> None:
     """The metric that fell is no longer gated; the other one still is."""
     branch.make_the_ranker_worse()
     branch.edit_test("    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n", "")
 
 
-@blocked("RR", main=rr_and_recall)
+@blocked("without a reason", "no longer gated", main=rr_and_recall)
 def test_a_metric_that_is_no_longer_gated_recorded_anew(branch: PullRequest) -> None:
     """The metric that fell is no longer gated, and the baseline is recorded anew."""
     branch.make_the_ranker_worse()
@@ -370,7 +490,7 @@ def test_a_metric_that_is_no_longer_gated_recorded_anew(branch: PullRequest) -> 
     branch.record_anew()
 
 
-@blocked("RR")
+@blocked("without a reason", "no longer gated")
 def test_an_easier_metric(branch: PullRequest) -> None:
     """RR is replaced by R@100, which the worse ranker keeps, and the baseline is recorded anew."""
     branch.make_the_ranker_worse()
@@ -388,7 +508,7 @@ def ndcg(main: PullRequest) -> None:
     )
 
 
-@blocked("nDCG@10", main=ndcg)
+@blocked("without a reason", "no longer gated", main=ndcg)
 def test_a_larger_cutoff(branch: PullRequest) -> None:
     """nDCG@10 becomes nDCG@100, which forgives more, and the baseline is recorded anew."""
     branch.make_the_ranker_worse()
@@ -396,7 +516,7 @@ def test_a_larger_cutoff(branch: PullRequest) -> None:
     branch.record_anew()
 
 
-@blocked("test_mrr")
+@blocked("test_mrr", "passed without comparing")
 def test_a_baseline_fixture_of_its_own(branch: PullRequest) -> None:
     """A conftest replaces the baseline by the evaluation itself."""
     branch.make_the_ranker_worse()

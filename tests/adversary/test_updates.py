@@ -221,7 +221,7 @@ BETTER: Ranks = {}
 """Every document is first: a plain update of a test that passes writes this."""
 
 
-@refused("failed")
+@refused("subtest")
 def test_a_failing_subtest(branch: PullRequest) -> None:
     """A better ranker, but a subtest fails after the gate."""
     branch.rank(BETTER)
