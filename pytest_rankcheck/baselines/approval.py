@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -40,8 +41,9 @@ class Approval:
     ) -> Approval:
         """Return an approval made now, with commit and author from git in ``folder``."""
         name, email = (
-            git_line(folder, "config", "user.name"),
-            git_line(folder, "config", "user.email"),
+            os.environ.get(f"GIT_AUTHOR_{part.upper()}")
+            or git_line(folder, "config", f"user.{part}")
+            for part in ("name", "email")
         )
         author = f"{name} <{email}>" if name and email else name or email
         date = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

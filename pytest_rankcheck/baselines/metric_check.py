@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -155,7 +155,10 @@ def checks_of(
         for attribute in attributes:
             evaluation.slices(attribute)
         return checks
-    differences = incompatibilities(record, evaluation)
+    differences = (
+        *incompatibilities(record, evaluation),
+        *_scale_differences(record, evaluation, gates),
+    )
     if differences:
         return [replace(c, state=State.INCOMPARABLE, differences=differences) for c in checks]
     comparison = compare(evaluation, record)
@@ -194,6 +197,22 @@ def _decided(
         suspicions=suspicions(comparison, verdict.overall.pairs),
         uncounted=uncounted_queries(record, comparison, check.metric),
     )
+
+
+def _scale_differences(
+    record: Record, evaluation: Evaluation, metrics: Iterable[Metric]
+) -> Iterator[str]:
+    """Yield the metrics whose values depend on the golden set's highest grade, if that differs."""
+    then, now = record.golden_scale, float(evaluation.golden.max_grade)
+    if then == now:
+        return
+    for metric in metrics:
+        if str(metric) in record.metrics and evaluation.depends_on_scale(metric, then):
+            yield (
+                f"scale: the highest grade of the golden set was {then:g} in the baseline and is "
+                f"{now:g} now, which changes {metric} of every query; to be independent of it, "
+                f"give the metric the scale, such as ERR(max_grade={max(then, now):g})@20"
+            )
 
 
 def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]:

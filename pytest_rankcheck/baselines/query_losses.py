@@ -65,7 +65,7 @@ class Uncounted:
     def __str__(self) -> str:
         units = "sessions" if self.metric.unit == "session" else "queries"
         return (
-            f"{self.metric} has no value for {self.lost:,} of the {self.counted:,} {units} that "
+            f"{self.metric} has no value for {self.lost:,} of {self.counted:,} {units} that "
             "counted at the last approval"
         )
 
@@ -91,7 +91,8 @@ def replaced_queries(record: Record, fingerprints: Mapping[str, str]) -> Replace
 def uncounted_queries(record: Record, comparison: Comparison, metric: Metric) -> Uncounted:
     """Return how many queries of a record have lost their value of a metric.
 
-    Two logs have different sessions: of these the share that counts is compared.
+    The log of the next week has other sessions: then the share that counts is compared. A log with
+    the same sessions must not have lost many.
     """
     since, name = record.since_approval, str(metric)
     counted = record.counted(metric) if since is None else since.counted.get(name, 0)
@@ -101,7 +102,23 @@ def uncounted_queries(record: Record, comparison: Comparison, metric: Metric) ->
         lost = int((~np.isnan(then) & np.isnan(now[comparison.places])).sum())
         before = 0 if since is None else since.uncounted.get(name, 0)
         return Uncounted(metric, before + lost, counted)
+    has_value = {
+        query_id
+        for query_id, value in zip(comparison.evaluation.query_ids, now, strict=True)
+        if not np.isnan(value)
+    }
+    if _is_same_log(record, comparison):
+        gone = sum(
+            line.values[name] is not None and query_id not in has_value
+            for query_id, line in record.queries.items()
+        )
+        return Uncounted(metric, max(0, counted - record.counted(metric)) + gone, counted)
     total = len(record.queries) if since is None else since.queries
     expected = counted / max(total, 1) * len(now)
-    lost = max(0, round(expected) - int((~np.isnan(now)).sum()))
-    return Uncounted(metric, lost, round(expected))
+    return Uncounted(metric, max(0, round(expected) - len(has_value)), round(expected))
+
+
+def _is_same_log(record: Record, comparison: Comparison) -> bool:
+    """Whether a log is the recorded one with some sessions added or removed."""
+    shared = sum(query_id in record.queries for query_id in comparison.evaluation.query_ids)
+    return 2 * shared >= min(len(record.queries), len(comparison.evaluation.query_ids))

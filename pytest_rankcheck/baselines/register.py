@@ -235,8 +235,8 @@ class _Successor:
         if name not in self.before.metrics:
             return replace(measured, best=best_as_recorded(after.mean(Metric.parse(name))))
         metric, kept = Metric.parse(name), self.before.kept[name]
-        noise = kept.noise if measured.noise is None else measured.noise
         gate = measured.gate or kept.gate
+        noise = self._noise(kept, measured, gate)
         below = self.before.below_best(metric)
         if not self.comparison.query_ids:
             below = 0.0  # of other queries, no better result is known
@@ -248,6 +248,20 @@ class _Successor:
         if not self._is_rewritten[name] and mean == self.before.mean(metric):
             best = kept.best
         return RecordedMetric(measured.gated, best_as_recorded(best), noise, gate)
+
+    def _noise(
+        self, kept: RecordedMetric, measured: RecordedMetric, gate: str | None
+    ) -> float | None:
+        """Return the noise to record: a gate that allows for it is not widened without a reason."""
+        if measured.noise is None:
+            return kept.noise
+        is_wider = kept.noise is not None and measured.noise > kept.noise
+        is_allowed_for = gate is not None and "noise=" in gate
+        return (
+            kept.noise
+            if is_wider and is_allowed_for and not self.revision.is_approved
+            else (measured.noise)
+        )
 
     def _since_approval(self, after: Record) -> SinceApproval:
         """Return what has changed since the last approval, this update included."""

@@ -15,6 +15,7 @@ import numpy as np
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_contents import RecordedMetric
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -141,6 +142,11 @@ def _changes(before: Record, after: Record) -> Iterator[Problem]:
             yield Problem(
                 f"the gate of {name} was {before.kept[name].gate}, and is {after.kept[name].gate}"
             )
+        elif _allows_for_more_noise(before.kept[name], after.kept[name]):
+            yield Problem(
+                f"the gate of {name} allows for the noise of the ranker, which was "
+                f"{before.kept[name].noise} and is {after.kept[name].noise}"
+            )
     for attribute in before.slices:
         if attribute not in after.slices:
             yield Problem(f"the slices of {attribute} are no longer gated")
@@ -198,6 +204,13 @@ def _is_loosened(before: str | None, after: str | None) -> bool:
         return not gate_of(after).is_at_least_as_strict_as(gate_of(before))
     except ConfigurationError:  # of an extension that is not loaded
         return True
+
+
+def _allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> bool:
+    """Return whether a gate that allows for noise has become wider."""
+    if before.gate is None or "noise=" not in before.gate or before.noise is None:
+        return False
+    return after.noise is None or after.noise > before.noise
 
 
 def _is_paired(before: Record, after: Record) -> bool:

@@ -99,9 +99,12 @@ class Comparison(QueryOverlap):
         )
 
     def _noise(self, metric: Metric) -> float:
-        """Return the larger noise of the two sides; NaN if neither was measured."""
-        sides = (self.evaluation.noise(metric), self.other.noise(metric))
-        return max((noise for noise in sides if not math.isnan(noise)), default=math.nan)
+        """Return the noise of the approved side, else of this one; NaN if neither was measured.
+
+        A ranker that has become noisier must not be allowed to fall further.
+        """
+        approved = self.other.noise(metric)
+        return self.evaluation.noise(metric) if math.isnan(approved) else approved
 
     def wins(self, metric: MetricLike) -> int:
         """Return the number of queries that are better."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
@@ -103,6 +104,21 @@ class Evaluation(MetricValues):
             return math.nan
         means = [evaluation.mean(metric) for evaluation in (self, *self.repeats)]
         return float(np.std(means, ddof=1))
+
+    def depends_on_scale(self, metric: Metric, scale: float) -> bool:
+        """Return whether another highest grade of the golden set would change values of a metric.
+
+        It does for ERR, whose stopping probabilities are relative to the highest grade: a single
+        query with a higher grade changes the value of every other query.
+        """
+        if metric.unit != "query" or metric.definition.ir_measures or self.hits is None:
+            return False
+        return any(
+            not np.array_equal(
+                metric.compute(hits), metric.compute(replace(hits, max_grade=scale)), equal_nan=True
+            )
+            for hits in self.hits
+        )
 
     @cached_property
     def unstable(self) -> Sequence[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.fixtures import BASELINE
 
@@ -140,13 +141,20 @@ def _of_evaluation(
         return
     shown[id(evaluation)] = evaluation
     from pytest_rankcheck.metrics.metric_names import Metric
-    from pytest_rankcheck.reports.findings import MetricFinding
+    from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
     from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes, timing_notes
 
     for metric in map(Metric.parse, item.config.stash[CONFIG].metrics):
         if evaluation.fits(metric):
             mean = evaluation.mean(metric)
             yield MetricFinding(golden_set=evaluation.golden.name, metric=str(metric), now=mean)
+    chosen = item.config.stash[CONFIG]
+    if chosen.run is not None and evaluation.unit == "query":
+        text = (
+            f"golden set '{quoted(evaluation.golden.name)}': the rankings were read from "
+            f"{quoted(chosen.run.name)}; the ranker was not called"
+        )
+        yield Note(Topic.MEASURED, text)
     yield from evaluation_notes(evaluation)
     yield from timing_notes(evaluation)
 

@@ -29,7 +29,14 @@ def configuration_at(reference: Reference, config: pytest.Config) -> Mapping[str
         reference: the commit.
         config: of this test session, whose root is where the file is looked for.
     """
-    candidates = [config.rootpath / name for name in _FILES]
+    # This branch may have moved the root into a folder; pytest looks in those above it, too.
+    folders = [config.rootpath, *config.rootpath.parents]
+    candidates = [
+        folder / name
+        for folder in folders
+        if folder.resolve().is_relative_to(reference.root.resolve())
+        for name in _FILES
+    ]
     if config.inipath is not None and config.inipath not in candidates:
         candidates.insert(0, config.inipath)  # pytest -c
     with tempfile.TemporaryDirectory() as folder:

@@ -15,6 +15,10 @@ from pytest_rankcheck.plugin.unrun_gates import ExpectedRecord
 __all__ = ["Replacement", "is_defined", "replacements"]
 
 
+_MAKES_NAMES = re.compile(r"\bimport\s*\(?\s*\*|\b(?:globals|vars|locals|setattr|exec|type)\s*\(")
+"""What defines names in a module that do not stand in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """A new baseline in the place of one whose test is gone."""
@@ -103,7 +107,8 @@ def is_defined(source: str, key: str) -> bool:
             None,
         )
         if definition is None:
-            return re.search(rf"\b{re.escape(name)}\b", source) is not None
+            is_named = re.search(rf"\b{re.escape(name)}\b", source) is not None
+            return is_named or _MAKES_NAMES.search(source) is not None
         if isinstance(definition, ast.ClassDef) and definition.bases:
             return True
         body = definition.body

@@ -29,6 +29,7 @@ from pytest_rankcheck.plugin.watched_tests import (
     Outcome,
     WatchedTests,
     given_arguments,
+    is_value_of,
 )
 
 __all__ = ["ExpectedGates", "ExpectedRecord", "Unrun", "Why", "former_test_file", "test_file_of"]
@@ -233,7 +234,12 @@ class ExpectedGates:
     @property
     def is_whole(self) -> bool:
         """Whether the user has not chosen single tests."""
-        return not self._chosen_tests
+        return not self._chosen_tests and not self._reruns_failures
+
+    @property
+    def _reruns_failures(self) -> bool:
+        """Whether the user runs only what failed before, which pytest leaves out unseen."""
+        return not {"--lf", "--last-failed"}.isdisjoint(given_arguments(self._config))
 
     @cached_property
     def _differing(self) -> Set[Path]:
@@ -258,7 +264,8 @@ class ExpectedGates:
             None,
         )
         if ids is None:
-            return (Why.NOT_CHOSEN if file in self._chosen_tests else Why.TEST_GONE), ""
+            is_chosen = file in self._chosen_tests or self._reruns_failures
+            return (Why.NOT_CHOSEN if is_chosen else Why.TEST_GONE), ""
         return self._why_of_tests(ids)
 
     def _module(self, path: Path) -> str | None:
@@ -275,9 +282,11 @@ class ExpectedGates:
             return Why.FILE_GONE, ""
         given = given_arguments(self._config)
         ignored = [*(self._config.option.ignore or ()), *(self._config.option.ignore_glob or ())]
-        by_user = [text for text in ignored if any(argument.endswith(text) for argument in given)]
+        by_user = [text for text in ignored if is_value_of(text, given)]
         paths = [self._path_of(text) for text in by_user]
-        if any(file.is_relative_to(path) or fnmatch(str(file), str(path)) for path in paths):
+        if self._reruns_failures or any(
+            file.is_relative_to(path) or fnmatch(str(file), str(path)) for path in paths
+        ):
             return Why.NOT_CHOSEN, ""
         return Why.NOT_COLLECTED, ""
 

@@ -7,6 +7,7 @@ imports this at every start, so it imports nothing heavy.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ import pytest
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.item_identity import item_key
 
-__all__ = ["Collection", "LeftOut", "Outcome", "WatchedTests", "given_arguments"]
+__all__ = ["Collection", "LeftOut", "Outcome", "WatchedTests", "given_arguments", "is_value_of"]
 
 _SENT = "rankcheck_collected"
 _ARGUMENTS = "rankcheck_arguments"
@@ -192,4 +193,15 @@ _NOT_CALLERS = ("pluggy", "pytest_rankcheck")
 def _is_given(config: pytest.Config, values: Iterable[str]) -> bool:
     """Whether the user gave one of these values, not the project's ``addopts``."""
     given = given_arguments(config)
-    return any(argument.endswith(value) for value in values for argument in given)
+    return any(is_value_of(value, given) for value in values)
+
+
+def is_value_of(value: str, arguments: Sequence[str]) -> bool:
+    """Return whether an option among arguments has a value: ``-k X``, ``-kX`` or ``--opt=X``."""
+    return any(
+        argument == value
+        or (argument.startswith("--") and argument.partition("=")[2] == value)
+        or (re.match("-[a-zA-Z]", argument) and argument[2:].removeprefix("=") == value)
+        for argument in arguments
+        if value
+    )

@@ -157,3 +157,17 @@ def test_a_query_that_gained_before_it_left_does_not_hide_the_best() -> None:
     low = record([1] * 19 + [100])
     before = replace(low, kept={name: replace(kept, best=1.0) for name, kept in low.kept.items()})
     assert problems(without_a_query(), before) == []
+
+
+def test_a_gate_that_allows_for_noise_is_not_widened_by_more_noise() -> None:
+    gate = "tolerance(abs=0.01, rel=0, noise=3)"
+    calm, noisy, unknown = (
+        replace(
+            BEFORE, kept={"RR": replace(BEFORE.kept["RR"], gate=gate, noise=noise)}, approvals=()
+        )
+        for noise in (0.01, 0.4, None)
+    )
+    text = "the gate of RR allows for the noise of the ranker, which was 0.01 and is"
+    assert problems(noisy, calm) == [f"{text} 0.4"]
+    assert problems(unknown, calm) == [f"{text} None"]
+    assert problems(calm, noisy) == []

@@ -1,0 +1,88 @@
+"""Sessions and queries that were lost since the last approval."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import (
+    GoldenSet,
+    Metric,
+    Record,
+    Run,
+    SessionEvaluation,
+    SessionLog,
+    compare,
+    evaluate,
+    evaluate_sessions,
+)
+from pytest_rankcheck.baselines.metric_check import State, checks_of
+from pytest_rankcheck.baselines.query_losses import uncounted_queries
+from pytest_rankcheck.gates.gate import Gate
+
+RR = Metric.parse("SessionRR(abandoned=exclude)")
+ERR = Metric.parse("ERR@20")
+
+
+def sessions(numbers: range, abandoned: int = 0, prefix: str = "s") -> SessionEvaluation:
+    """Return the evaluation of sessions that select rank 1; the first ones are abandoned."""
+    rows = [
+        {
+            "session_id": f"{prefix}{number}",
+            "event": 1,
+            "time": float(number),
+            "results": ["a", "b"],
+            "selected_rank": 1 if place >= abandoned else None,
+        }
+        for place, number in enumerate(numbers)
+    ]
+    frame = pd.DataFrame(rows).astype({"selected_rank": object})
+    return evaluate_sessions(SessionLog.from_frame(frame, first_rank=1, time_unit="s"))
+
+
+@pytest.mark.parametrize(
+    ("now", "lost", "of"),
+    [
+        (sessions(range(60)), 0, 60),
+        (sessions(range(60), abandoned=58), 58, 60),
+        (sessions(range(20, 60)), 20, 60),
+        (sessions(range(2)), 58, 60),
+        # The same log with more sessions: the new ones do not make up for those that are gone.
+        (sessions(range(20, 100)), 20, 60),
+        # The next week has other sessions, and may have fewer: the share that counts is compared.
+        (sessions(range(30), prefix="t"), 0, 30),
+        (sessions(range(30), abandoned=3, prefix="t"), 3, 30),
+    ],
+)
+def test_sessions_that_are_gone_or_do_not_count_are_lost(
+    now: SessionEvaluation, lost: int, of: int
+) -> None:
+    record = Record.of(sessions(range(60)), [RR])
+    uncounted = uncounted_queries(record, compare(now, record), RR)
+    assert (uncounted.lost, uncounted.counted) == (lost, of)
+    assert uncounted.needs_reason == (lost / of > 0.05)
+
+
+@pytest.mark.parametrize(
+    ("metric", "state"),
+    [
+        ("ERR@20", State.INCOMPARABLE),
+        ("ERR(max_grade=5)@20", State.STALE),
+        ("nDCG@10", State.STALE),
+        ("RBP(graded=true)@10", State.INCOMPARABLE),
+        ("RBP@10", State.STALE),
+    ],
+)
+def test_a_golden_set_of_another_scale_is_not_compared_where_the_metric_depends_on_it(
+    metric: str, state: State
+) -> None:
+    """The highest grade goes from 2 to 5: the value of every query by ERR changes with it."""
+    grades = {f"q{number}": {"a": 2, "b": 1} for number in range(10)}
+    run = Run.from_dict({query_id: ["b", "a"] for query_id in [*grades, "new"]})
+    record = Record.of(evaluate(run, GoldenSet.from_dict(grades)), [Metric.parse(metric)])
+    now = evaluate(run, GoldenSet.from_dict({**grades, "new": {"a": 5}}))
+    [check] = checks_of(record, now, {Metric.parse(metric): Gate.tolerance(abs=0.01)}, ())
+    assert check.state is state
+    if state is State.INCOMPARABLE:
+        [text] = check.differences
+        assert "the highest grade of the golden set was 2 in the baseline and is 5 now" in text
