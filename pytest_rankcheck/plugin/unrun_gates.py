@@ -29,7 +29,7 @@ from pytest_rankcheck.plugin.watched_tests import (
     Outcome,
     WatchedTests,
     given_arguments,
-    is_value_of,
+    is_given,
 )
 
 __all__ = ["ExpectedGates", "ExpectedRecord", "Unrun", "Why", "former_test_file", "test_file_of"]
@@ -280,9 +280,10 @@ class ExpectedGates:
         file = test_file_of(path)
         if file is None:
             return Why.FILE_GONE, ""
-        given = given_arguments(self._config)
         ignored = [*(self._config.option.ignore or ()), *(self._config.option.ignore_glob or ())]
-        by_user = [text for text in ignored if is_value_of(text, given)]
+        by_user = [
+            text for text in ignored if is_given(self._config, text, "--ignore", "--ignore-glob")
+        ]
         paths = [self._path_of(text) for text in by_user]
         if self._reruns_failures or any(
             file.is_relative_to(path) or fnmatch(str(file), str(path)) for path in paths

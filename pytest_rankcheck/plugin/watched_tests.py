@@ -7,10 +7,9 @@ imports this at every start, so it imports nothing heavy.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -21,7 +20,7 @@ import pytest
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.plugin.item_identity import item_key
 
-__all__ = ["Collection", "LeftOut", "Outcome", "WatchedTests", "given_arguments", "is_value_of"]
+__all__ = ["Collection", "LeftOut", "Outcome", "WatchedTests", "given_arguments", "is_given"]
 
 _SENT = "rankcheck_collected"
 _ARGUMENTS = "rankcheck_arguments"
@@ -177,12 +176,13 @@ def _who_deselects(config: pytest.Config, item: pytest.Item) -> LeftOut:
         frame = frame.f_back
     name, file = str(frame.f_globals.get("__name__")), Path(frame.f_code.co_filename)
     if name == "_pytest.mark" and frame.f_code.co_name == "deselect_by_mark":
-        return LeftOut.USER if _is_given(config, [config.option.markexpr]) else LeftOut.MARKER
+        return LeftOut.USER if is_given(config, config.option.markexpr, "-m") else LeftOut.MARKER
     if name == "_pytest.mark":
-        return LeftOut.USER if _is_given(config, [config.option.keyword]) else LeftOut.PROJECT
+        return LeftOut.USER if is_given(config, config.option.keyword, "-k") else LeftOut.PROJECT
     if name == "_pytest.main":
         prefixes = [text for text in config.option.deselect or () if item.nodeid.startswith(text)]
-        return LeftOut.USER if _is_given(config, prefixes) else LeftOut.PROJECT
+        by_user = any(is_given(config, prefix, "--deselect") for prefix in prefixes)
+        return LeftOut.USER if by_user else LeftOut.PROJECT
     is_installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
     return LeftOut.USER if is_installed or name.startswith("_pytest.") else LeftOut.PROJECT
 
@@ -190,18 +190,19 @@ def _who_deselects(config: pytest.Config, item: pytest.Item) -> LeftOut:
 _NOT_CALLERS = ("pluggy", "pytest_rankcheck")
 
 
-def _is_given(config: pytest.Config, values: Iterable[str]) -> bool:
-    """Whether the user gave one of these values, not the project's ``addopts``."""
+def is_given(config: pytest.Config, value: str, *options: str) -> bool:
+    """Return whether the user gave an option a value, not the project's ``addopts``.
+
+    Args:
+        config: of the test session.
+        value: the value.
+        options: the names of the option: ``-k X``, ``-kX`` and ``--option=X`` are understood.
+    """
     given = given_arguments(config)
-    return any(is_value_of(value, given) for value in values)
-
-
-def is_value_of(value: str, arguments: Sequence[str]) -> bool:
-    """Return whether an option among arguments has a value: ``-k X``, ``-kX`` or ``--opt=X``."""
+    pairs = [*zip(given, [*given[1:], ""], strict=True)]
     return any(
-        argument == value
-        or (argument.startswith("--") and argument.partition("=")[2] == value)
-        or (re.match("-[a-zA-Z]", argument) and argument[2:].removeprefix("=") == value)
-        for argument in arguments
-        if value
+        (argument in options and following == value)
+        or any(argument == f"{option}={value}" for option in options)
+        or any(argument == f"{option}{value}" for option in options if len(option) == 2)
+        for argument, following in pairs
     )

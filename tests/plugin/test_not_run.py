@@ -224,3 +224,40 @@ def test_files_of_others_are_not_baselines(project: Project) -> None:
     project.write("tests/baselines/test_ranking/picture.json", "{}")
     project.write("tests/baselines/plot/picture.json", '{"format": "other"}')
     assert listed(project.run()) == []
+
+
+def test_an_expression_of_addopts_is_not_taken_for_the_users(two_gates: Project) -> None:
+    """The reference's name ends with the expression."""
+    two_gates.test(f"{REGRESSION_TEST}\n\ndef test_main():\n    pass\n")
+    configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
+    two_gates.write("pyproject.toml", f'{configuration}addopts = ["-k", "main"]\n')
+    result = two_gates.run("--rankcheck-baseline-ref=main")
+    assert result.ret == 1
+    assert any(line.startswith(f"FAILED: {FILE} (RR)") for line in listed(result))
+
+
+def test_running_only_what_failed_is_a_choice_of_the_user(two_gates: Project) -> None:
+    two_gates.test(f"{REGRESSION_TEST}\n\ndef test_other():\n    assert False\n")
+    two_gates.pytester.runpytest_inprocess()
+    result = two_gates.pytester.runpytest_inprocess("--lf", *MAIN)
+    result.assert_outcomes(failed=1)
+    assert not any(line.startswith("FAILED") for line in listed(result))
+
+
+def test_a_module_that_imports_its_tests_is_still_expected_to_run(two_gates: Project) -> None:
+    path = two_gates.path
+    two_gates.write("shared_tests.py", REGRESSION_TEST)
+    two_gates.test("from shared_tests import *\n")
+    git(path, "add", "shared_tests.py", "tests")
+    git(path, "commit", "-qm", "share the tests")
+    git(path, "branch", "-f", "main")
+    (path / "tests/test_ranking.py").unlink()
+    result = two_gates.run(*MAIN)
+    assert result.ret == 1
+    assert any(line.startswith(f"FAILED: {FILE} (RR)") for line in listed(result))
+
+
+def test_rankings_that_were_read_from_a_file_are_listed(two_gates: Project) -> None:
+    two_gates.run("--rankcheck-save-run=runs")
+    text = text_of(two_gates.run("--rankcheck-run=runs"))
+    assert "golden set 'web': the rankings were read from runs; the ranker was not called" in text
