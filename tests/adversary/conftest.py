@@ -1,11 +1,10 @@
-"""The repositories of the pull requests, and the attempts that are not blocked yet."""
+"""The repositories of the pull requests."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from open_attempts import OPEN
 from project import Project, undisturbed_by_this_session
 from pull_request import Repositories
 
@@ -23,11 +22,3 @@ def repositories(
     """Repositories to open a pull request in."""
     undisturbed_by_this_session(monkeypatch)
     return Repositories(Project(pytester), templates)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Expect the open attempts to succeed; one that is blocked by now must leave the list."""
-    for item in items:
-        piece = OPEN.get(f"{item.path.stem}::{item.name}")
-        if piece is not None and item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.xfail(reason=f"needs {piece}", strict=True))

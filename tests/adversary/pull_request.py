@@ -53,13 +53,15 @@ class Outcome:
 class PullRequest:
     """A branch of a repository whose main has approved baselines."""
 
+    ci_arguments: tuple[str, ...] = ()
+    """What CI gives to pytest besides the reference."""
+
     def __init__(self, project: Project) -> None:
         self.project = project
         self.path = project.path
         self.write = project.write
         self.lines: Lines = project.queries()
         self.main_ranks = MAIN_RANKS
-        self.ci_arguments: tuple[str, ...] = ()
 
     # --- what a branch does ------------------------------------------------------------------
 
@@ -166,7 +168,6 @@ class PullRequest:
 
     def run(self, *arguments: str) -> Outcome:
         """Run pytest on the branch as it is."""
-        self.project.pytester.syspathinsert(self.path)
         result = self.project.run("-q", *arguments)
         text = "\n".join(result.outlines + result.errlines)
         return Outcome(int(result.ret), text, self._reports())
