@@ -264,6 +264,8 @@ class Baseline:
         """What this branch has in the place of the record; None without a reference."""
         if not self._file.is_from_reference or self.record is None:
             return None
+        if self._file.is_behind:
+            return BranchRecord(self.record, is_behind=True)
         return BranchRecord.of(self.record, self._file.working_record)
 
     def check_rankings(

@@ -89,6 +89,15 @@ class BaselineFile:
         """Whether the record that counts is the one at the reference commit."""
         return self._reference_text is not None
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether the reference has a newer record, and this branch has not touched its own."""
+        return (
+            self._reference is not None
+            and self._text_now != self._reference_text
+            and self._reference.is_untouched(self.path, self._text_now)
+        )
+
     def locked(self) -> AbstractContextManager[object]:
         """Return a context in which no other test session writes the file."""
         return self._store.locked()

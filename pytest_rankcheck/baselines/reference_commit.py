@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_path import is_baseline_path
@@ -35,6 +35,8 @@ class Reference:
     commit: str
     root: Path
     """The top folder of the repository."""
+    start: str | None = None
+    """The commit that this branch started from; None if it is not known, as in a shallow clone."""
 
     @classmethod
     def of(cls, name: str, folder: Path) -> Reference:
@@ -65,7 +67,20 @@ class Reference:
         commit = None if name.startswith("-") else _commit(root, name)
         if commit is None:
             raise ConfigurationError(f"{_OPTION} {quoted(name)}: {_unknown(root, name)}")
-        return cls(name, commit, root)
+        return cls(name, commit, root, git_line(root, "merge-base", commit, "HEAD"))
+
+    def is_untouched(self, path: Path, text: str | None) -> bool:
+        """Return whether this branch still has a file as it was when it left the reference.
+
+        The reference may have changed it since: merging keeps that change.
+
+        Args:
+            path: the file.
+            text: its text here; None if it is not there.
+        """
+        if self.start is None or self.start == self.commit:
+            return False
+        return replace(self, commit=self.start).text(path) == text
 
     def text(self, path: Path) -> str | None:
         """Return the text of a file at the commit; None if the commit does not have it.
@@ -110,7 +125,7 @@ class Reference:
         for path in sorted({*self.differing(folder), *filter(is_baseline_path, new)}):
             after = path.read_text("utf-8", "replace") if path.is_file() else None
             before = self.text(path)
-            if before != after:
+            if before != after and not self.is_untouched(path, after):
                 yield Change(path, before, after)
 
     def _inside(self, path: Path) -> str | None:

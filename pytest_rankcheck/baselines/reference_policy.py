@@ -32,6 +32,8 @@ class BranchRecord:
     """The reasons that the branch adds."""
     problems: tuple[str, ...] = ()
     """The promises of the approved record that it breaks without a reason."""
+    is_behind: bool = False
+    """Whether the reference has changed the record since the branch left it; merging keeps that."""
 
     @classmethod
     def of(cls, approved: Record, record: Record | None) -> BranchRecord:
@@ -60,7 +62,8 @@ def block_at_reference(
         branch: what this branch has in the place of the approved record.
         mode: what the test session may do.
     """
-    there = replace(there, problems=branch.problems)
+    behind = ("older than that of the reference, which has changed since: merge that first",)
+    there = replace(there, problems=behind if branch.is_behind else branch.problems)
     block = block_of(there, mode)
     if block is None and strict is not None and block_of(strict, mode) is not None:
         there, block = replace(strict, problems=branch.problems), Block.LOOSENED

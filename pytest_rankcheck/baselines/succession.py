@@ -36,11 +36,15 @@ class Problem:
     """The metric that fell; None for another change."""
     fall: float = 0.0
     """How far it fell."""
+    words: tuple[str, ...] = ()
+    """What a reason for another change says, if it is about this one: any of these."""
 
     def is_covered_by(self, approvals: Sequence[Approval]) -> bool:
         """Return whether these reasons are about it, and about no smaller fall."""
+        if any(approval.explains(word) for approval in approvals for word in self.words):
+            return True
         if self.metric is None:
-            return any(approval.change is not None for approval in approvals)
+            return False
         return self.fall <= sum(_approved_fall(approval, self.metric) for approval in approvals)
 
 
@@ -64,7 +68,9 @@ def broken_promises(before: Record, after: Record) -> Sequence[Problem]:
     approvals = new_approvals(before, after)
     if approvals is None:
         return [Problem("the earlier approvals differ")]
-    problems = [*_falls(before, after), *_changes(before, after)]
+    problems = list(_changes(before, after))
+    if (before.conventions, before.depth) == (after.conventions, after.depth):
+        problems = [*_falls(before, after), *problems]
     if not approvals:
         problems += _forgotten(before, after)
     return [problem for problem in problems if not problem.is_covered_by(approvals)]
@@ -100,6 +106,7 @@ def _falls(before: Record, after: Record) -> Iterator[Problem]:
     then, now = _shared_places(before, after)
     for name in _approved_metrics(before):
         metric = Metric.parse(name)
+        scale = (f"which changes {name} of every query",)
         if name not in after.metrics or not len(now):
             continue
         means = [
@@ -108,12 +115,13 @@ def _falls(before: Record, after: Record) -> Iterator[Problem]:
         ]
         gain = means[1] - means[0] if metric.higher_is_better else means[0] - means[1]
         if np.isnan(means[1]) and not np.isnan(means[0]):
-            yield Problem(f"{name} {means[0]:.4f} -> no value", name, math.inf)
+            yield Problem(f"{name} {means[0]:.4f} -> no value", name, math.inf, scale)
         if gain < -1e-12:
-            yield Problem(f"{name} {means[0]:.4f} -> {means[1]:.4f}", name, -gain)
+            yield Problem(f"{name} {means[0]:.4f} -> {means[1]:.4f}", name, -gain, scale)
         expected = before.below_best(metric) - (0.0 if np.isnan(gain) else gain)
         if after.below_best(metric) < expected - _possible_gain(before, metric, then) - _ROUNDING:
-            yield Problem(f"{name} no longer knows its best mean, {before.kept[name].best:.4f}")
+            best = before.kept[name].best
+            yield Problem(f"{name} no longer knows its best mean, {best:.4f}", words=scale)
 
 
 def _possible_gain(before: Record, metric: Metric, shared: PlaceArray) -> float:
@@ -131,30 +139,36 @@ def _possible_gain(before: Record, metric: Metric, shared: PlaceArray) -> float:
 def _changes(before: Record, after: Record) -> Iterator[Problem]:
     """Yield what is gone, loosened or measured in another way."""
     if (before.conventions, before.depth) != (after.conventions, after.depth):
-        yield Problem("conventions or depth differ")
+        yield Problem("conventions or depth differ", words=(" in the baseline, ",))
     for name in before.gated:
         if name not in after.gated:
-            yield Problem(f"{name} is no longer gated")
+            text = f"{name} is no longer gated"
+            yield Problem(text, words=(text,))
     for name in _approved_metrics(before):
-        if name not in after.metrics:
+        then, now = before.kept[name], after.kept.get(name)
+        about_gate = (f"the gate of {name} ",)
+        if now is None:
             yield Problem(f"the values of {name} are gone")
-        elif _is_loosened(before.kept[name].gate, after.kept[name].gate):
+        elif _is_loosened(then.gate, now.gate):
             yield Problem(
-                f"the gate of {name} was {before.kept[name].gate}, and is {after.kept[name].gate}"
+                f"the gate of {name} was {then.gate}, and is {now.gate}", words=about_gate
             )
-        elif _allows_for_more_noise(before.kept[name], after.kept[name]):
+        elif _allows_for_more_noise(then, now):
             yield Problem(
-                f"the gate of {name} allows for the noise of the ranker, which was "
-                f"{before.kept[name].noise} and is {after.kept[name].noise}"
+                f"the gate of {name} allows for the noise of the ranker, which was {then.noise} "
+                f"and is {now.noise}",
+                words=about_gate,
             )
     for attribute in before.slices:
         if attribute not in after.slices:
-            yield Problem(f"the slices of {attribute} are no longer gated")
+            text = f"the slices of {attribute} are no longer gated"
+            yield Problem(text, words=(text,))
     if not _is_paired(before, after):
         return
     replaced = replaced_queries(before, after.query_fingerprints)
     if replaced.needs_reason:
-        yield Problem(str(replaced))
+        about_set = (" removed and ", "without an unchanged query in common")
+        yield Problem(str(replaced), words=about_set)
     yield from _uncounted(before, after)
 
 
@@ -173,7 +187,8 @@ def _uncounted(before: Record, after: Record) -> Iterator[Problem]:
         lost = int((had & ~has).sum()) + (since.uncounted.get(name, 0) if since else 0)
         counted = since.counted.get(name, 0) if since else before.counted(metric)
         if lost > LOSS_SHARE * counted:
-            yield Problem(f"{name} has no value for {lost} of {counted} queries that counted")
+            text = f"{name} has no value for "
+            yield Problem(f"{text}{lost} of {counted} queries that counted", words=(text,))
 
 
 def _forgotten(before: Record, after: Record) -> Iterator[Problem]:

@@ -6,7 +6,8 @@ reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -196,6 +197,7 @@ def _approved_change(
             changes[str(loss)] = None
     changes.update(dict.fromkeys(no_longer_gated(checks, record)))
     changes.update(dict.fromkeys(loosened_gates(checks, record)))
+    changes.update(dict.fromkeys(_widened_noise(checks, record)))
     suspicion = _approved_suspicion(checks, mode)
     if suspicion:
         changes[suspicion] = None
@@ -225,6 +227,18 @@ def loosened_gates(checks: Sequence[Check], record: Record) -> Sequence[str]:
         and (approved_gate := approved_gate_of(record, check.metric)) is not None
         and not check.gate.is_at_least_as_strict_as(approved_gate)
     ]
+
+
+def _widened_noise(checks: Sequence[Check], record: Record) -> Iterator[str]:
+    """Yield the gates that would allow for more noise than was approved, as text."""
+    for check in checks:
+        now = check.comparison.evaluation.noise(check.metric) if check.comparison else math.nan
+        then = record.noise(check.metric)
+        if check.gate is not None and "noise=" in check.gate.text and now > then:
+            yield (
+                f"the gate of {check.metric} allows for the noise of the ranker, which was "
+                f"{then:.6f} and is {now:.6f}"
+            )
 
 
 def approved_gate_of(record: Record, metric: Metric) -> Gate | None:

@@ -191,7 +191,12 @@ class ExpectedGates:
     def record_paths(self) -> Sequence[Path]:
         """Return the baselines of what was to run, those of the reference if there is one."""
         if self._reference is not None:
-            paths: Sequence[Path] = self._reference.baselines(self.root)
+            paths: Sequence[Path] = [
+                path
+                for path in self._reference.baselines(self.root)
+                # What the reference has added since this branch left it comes with the merge.
+                if path.exists() or not self._reference.is_untouched(path, None)
+            ]
         else:
             unsearched = self._config.getini("norecursedirs")
             folders = [path if path.is_dir() else path.parent for path in self._chosen_paths]

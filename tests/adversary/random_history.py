@@ -76,6 +76,9 @@ class MainBranch:
     def text(self, path: Path) -> str | None:
         return self.content
 
+    def is_untouched(self, path: Path, text: str | None) -> bool:
+        return False
+
 
 class Session:
     """A test session: it reads the record and decides; later it writes."""

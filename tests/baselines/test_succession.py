@@ -98,8 +98,10 @@ def test_one_query_in_twenty_may_go_and_two_may_not() -> None:
         "2 of 20 queries removed and 0 edited since the last approval; 1 need no reason",
         "the queries lost since the last approval were forgotten",
     ]
-    reasoned = replace(record([1] * 18), approvals=(approval({}, change="old catalogue"),))
-    assert problems(reasoned) == []
+    reasoned = replace(record([1] * 18), approvals=(approval({}, change="depth: 100"),))
+    assert len(problems(reasoned)) == 1, "the reason is about something else"
+    about = approval({}, change="2 of 20 queries removed and 0 edited since the last approval")
+    assert problems(replace(reasoned, approvals=(about,))) == []
 
 
 def test_the_count_of_lost_queries_is_not_reset_without_a_reason() -> None:
@@ -171,3 +173,19 @@ def test_a_gate_that_allows_for_noise_is_not_widened_by_more_noise() -> None:
     assert problems(noisy, calm) == [f"{text} 0.4"]
     assert problems(unknown, calm) == [f"{text} None"]
     assert problems(calm, noisy) == []
+
+
+def test_a_reason_for_one_change_does_not_cover_another() -> None:
+    loose = replace(BEFORE.kept["RR"], gate="tolerance(abs=0.5, rel=0)")
+    reason = approval({}, change="6 of 20 queries removed and 0 edited since the last approval")
+    after = replace(BEFORE, kept={**BEFORE.kept, "RR": loose}, approvals=(reason,))
+    text = "the gate of RR was tolerance(abs=0.01, rel=0), and is tolerance(abs=0.5, rel=0)"
+    assert problems(after) == [text]
+    assert problems(replace(after, approvals=(approval({}, change=text),))) == []
+
+
+def test_means_of_another_convention_are_not_compared() -> None:
+    after = replace(record([2] * 20), depth=10)
+    change = approval({}, change="depth: None in the baseline, 10 now")
+    assert problems(after) == ["conventions or depth differ"]
+    assert problems(replace(after, approvals=(change,))) == []

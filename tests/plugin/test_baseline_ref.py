@@ -287,3 +287,31 @@ def test_rankings_of_a_changed_golden_set_need_no_reason(branched_rankings: Proj
     branched_rankings.run(*MAIN).assert_outcomes(passed=1)
     branched_rankings.rank({3: 9})
     branched_rankings.run(*MAIN).assert_outcomes(failed=1)
+
+
+def main_moves_on(branched: Project, *arguments: str) -> None:
+    """Let main record another result after the branch has left it; the branch stays as it is."""
+    git(branched.path, "stash", "-q", "-u")
+    git(branched.path, "checkout", "-q", "main")
+    branched.update(*arguments)
+    git(branched.path, "commit", "-qam", "main moves on")
+    git(branched.path, "checkout", "-q", "feature")
+    git(branched.path, "stash", "pop", "-q")
+
+
+def test_a_branch_that_main_has_overtaken_is_told_to_merge_main(branched: Project) -> None:
+    """Main has approved a fall; the branch knows nothing of it and has changed no baseline."""
+    branched.rank(WORSE)
+    branched.write(".gitignore", "ranks.json\nrankcheck*\n.hypothesis\n")
+    main_moves_on(branched, "--rankcheck-approve", "half the latency")
+    branched.rank(WORSE)
+    result = branched.run(*MAIN)
+    result.assert_outcomes(passed=1)
+    assert f"{HEADING}\n  none" in text_of(result)
+    branched.rank({**WORSE, 5: 2, 6: 2})
+    result = branched.run(*MAIN)
+    result.assert_outcomes(failed=1)
+    assert (
+        "baseline of this branch: older than that of the reference, which has changed since: "
+        "merge that first" in text_of(result)
+    )
