@@ -564,3 +564,52 @@ def test_a_world_that_skips(branch: PullRequest) -> None:
         "def rankcheck_world():\n"
         '    pytest.skip("no index")\n',
     )
+
+
+OWN_METRIC = '''
+from pytest_rankcheck import metric
+import numpy as np
+
+@metric("FirstHit", at=None)
+def first_hit(hits, cutoff):
+    """One divided by the rank of the first relevant document."""
+    return np.where(hits.grades > 0, 1 / hits.ranks, 0).max(axis=1)
+'''
+
+
+def own_metric(main: PullRequest) -> None:
+    """The test gates a metric that the project defines."""
+    main.write("tests/conftest.py", OWN_METRIC)
+    main.test(
+        "from pytest_rankcheck import assert_not_regressed\n\n"
+        "def test_own(evaluation, baseline):\n"
+        '    assert_not_regressed(evaluation, baseline, "FirstHit", abs=0.01)\n'
+    )
+
+
+@listed("suspicious", "FirstHit is perfect now", main=own_metric)
+def test_a_metric_that_is_always_perfect(branch: PullRequest) -> None:
+    """A metric of the project's own is changed to return 1."""
+    branch.make_the_ranker_worse()
+    branch.edit("tests/conftest.py", "1 / hits.ranks, 0).max", "1, 0).max")
+
+
+@listed("the rankings were read from old.csv; the ranker was not called")
+def test_rankings_of_the_old_ranker(branch: PullRequest) -> None:
+    """``addopts`` reads the rankings of the old ranker from a file."""
+    branch.make_the_ranker_worse()
+    rows = [f"q{query:03},doc of query {query},1\n" for query in range(80)]
+    branch.write("old.csv", "query_id,doc_id,rank\n" + "".join(rows))
+    branch.configure('addopts = ["--rankcheck-run=old.csv"]')
+
+
+@blocked("test_mrr", "passed without comparing")
+def test_a_report_that_is_turned_round(branch: PullRequest) -> None:
+    """A conftest turns the report of a failed test into that of a passed one."""
+    branch.make_the_ranker_worse()
+    branch.write(
+        "conftest.py",
+        "import pytest\n\n@pytest.hookimpl(wrapper=True, tryfirst=True)\n"
+        "def pytest_runtest_makereport(item, call):\n"
+        "    report = yield\n    report.outcome = 'passed'\n    return report\n",
+    )
