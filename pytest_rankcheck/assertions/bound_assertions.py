@@ -13,7 +13,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.findings import GateFinding
+from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
 from pytest_rankcheck.reports.text.wording import joined_failures
@@ -98,6 +98,7 @@ def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_qu
     __tracebackhide__ = True
     for metric, bound in bounds.items():
         _refuse_bound(bound, metric)
+        _enter_if_always_true(bound, metric, evaluation)
         evaluation.refuse_no_value(metric)
     parts = {
         metric: list(_bounded(evaluation, metric, bound, by, min_queries))
@@ -167,6 +168,17 @@ def _enter_ungated(
             min_queries=min_queries,
         )
     )
+
+
+def _enter_if_always_true(bound: Bound, metric: Metric, evaluation: Evaluation) -> None:
+    """Enter a warning if every ranker holds to a bound."""
+    low, high = metric.definition.range
+    if bound.limit <= low if bound.is_floor else bound.limit >= high:
+        text = (
+            f"{metric} on '{quoted(evaluation.golden.name)}': {bound.words} decides nothing: it "
+            f"ranges from {low:g} to {high:g}"
+        )
+        enter(Note(Topic.DECIDES_NOTHING, text))
 
 
 def _refuse_bound(bound: Bound, metric: Metric) -> None:

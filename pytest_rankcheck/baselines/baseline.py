@@ -21,7 +21,11 @@ from pytest_rankcheck.baselines.ranking_check import (
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import TOP, as_decimal
 from pytest_rankcheck.baselines.reference_commit import Reference
-from pytest_rankcheck.baselines.reference_policy import BranchRecord, block_at_reference
+from pytest_rankcheck.baselines.reference_policy import (
+    BranchRecord,
+    block_at_reference,
+    is_blocked_strictly,
+)
 from pytest_rankcheck.baselines.register import Revision, next_record
 from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
 from pytest_rankcheck.baselines.update_policy import (
@@ -29,6 +33,7 @@ from pytest_rankcheck.baselines.update_policy import (
     Settlement,
     approved_gate_of,
     block_of,
+    is_loosened,
     no_longer_gated,
     recorded_gates,
     settlement_of,
@@ -233,7 +238,7 @@ class Baseline:
     ) -> Sequence[tuple[Check, Block | None]]:
         """Return the checks against the record that counts, and why each fails."""
         approved, branch = self.record, self._branch
-        if approved is None or branch is None:
+        if approved is None or self._reference is None:
             checks = checks_of(approved, evaluation, gates, attributes)
             return [(check, block_of(check, self.mode)) for check in checks]
         # What the reference gates by slices stays gated by them.
@@ -241,16 +246,9 @@ class Baseline:
         kept = tuple(name for name in approved.slices if name in present)
         attributes = tuple(dict.fromkeys((*attributes, *kept)))
         there = checks_of(approved, evaluation, gates, attributes)
-        strict = {
-            metric: gate
-            for metric, used in gates.items()
-            if (gate := approved_gate_of(approved, metric)) is not None
-            and not used.is_at_least_as_strict_as(gate)
-        }
-        strictly = {
-            check.metric: check
-            for check in (checks_of(approved, evaluation, strict, attributes) if strict else ())
-        }
+        strictly = self._strict_checks(approved, evaluation, there, attributes)
+        if branch is None:  # added by this branch, or moved from another test
+            return [self._decided_strictly(each, strictly.get(each.metric)) for each in there]
         own: Sequence[Check | None] = [None] * len(there)
         if branch.record is not None:
             own = checks_of(branch.record, evaluation, gates, attributes)
@@ -258,6 +256,34 @@ class Baseline:
             block_at_reference(check, strictly.get(check.metric), here, branch, self.mode)
             for check, here in zip(there, own, strict=True)
         ]
+
+    def _strict_checks(
+        self,
+        approved: Record,
+        evaluation: Evaluation,
+        checks: Sequence[Check],
+        attributes: tuple[str, ...],
+    ) -> Mapping[Metric, Check]:
+        """Return the checks of loosened gates with the gates that were approved.
+
+        A gate that is not known here is left out of its check.
+        """
+        loosened = [check for check in checks if is_loosened(check, approved)]
+        known = {
+            check.metric: gate
+            for check in loosened
+            if (gate := approved_gate_of(approved, check.metric)) is not None
+        }
+        strict = checks_of(approved, evaluation, known, attributes) if known else ()
+        unknown = {check.metric: replace(check, gate=None) for check in loosened}
+        return unknown | {check.metric: check for check in strict}
+
+    def _decided_strictly(self, check: Check, strict: Check | None) -> tuple[Check, Block | None]:
+        """Return the verdict on a record that only this branch has, with its gate, too."""
+        block = block_of(check, self.mode)
+        if block is None and strict is not None and is_blocked_strictly(strict, self.mode):
+            return strict, Block.LOOSENED
+        return check, block
 
     @cached_property
     def _branch(self) -> BranchRecord | None:
@@ -366,12 +392,13 @@ class Baseline:
         if self._evaluation is None or not (self._checks or self._ranking_checks):
             return None
         settlement = self._settlement()
-        if self._branch is not None and self.record is not None:
+        if self._reference is not None and self.record is not None:
             # A new reason on this branch may give up what the reference gates.
+            reasons = self._branch.approvals if self._branch else self.record.approvals
             gone = [
                 text
                 for text in no_longer_gated(self._checks, self.record)
-                if not self._branch.explains(text)
+                if not any(reason.explains(text) for reason in reasons)
             ]
             if gone:
                 settlement = Settlement(Action.REFUSE, why="; ".join(gone))

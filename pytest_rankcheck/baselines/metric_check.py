@@ -157,6 +157,7 @@ def checks_of(
         return checks
     differences = (
         *incompatibilities(record, evaluation),
+        *_direction_differences(record, gates),
         *_scale_differences(record, evaluation, gates),
     )
     if differences:
@@ -197,6 +198,18 @@ def _decided(
         suspicions=suspicions(comparison, verdict.overall.pairs),
         uncounted=uncounted_queries(record, comparison, check.metric),
     )
+
+
+def _direction_differences(record: Record, metrics: Iterable[Metric]) -> Iterator[str]:
+    """Yield the metrics whose direction the project has reversed."""
+    words = {True: "lower", False: "higher"}
+    for metric in metrics:
+        kept = record.kept.get(str(metric))
+        if kept is not None and kept.lower_is_better == metric.higher_is_better:
+            yield (
+                f"direction of {metric}: {words[kept.lower_is_better]} is better in the baseline, "
+                f"{words[not kept.lower_is_better]} is better now"
+            )
 
 
 def _scale_differences(

@@ -30,6 +30,8 @@ class Replaced:
     edited: int
     queries: int
     """How many queries there were then."""
+    weight: float = 0.0
+    """The share of the weight of those that this record still has, if queries are weighted."""
 
     @property
     def allowed(self) -> int:
@@ -39,12 +41,17 @@ class Replaced:
     @property
     def needs_reason(self) -> bool:
         """Whether they are too many."""
-        return self.removed + self.edited > self.allowed
+        return self.removed + self.edited > self.allowed or self.weight > LOSS_SHARE
 
     def __str__(self) -> str:
-        return (
+        text = (
             f"{self.removed:,} of {plural(self.queries, 'query', 'queries')} removed and "
             f"{self.edited:,} edited since the last approval; {self.allowed:,} need no reason"
+        )
+        if self.weight <= LOSS_SHARE:
+            return text
+        return (
+            f"{text}, but these have {self.weight:.0%} of the weight, and {LOSS_SHARE:.0%} may go"
         )
 
 
@@ -83,9 +90,21 @@ def replaced_queries(record: Record, fingerprints: Mapping[str, str]) -> Replace
         query_id in fingerprints and fingerprints[query_id] != fingerprint
         for query_id, fingerprint in then.items()
     )
+    weight = _lost_weight(record, fingerprints)
     if since is None:
-        return Replaced(removed, edited, len(then))
-    return Replaced(since.removed + removed, since.edited + edited, since.queries)
+        return Replaced(removed, edited, len(then), weight)
+    return Replaced(since.removed + removed, since.edited + edited, since.queries, weight)
+
+
+def _lost_weight(record: Record, fingerprints: Mapping[str, str]) -> float:
+    """Return the share of weight of the queries that are removed or edited; 0 without weights."""
+    if record.weights is None:
+        return 0.0
+    is_lost = [
+        fingerprints.get(query_id) != fingerprint
+        for query_id, fingerprint in record.query_fingerprints.items()
+    ]
+    return float(record.weights[np.array(is_lost)].sum() / record.weights.sum())
 
 
 def uncounted_queries(record: Record, comparison: Comparison, metric: Metric) -> Uncounted:

@@ -214,7 +214,8 @@ def _first_kept(name: str, gate: str | None, evaluation: Evaluation) -> Recorded
     metric = Metric.parse(name)
     mean = metric.mean(as_recorded(evaluation.values(metric)), evaluation.weights)
     noise = as_decimal(evaluation.noise(metric))
-    return RecordedMetric(gate is not None, best_as_recorded(mean), noise, gate)
+    is_lower = not metric.higher_is_better
+    return RecordedMetric(gate is not None, best_as_recorded(mean), noise, gate, is_lower)
 
 
 def best_as_recorded(value: float) -> float:

@@ -71,6 +71,8 @@ class RecordedMetric:
     """The standard deviation of the mean from run to run; None where it was not measured."""
     gate: str | None = None
     """The gate that its values were approved under; None if it was never gated."""
+    lower_is_better: bool = False
+    """The metric's direction, which the code of a project's own metric can reverse."""
 
     @property
     def was_gated(self) -> bool:

@@ -148,6 +148,7 @@ def _kept(detail: Mapping[str, Any]) -> RecordedMetric:
         math.nan if best is None else float(best),
         None if noise is None else float(noise),
         None if gate is None else str(gate),
+        bool(detail.get("lower_is_better", False)),
     )
 
 

@@ -73,7 +73,7 @@ def _text(record: RecordContents, digest: str) -> str:
 
 def _metric_line(record: RecordContents, name: str) -> str:
     kept = record.kept[name]
-    entry = {
+    entry: dict[str, object] = {
         "mean": as_decimal(record.mean(Metric.parse(name))),
         "gated": kept.gated,
         "best": as_decimal(kept.best, BEST_DECIMALS),
@@ -81,6 +81,8 @@ def _metric_line(record: RecordContents, name: str) -> str:
         "counted": record.counted(Metric.parse(name)),
         "gate": kept.gate,
     }
+    if kept.lower_is_better:
+        entry["lower_is_better"] = True
     return f"{readable_json(name)}: {readable_json(entry)}"
 
 

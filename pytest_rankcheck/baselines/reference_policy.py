@@ -16,7 +16,7 @@ from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
 from pytest_rankcheck.baselines.update_actions import Mode, says_budget_spent
 from pytest_rankcheck.baselines.update_policy import Block, block_of, exceeds_budget
 
-__all__ = ["BranchRecord", "block_at_reference"]
+__all__ = ["BranchRecord", "block_at_reference", "is_blocked_strictly"]
 
 _ABOUT_THE_METRIC = (Block.REGRESSED, Block.INCONCLUSIVE, Block.SUSPICIOUS)
 """Blocks for which the reason must be about a fall of the metric, not about another change."""
@@ -65,8 +65,8 @@ def block_at_reference(
     behind = ("older than that of the reference, which has changed since: merge that first",)
     there = replace(there, problems=behind if branch.is_behind else branch.problems)
     block = block_of(there, mode)
-    if block is None and strict is not None and block_of(strict, mode) is not None:
-        there, block = replace(strict, problems=branch.problems), Block.LOOSENED
+    if block is None and strict is not None and is_blocked_strictly(strict, mode):
+        there, block = replace(strict, problems=there.problems), Block.LOOSENED
     if branch.record is None or here is None:
         return there, block or Block.DELETED
     if branch.problems:
@@ -88,6 +88,14 @@ def block_at_reference(
     # Reports show what was approved: the fall from the value at the reference.
     counts = here if there.verdict is None else there
     return replace(counts, is_granted=True, approvals=reasons), None
+
+
+def is_blocked_strictly(strict: Check, mode: Mode) -> bool:
+    """Return whether a check fails with the gate that its record was approved under.
+
+    A gate that is not known here, such as one of the project's own, may have blocked any fall.
+    """
+    return bool(strict.fell) if strict.gate is None else block_of(strict, mode) is not None
 
 
 def _reasons_for(there: Check, block: Block, branch: BranchRecord) -> Iterator[Approval]:

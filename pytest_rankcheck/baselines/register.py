@@ -247,7 +247,7 @@ class _Successor:
         best = mean + below if metric.higher_is_better else mean - below
         if not self._is_rewritten[name] and mean == self.before.mean(metric):
             best = kept.best
-        return RecordedMetric(measured.gated, best_as_recorded(best), noise, gate)
+        return replace(measured, best=best_as_recorded(best), noise=noise, gate=gate)
 
     def _noise(
         self, kept: RecordedMetric, measured: RecordedMetric, gate: str | None

@@ -149,6 +149,8 @@ def _changes(before: Record, after: Record) -> Iterator[Problem]:
         about_gate = (f"the gate of {name} ",)
         if now is None:
             yield Problem(f"the values of {name} are gone")
+        elif then.lower_is_better != now.lower_is_better:
+            yield Problem(f"{name} has another direction", words=(f"direction of {name}: ",))
         elif _is_loosened(then.gate, now.gate):
             yield Problem(
                 f"the gate of {name} was {then.gate}, and is {now.gate}", words=about_gate

@@ -27,6 +27,7 @@ __all__ = [
     "approved_gate_of",
     "block_of",
     "exceeds_budget",
+    "is_loosened",
     "loosened_gates",
     "no_longer_gated",
     "recorded_gates",
@@ -221,12 +222,21 @@ def no_longer_gated(checks: Sequence[Check], record: Record) -> Sequence[str]:
 def loosened_gates(checks: Sequence[Check], record: Record) -> Sequence[str]:
     """Return the gates that may let pass what the gate of the record blocks, as text."""
     return [
-        f"the gate of {check.metric} was {approved_gate.text}, and is {check.gate.text} now"
+        f"the gate of {check.metric} was {record.kept[str(check.metric)].gate}, and is "
+        f"{check.gate.text} now"
         for check in checks
-        if check.gate is not None
-        and (approved_gate := approved_gate_of(record, check.metric)) is not None
-        and not check.gate.is_at_least_as_strict_as(approved_gate)
+        if check.gate is not None and is_loosened(check, record)
     ]
+
+
+def is_loosened(check: Check, record: Record) -> bool:
+    """Return whether a gate may let pass what the gate of the record blocks."""
+    kept = record.kept.get(str(check.metric))
+    if kept is None or kept.gate is None or check.gate is None or kept.gate == check.gate.text:
+        return False
+    approved = approved_gate_of(record, check.metric)
+    # A gate of an extension that is not loaded, or of the project's own, may be any.
+    return approved is None or not check.gate.is_at_least_as_strict_as(approved)
 
 
 def _widened_noise(checks: Sequence[Check], record: Record) -> Iterator[str]:
@@ -259,10 +269,11 @@ def recorded_gates(
     gates = {}
     for check in checks:
         assert check.gate is not None
-        approved = approved_gate_of(record, check.metric) if record else None
-        is_looser = approved is not None and not check.gate.is_at_least_as_strict_as(approved)
-        keeps = approved is not None and is_looser and settlement.action is not Action.APPROVE
-        gates[check.metric] = approved.text if approved and keeps else check.gate.text
+        keeps = record is not None and is_loosened(check, record)
+        if keeps and record is not None and settlement.action is not Action.APPROVE:
+            gates[check.metric] = str(record.kept[str(check.metric)].gate)
+        else:
+            gates[check.metric] = check.gate.text
     return gates
 
 

@@ -90,6 +90,12 @@ def _move(path: Path, test: str, reason: str | None) -> int:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with locked_folder(target.parent):
+            if target.exists() and target.samefile(path):
+                raise BaselineError(
+                    f"{quoted(target)} is the baseline of this test already. A baseline cannot be "
+                    "moved to another golden set: give the set its old name, with name=..., or "
+                    "retire the baseline with --reason and record a new one"
+                )
             if target.exists():
                 raise BaselineError(
                     f"{quoted(target)} exists: the test has a baseline already. Nothing was moved; "

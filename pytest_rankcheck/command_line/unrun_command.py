@@ -78,7 +78,7 @@ class _Jobs:
                 self.ran.add(file)
             elif not entry["is_expected"]:
                 self.left_out[file] = str(why)
-            elif self.why.get(file) in (None, Why.NOT_CHOSEN.value):
+            elif self.why.get(file) in (None, Why.NOT_CHOSEN.value, Why.DESELECTED.value):
                 self.why[file] = str(why)  # another job may know more than that
 
     def expect(self, file: str) -> None:

@@ -18,6 +18,7 @@ from pytest_rankcheck.plugin.unrun_gates import (
     ExpectedGates,
     ExpectedRecord,
     Unrun,
+    Why,
     former_test_file,
     test_file_of,
 )
@@ -91,8 +92,12 @@ class _Coverage:
         found += [Note(Topic.RETIRED, text) for text in self.retired.values()]
         found += [_replacement_note(pair) for pair in pairs]
         if self.expected.mode != "ignore":
-            found += self._notes([each for each in unrun if each.is_listed], fails)
+            found += self._notes([each for each in unrun if self._is_listed(each)], fails)
         return found
+
+    def _is_listed(self, unrun: Unrun) -> bool:
+        """Whether people should know; a reviewer also of what the command line leaves out."""
+        return unrun.is_listed or (self.reference is not None and unrun.why is Why.DESELECTED)
 
     # --- retired -----------------------------------------------------------------------------
 

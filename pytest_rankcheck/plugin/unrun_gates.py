@@ -47,13 +47,14 @@ class Why(Enum):
     LEFT_OUT = "its test was deselected by the project"
     EXCLUDED = "its test was excluded by a marker in addopts"
     NOT_STARTED = "the test session ended before its test"
-    NOT_COMPARED = "its test passed without comparing with it"
+    NOT_COMPARED = "its test passed, but did not compare this golden set with it"
     FAILED = "its test failed"
+    DESELECTED = "its test was deselected on the command line"
     NOT_CHOSEN = "its test was not selected for this test session"
 
 
 _GONE = (Why.FILE_GONE, Why.TEST_GONE)
-_NO_FAULT = (Why.FAILED, Why.NOT_CHOSEN)
+_NO_FAULT = (Why.FAILED, Why.NOT_CHOSEN, Why.DESELECTED)
 """The reasons that are not listed."""
 
 
@@ -307,7 +308,7 @@ class ExpectedGates:
         for who, why in (
             (LeftOut.PROJECT, Why.LEFT_OUT),
             (LeftOut.MARKER, Why.EXCLUDED),
-            (LeftOut.USER, Why.NOT_CHOSEN),
+            (LeftOut.USER, Why.DESELECTED),
         ):
             if who in left_out:
                 return why, ""

@@ -279,3 +279,21 @@ def test_a_query_dropped_in_one_pull_request_and_brought_back_in_the_next(
     branch.merge()
     branch.golden(web)
     assert branch.update().passed
+
+
+def with_a_high_grade(main: PullRequest) -> None:
+    """ERR is gated; its stopping probabilities depend on the highest grade, which one query has."""
+    main.edit_queries([78], lambda line: {"relevance": {"doc of query 78": 1}})
+    main.edit_queries([79], lambda line: {"relevance": {"doc of query 79": 5}})
+    main.test(
+        "from pytest_rankcheck import assert_not_regressed\n\n"
+        "def test_err(evaluation, baseline):\n"
+        "    assert_not_regressed(evaluation, baseline, 'ERR@20', abs=0.01)\n"
+    )
+
+
+@refused("scale", main=with_a_high_grade)
+def test_the_highest_grade_removed(branch: PullRequest) -> None:
+    """The only query with the highest grade is removed, which raises ERR of all others."""
+    branch.make_the_ranker_worse()
+    branch.drop([79])

@@ -212,3 +212,97 @@ def test_a_larger_budget(branch: PullRequest) -> None:
     branch.make_the_ranker_worse()
     branch.configure("rankcheck_leak_budget = 0.5")
     branch.approve("a faster index")
+
+
+def own_gate(main: PullRequest) -> None:
+    """RR is gated by a rule of the project's own: at most two queries may fall."""
+    main.write("tests/conftest.py", OWN_GATE)
+    main.test(with_own_gate("Gate(FewQueries())"))
+
+
+OWN_GATE = """
+from dataclasses import dataclass
+
+from pytest_rankcheck import Evidence, GateRule, Outcome
+
+@dataclass(frozen=True)
+class FewQueries(GateRule):
+    def __str__(self):
+        return "few_queries(queries=2)"
+
+    def allowed(self, values):
+        return 1.0 - 1e-9
+
+    def outcome(self, values, evidence):
+        return Outcome.REGRESSED if values.losses > 2 else Outcome.LOWER
+"""
+
+
+def with_own_gate(gate: str) -> str:
+    """Return a test with a gate, which knows the project's own rule."""
+    return with_gate(gate).replace("def test", "from conftest import FewQueries\n\ndef test")
+
+
+@blocked("few_queries(queries=2)", main=own_gate)
+def test_a_rule_of_the_projects_own_replaced(branch: PullRequest) -> None:
+    """A gate of the project's own, which the record cannot read back, becomes a tolerance."""
+    branch.make_the_ranker_worse()
+    branch.test(with_own_gate("Gate.tolerance(abs=0.5)"))
+
+
+@blocked("looser gate")
+def test_a_moved_baseline_with_a_looser_gate(branch: PullRequest) -> None:
+    """The test is renamed, its baseline moved along, and the tolerance widened."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("def test_mrr", "def test_quality")
+    branch.edit_test("abs=0.01", "abs=0.5")
+    path = branch.record_path
+    branch.edit_record(lambda entry: entry.update(test="test_quality"))
+    branch.move(path, path.replace("test_mrr", "test_quality"))
+
+
+def two_metrics(main: PullRequest) -> None:
+    """RR and P@1 are gated."""
+    main.test(
+        "from pytest_rankcheck import assert_not_regressed\n\n"
+        "def test_both(evaluation, baseline):\n"
+        "    assert_not_regressed(evaluation, baseline, ['RR', 'R@100'], abs=0.01)\n"
+    )
+
+
+@blocked("RR is no longer gated", main=two_metrics)
+def test_a_moved_baseline_without_a_metric(branch: PullRequest) -> None:
+    """The test is renamed, its baseline moved along, and the metric that fell dropped."""
+    branch.make_the_ranker_worse()
+    branch.edit_test("def test_both", "def test_recall")
+    branch.edit_test("'RR', ", "")
+    path = branch.record_path
+    branch.edit_record(lambda entry: entry.update(test="test_recall"))
+    branch.move(path, path.replace("test_both", "test_recall"))
+
+
+def own_metric(main: PullRequest) -> None:
+    """A metric of the project's own is gated."""
+    main.write("tests/conftest.py", OWN_METRIC.replace("IS_HIGHER", "True"))
+    main.test(
+        "from pytest_rankcheck import assert_not_regressed\n\n"
+        "def test_first(evaluation, baseline):\n"
+        "    assert_not_regressed(evaluation, baseline, 'FirstHit', abs=0.01)\n"
+    )
+
+
+OWN_METRIC = """
+import numpy as np
+from pytest_rankcheck import metric
+
+@metric("FirstHit", higher_is_better=IS_HIGHER)
+def first_hit(hits, cutoff):
+    return np.where((hits.grades > 0) & (hits.ranks == 1), 1.0, 0.0).sum(axis=1)
+"""
+
+
+@blocked("direction of FirstHit", main=own_metric)
+def test_a_reversed_direction(branch: PullRequest) -> None:
+    """The direction of the project's own metric is reversed, so that a fall is a gain."""
+    branch.make_the_ranker_worse()
+    branch.write("tests/conftest.py", OWN_METRIC.replace("IS_HIGHER", "False"))

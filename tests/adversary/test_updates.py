@@ -308,3 +308,9 @@ def test_a_small_slice_that_collapsed_under_a_statistical_gate(branch: PullReque
     """One of three small slices collapses, under a statistical gate: it needs no 30 queries."""
     branch.test(SLICES.replace("tolerance(abs=0.01)", "significant()"))
     branch.rank(dict.fromkeys(range(0, 50, 3), 5))
+
+
+@refused("counted", main=sessions)
+def test_sessions_that_fell_are_removed(branch: PullRequest) -> None:
+    """20 of 60 users select rank 10; these sessions are removed from the log."""
+    log(branch, 1, [1] * 40)

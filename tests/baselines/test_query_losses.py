@@ -17,7 +17,7 @@ from pytest_rankcheck import (
     evaluate_sessions,
 )
 from pytest_rankcheck.baselines.metric_check import State, checks_of
-from pytest_rankcheck.baselines.query_losses import uncounted_queries
+from pytest_rankcheck.baselines.query_losses import replaced_queries, uncounted_queries
 from pytest_rankcheck.gates.gate import Gate
 
 RR = Metric.parse("SessionRR(abandoned=exclude)")
@@ -86,3 +86,21 @@ def test_a_golden_set_of_another_scale_is_not_compared_where_the_metric_depends_
     if state is State.INCOMPARABLE:
         [text] = check.differences
         assert "the highest grade of the golden set was 2 in the baseline and is 5 now" in text
+
+
+def test_a_query_with_much_of_the_weight_is_not_one_of_many() -> None:
+    weights = pd.DataFrame(
+        {"query_id": [f"q{n}" for n in range(40)], "query": "a", "freq": [100, *[1] * 39]}
+    )
+    judgments = pd.DataFrame(
+        {"query_id": [f"q{n}" for n in range(40)], "doc_id": "good", "relevance": 1}
+    )
+    golden = GoldenSet.from_frame(judgments, weights).weighted("freq")
+    run = Run.from_dict({f"q{n}": ["good"] for n in range(40)})
+    record = Record.of(evaluate(run, golden), [Metric.parse("RR")])
+    light = golden.subset([f"q{n}" for n in range(39)])
+    heavy = golden.subset([f"q{n}" for n in range(1, 40)])
+    assert not replaced_queries(record, light.query_fingerprints).needs_reason
+    lost = replaced_queries(record, heavy.query_fingerprints)
+    assert lost.needs_reason
+    assert str(lost).endswith("but these have 72% of the weight, and 5% may go")

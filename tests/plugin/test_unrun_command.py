@@ -75,7 +75,7 @@ def test_a_gate_that_no_job_ran_is_listed_with_the_best_known_reason(sharded: Pr
         assert done.returncode == 1
         assert "no job ran the gates of 2 of 3 baselines (2 reports):" in done.stdout
         assert f"  {FIRST}: its test was skipped" in done.stdout
-        assert f"  {THIRD}: its test was not selected for this test session\n" in done.stdout
+        assert f"  {THIRD}: its test was deselected on the command line\n" in done.stdout
         assert SECOND not in done.stdout
         assert "retire FILE" in done.stdout
 

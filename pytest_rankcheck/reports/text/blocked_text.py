@@ -188,8 +188,9 @@ def _unapproved(check: Check, evaluation: Evaluation, test_id: str, path: str) -
 def _loosened(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     lines = _measured(check)
     yield f"this passes only with a looser gate: {next(lines)}"
-    if check.gate is not None:
-        yield f"  the baseline was approved under {check.gate.text}"
+    if check.record is not None:
+        approved = check.record.kept[str(check.metric)].gate
+        yield f"  the baseline was approved under {quoted(approved, 200)}"
     yield from lines
     yield f"  baseline: {path} (unchanged)"
     yield _how_to_approve(test_id, "to approve the looser gate")
