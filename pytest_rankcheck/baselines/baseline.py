@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
-from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
 from pytest_rankcheck.baselines.metric_check import Check, checks_of
 from pytest_rankcheck.baselines.ranking_check import (
@@ -19,21 +18,20 @@ from pytest_rankcheck.baselines.ranking_check import (
     settlement_of_rankings,
 )
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_contents import TOP, as_decimal
+from pytest_rankcheck.baselines.record_contents import TOP
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.reference_policy import (
     BranchRecord,
-    block_at_reference,
-    is_blocked_strictly,
+    checks_at_reference,
+    rankings_at_reference,
 )
 from pytest_rankcheck.baselines.register import Revision, next_record
 from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
 from pytest_rankcheck.baselines.update_policy import (
     Block,
     Settlement,
-    approved_gate_of,
+    approval_of,
     block_of,
-    is_loosened,
     no_longer_gated,
     recorded_gates,
     settlement_of,
@@ -241,49 +239,9 @@ class Baseline:
         if approved is None or self._reference is None:
             checks = checks_of(approved, evaluation, gates, attributes)
             return [(check, block_of(check, self.mode)) for check in checks]
-        # What the reference gates by slices stays gated by them.
-        present = evaluation.golden.attributes
-        kept = tuple(name for name in approved.slices if name in present)
-        attributes = tuple(dict.fromkeys((*attributes, *kept)))
-        there = checks_of(approved, evaluation, gates, attributes)
-        strictly = self._strict_checks(approved, evaluation, there, attributes)
-        if branch is None:  # added by this branch, or moved from another test
-            return [self._decided_strictly(each, strictly.get(each.metric)) for each in there]
-        own: Sequence[Check | None] = [None] * len(there)
-        if branch.record is not None:
-            own = checks_of(branch.record, evaluation, gates, attributes)
-        return [
-            block_at_reference(check, strictly.get(check.metric), here, branch, self.mode)
-            for check, here in zip(there, own, strict=True)
-        ]
-
-    def _strict_checks(
-        self,
-        approved: Record,
-        evaluation: Evaluation,
-        checks: Sequence[Check],
-        attributes: tuple[str, ...],
-    ) -> Mapping[Metric, Check]:
-        """Return the checks of loosened gates with the gates that were approved.
-
-        A gate that is not known here is left out of its check.
-        """
-        loosened = [check for check in checks if is_loosened(check, approved)]
-        known = {
-            check.metric: gate
-            for check in loosened
-            if (gate := approved_gate_of(approved, check.metric)) is not None
-        }
-        strict = checks_of(approved, evaluation, known, attributes) if known else ()
-        unknown = {check.metric: replace(check, gate=None) for check in loosened}
-        return unknown | {check.metric: check for check in strict}
-
-    def _decided_strictly(self, check: Check, strict: Check | None) -> tuple[Check, Block | None]:
-        """Return the verdict on a record that only this branch has, with its gate, too."""
-        block = block_of(check, self.mode)
-        if block is None and strict is not None and is_blocked_strictly(strict, self.mode):
-            return strict, Block.LOOSENED
-        return check, block
+        return checks_at_reference(
+            approved, branch, evaluation, gates, attributes=attributes, mode=self.mode
+        )
 
     @cached_property
     def _branch(self) -> BranchRecord | None:
@@ -305,19 +263,9 @@ class Baseline:
         if not (self._ranking_checks and not self._checks and self._is_same(evaluation)):
             self._use(evaluation)
         check = ranking_check(self.record, evaluation, limits)
-        block, branch = block_of_rankings(check, self.mode), self._branch
-        if branch is not None and branch.record is None:
-            block = block or Block.DELETED
-        elif branch is not None and branch.problems:
-            block = block or Block.UNAPPROVED
-        elif branch is not None and block is not None:
-            own = ranking_check(branch.record, evaluation, limits)
-            if block_of_rankings(own, self.mode) is not None:
-                pass
-            elif block is Block.STALE:
-                check, block = own, None  # recorded on the branch, and no promise is broken
-            elif branch.approvals:
-                check, block = replace(check, approvals=branch.approvals), None
+        block = block_of_rankings(check, self.mode)
+        if self._branch is not None:
+            check, block = rankings_at_reference(check, self._branch, evaluation, self.mode)
         if block is not None:
             check = replace(check, world=self._world_since(check.record))
         self._ranking_checks.append(check)
@@ -478,42 +426,15 @@ class Baseline:
         return f"Baseline({self.test_id!r})"
 
     def _next_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
-        is_approved = settlement.action is Action.APPROVE
-        attributes = (name for check in self._checks for name in check.attributes)
         revision = Revision(
             gates=recorded_gates(self._checks, self.record, settlement),
             watched=tuple(self._recorded(evaluation)),
-            attributes=tuple(dict.fromkeys(attributes)),
+            attributes=tuple(dict.fromkeys(a for check in self._checks for a in check.attributes)),
             rewritten=settlement.raised,
-            approval=self._approval(settlement),
-            is_approved=is_approved,
+            approval=approval_of(settlement, self._checks, self.mode, self.path.parent.parent),
+            is_approved=settlement.action is Action.APPROVE,
             kept_depth=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
             test=self._key,
             world=self._world,
         )
         return next_record(self.record, evaluation, revision)
-
-    def _approval(self, settlement: Settlement) -> Approval | None:
-        """Return the reason of this update with what it is for; None without one."""
-        folder = self.path.parent.parent
-        if settlement.action is Action.APPROVE and self.mode.approval is not None:
-            fall = {
-                f"{metric}, {decision.label}" if decision.label else str(metric): _change_of(
-                    decision.pairs
-                )
-                for metric, decision in settlement.fell
-            }
-            return Approval.now(self.mode.approval, folder, fall, settlement.change)
-        if settlement.action is Action.RAISE and self.mode.raising is not None:
-            raised = {
-                str(check.metric): _change_of(check.verdict.overall.pairs)
-                for check in self._checks
-                if check.verdict and check.is_better_within_noise
-            }
-            if raised:
-                return Approval.now(self.mode.raising, folder, {}, raised=raised)
-        return None
-
-
-def _change_of(pairs: ComparedValues) -> Mapping[str, float | None]:
-    return {"from": as_decimal(pairs.mean_before), "to": as_decimal(pairs.mean_after)}

@@ -6,17 +6,31 @@ breaks no promise of that record, or brings a new reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.metric_check import Check
+from pytest_rankcheck.baselines.metric_check import Check, checks_of
+from pytest_rankcheck.baselines.ranking_check import (
+    RankingCheck,
+    block_of_rankings,
+    ranking_check,
+)
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
 from pytest_rankcheck.baselines.update_actions import Mode, says_budget_spent
-from pytest_rankcheck.baselines.update_policy import Block, block_of, exceeds_budget
+from pytest_rankcheck.baselines.update_policy import (
+    Block,
+    approved_gate_of,
+    block_of,
+    exceeds_budget,
+    is_loosened,
+)
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["BranchRecord", "block_at_reference", "is_blocked_strictly"]
+__all__ = ["BranchRecord", "checks_at_reference", "rankings_at_reference"]
 
 _ABOUT_THE_METRIC = (Block.REGRESSED, Block.INCONCLUSIVE, Block.SUSPICIOUS)
 """Blocks for which the reason must be about a fall of the metric, not about another change."""
@@ -50,7 +64,95 @@ class BranchRecord:
         return any(approval.explains(text) for approval in self.approvals)
 
 
-def block_at_reference(
+def checks_at_reference(
+    approved: Record,
+    branch: BranchRecord | None,
+    evaluation: Evaluation,
+    gates: Mapping[Metric, Gate],
+    *,
+    attributes: tuple[str, ...],
+    mode: Mode,
+) -> Sequence[tuple[Check, Block | None]]:
+    """Return the checks that count, and why each fails its test, if it does.
+
+    Args:
+        approved: the record of the reference; without one, a record that only this branch has.
+        branch: what this branch has in the place of the reference's record; None: it has none.
+        evaluation: what was measured.
+        gates: the gated metrics.
+        attributes: the attributes that the test gates by.
+        mode: what the test session may do.
+    """
+    # What was gated by slices stays gated by them.
+    present = evaluation.golden.attributes
+    kept = tuple(name for name in approved.slices if name in present)
+    attributes = tuple(dict.fromkeys((*attributes, *kept)))
+    there = checks_of(approved, evaluation, gates, attributes)
+    strictly = _strict_checks(approved, evaluation, there, attributes)
+    if branch is None:  # added by this branch, or moved from another test
+        return [_with_approved_gate(check, strictly.get(check.metric), mode) for check in there]
+    own: Sequence[Check | None] = [None] * len(there)
+    if branch.record is not None:
+        own = checks_of(branch.record, evaluation, gates, attributes)
+    return [
+        _block_at_reference(check, strictly.get(check.metric), here, branch, mode)
+        for check, here in zip(there, own, strict=True)
+    ]
+
+
+def rankings_at_reference(
+    there: RankingCheck, branch: BranchRecord, evaluation: Evaluation, mode: Mode
+) -> tuple[RankingCheck, Block | None]:
+    """Return the check of rankings that counts, and why it fails its test, if it does."""
+    block = block_of_rankings(there, mode)
+    if branch.record is None:
+        return there, block or Block.DELETED
+    if branch.problems:
+        return there, block or Block.UNAPPROVED
+    if block is None:
+        return there, None
+    here = ranking_check(branch.record, evaluation, there.limits)
+    if block_of_rankings(here, mode) is not None:
+        return there, block
+    if block is Block.STALE:
+        return here, None  # recorded on the branch, and no promise is broken
+    if branch.approvals:
+        return replace(there, approvals=branch.approvals), None
+    return there, block
+
+
+def _strict_checks(
+    approved: Record,
+    evaluation: Evaluation,
+    checks: Sequence[Check],
+    attributes: tuple[str, ...],
+) -> Mapping[Metric, Check]:
+    """Return the checks of loosened gates with the gates that were approved.
+
+    A gate that is not known here is left out of its check.
+    """
+    loosened = [check for check in checks if is_loosened(check, approved)]
+    known = {
+        check.metric: gate
+        for check in loosened
+        if (gate := approved_gate_of(approved, check.metric)) is not None
+    }
+    strict = checks_of(approved, evaluation, known, attributes) if known else ()
+    unknown = {check.metric: replace(check, gate=None) for check in loosened}
+    return unknown | {check.metric: check for check in strict}
+
+
+def _with_approved_gate(
+    check: Check, strict: Check | None, mode: Mode
+) -> tuple[Check, Block | None]:
+    """Return the verdict on a record that only this branch has, by its own gate, too."""
+    block = block_of(check, mode)
+    if block is None and strict is not None and _is_blocked_strictly(strict, mode):
+        return strict, Block.LOOSENED
+    return check, block
+
+
+def _block_at_reference(
     there: Check, strict: Check | None, here: Check | None, branch: BranchRecord, mode: Mode
 ) -> tuple[Check, Block | None]:
     """Return the check that counts, and why it fails its test, if it does.
@@ -65,7 +167,7 @@ def block_at_reference(
     behind = ("older than that of the reference, which has changed since: merge that first",)
     there = replace(there, problems=behind if branch.is_behind else branch.problems)
     block = block_of(there, mode)
-    if block is None and strict is not None and is_blocked_strictly(strict, mode):
+    if block is None and strict is not None and _is_blocked_strictly(strict, mode):
         there, block = replace(strict, problems=there.problems), Block.LOOSENED
     if branch.record is None or here is None:
         return there, block or Block.DELETED
@@ -90,7 +192,7 @@ def block_at_reference(
     return replace(counts, is_granted=True, approvals=reasons), None
 
 
-def is_blocked_strictly(strict: Check, mode: Mode) -> bool:
+def _is_blocked_strictly(strict: Check, mode: Mode) -> bool:
     """Return whether a check fails with the gate that its record was approved under.
 
     A gate that is not known here, such as one of the project's own, may have blocked any fall.

@@ -10,10 +10,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
+from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.metric_check import EXACT, Check, State
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_contents import as_decimal
 from pytest_rankcheck.baselines.update_actions import Action, Mode
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.configured_gates import gate_of
@@ -24,6 +28,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 __all__ = [
     "Block",
     "Settlement",
+    "approval_of",
     "approved_gate_of",
     "block_of",
     "exceeds_budget",
@@ -260,6 +265,40 @@ def approved_gate_of(record: Record, metric: Metric) -> Gate | None:
         return gate_of(kept.gate)
     except ConfigurationError:  # of an extension that is not loaded
         return None
+
+
+def approval_of(
+    settlement: Settlement, checks: Sequence[Check], mode: Mode, folder: Path
+) -> Approval | None:
+    """Return the reason of an update with what it is for; None without one.
+
+    Args:
+        settlement: what becomes of the record.
+        checks: the checks of the test.
+        mode: what the test session may do.
+        folder: where git is asked for the author and the commit.
+    """
+    if settlement.action is Action.APPROVE and mode.approval is not None:
+        fall = {
+            f"{metric}, {decision.label}" if decision.label else str(metric): _change_of(
+                decision.pairs
+            )
+            for metric, decision in settlement.fell
+        }
+        return Approval.now(mode.approval, folder, fall, settlement.change)
+    if settlement.action is Action.RAISE and mode.raising is not None:
+        raised = {
+            str(check.metric): _change_of(check.verdict.overall.pairs)
+            for check in checks
+            if check.verdict and check.is_better_within_noise
+        }
+        if raised:
+            return Approval.now(mode.raising, folder, {}, raised=raised)
+    return None
+
+
+def _change_of(pairs: ComparedValues) -> Mapping[str, float | None]:
+    return {"from": as_decimal(pairs.mean_before), "to": as_decimal(pairs.mean_after)}
 
 
 def recorded_gates(

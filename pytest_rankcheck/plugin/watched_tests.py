@@ -12,6 +12,7 @@ import sys
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -198,11 +199,9 @@ def is_given(config: pytest.Config, value: str, *options: str) -> bool:
         value: the value.
         options: the names of the option: ``-k X``, ``-kX`` and ``--option=X`` are understood.
     """
-    given = given_arguments(config)
-    pairs = [*zip(given, [*given[1:], ""], strict=True)]
     return any(
         (argument in options and following == value)
         or any(argument == f"{option}={value}" for option in options)
         or any(argument == f"{option}{value}" for option in options if len(option) == 2)
-        for argument, following in pairs
+        for argument, following in pairwise([*given_arguments(config), ""])
     )

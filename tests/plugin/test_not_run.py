@@ -247,6 +247,17 @@ def test_an_expression_of_addopts_is_not_taken_for_the_users(two_gates: Project)
     assert any(line.startswith(f"FAILED: {FILE} (RR)") for line in listed(result))
 
 
+def test_a_marker_of_addopts_where_the_user_gives_no_argument(two_gates: Project) -> None:
+    configuration = (two_gates.path / "pyproject.toml").read_text("utf-8")
+    addopts = 'addopts = ["-m", "not slow", "-p", "no:cacheprovider"]\nmarkers = ["slow"]\n'
+    two_gates.write("pyproject.toml", f"{configuration}{addopts}")
+    slow = "\nimport pytest\n\n@pytest.mark.slow\ndef test_mrr"
+    two_gates.test(REGRESSION_TEST.replace("\ndef test_mrr", slow))
+    result = two_gates.pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=1, deselected=1)
+    assert listed(result) == [f"{FILE} (RR): its test was excluded by a marker in addopts"]
+
+
 def test_running_only_what_failed_is_a_choice_of_the_user(two_gates: Project) -> None:
     two_gates.test(f"{REGRESSION_TEST}\n\ndef test_other():\n    assert False\n")
     two_gates.pytester.runpytest_inprocess()
