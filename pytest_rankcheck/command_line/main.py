@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from pytest_rankcheck.baselines.git_commands import GitError
 from pytest_rankcheck.command_line.compare_command import add_compare_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
 from pytest_rankcheck.command_line.measurement_options import INVALID, PASSED
@@ -51,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(chosen)
     except RankcheckError as error:
         print(f"{parser.prog} {chosen.command}: {error}{_hint(error, chosen)}", file=sys.stderr)
+        return INVALID
+    except GitError as error:
+        print(f"{parser.prog} {chosen.command}: git failed: {quoted(error, 300)}", file=sys.stderr)
         return INVALID
     except BrokenPipeError:
         # The reader, such as `head`, has closed the pipe.

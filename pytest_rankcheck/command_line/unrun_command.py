@@ -153,7 +153,8 @@ def _is_retired(text: str, path: Path) -> bool:
 def _print(jobs: _Jobs, reports: int) -> None:
     unrun, total = jobs.unrun, plural(len(jobs.all_files), "baseline")
     if unrun:
-        print(f"no job ran the gates of {len(unrun):,} of {total} ({plural(reports, 'report')}):")
+        of_reports = plural(reports, "report")
+        print(f"no job completed the gates of {len(unrun):,} of {total} ({of_reports}):")
         for file, why in unrun.items():
             print(f"  {quoted(file, 300)}: {quoted(why, 200)}")
         print(

@@ -73,7 +73,7 @@ def test_a_gate_that_no_job_ran_is_listed_with_the_best_known_reason(sharded: Pr
     for order in (reports, reports[::-1]):
         done = unrun(sharded, *order)
         assert done.returncode == 1
-        assert "no job ran the gates of 2 of 3 baselines (2 reports):" in done.stdout
+        assert "no job completed the gates of 2 of 3 baselines (2 reports):" in done.stdout
         assert f"  {FIRST}: its test was skipped" in done.stdout
         assert f"  {THIRD}: its test was deselected on the command line\n" in done.stdout
         assert SECOND not in done.stdout
