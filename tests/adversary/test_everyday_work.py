@@ -310,3 +310,42 @@ def test_a_better_query_removed(branch: PullRequest) -> None:
     update(branch)
     branch.drop([70])
     update(branch)
+
+
+@passes(main=significant)
+def test_a_gain_within_noise_recorded_on_purpose(branch: PullRequest) -> None:
+    """A statistical gate calls the gain noise; a reason records it, which is no approval."""
+    branch.rank({**branch.main_ranks, 0: 1, 70: 1})
+    assert branch.update("--rankcheck-raise", "agreed with the product team").passed
+    assert branch.record()["approvals"][0]["fall"] == {}
+
+
+@passes(main=lambda main: main.test(SECOND_TEST))
+def test_a_higher_grade(branch: PullRequest) -> None:
+    """A query with a higher grade is added; nDCG of the others does not depend on it."""
+    line = {"query_id": "new", "query": "query 1", "relevance": {"doc of query 1": 4}}
+    branch.golden([*branch.lines, line])
+    update(branch)
+
+
+@passes()
+def test_main_has_moved_on(branch: PullRequest) -> None:
+    """Main has raised the baseline since the branch left it, and the branch is as good."""
+    git(branch.path, "checkout", "-q", "main")
+    branch.rank({79: 2})
+    update(branch)
+    git(branch.path, "commit", "-qam", "better")
+    git(branch.path, "checkout", "-q", "feature")
+    branch.rank({79: 2})
+
+
+@passes()
+def test_a_class_around_the_test(branch: PullRequest) -> None:
+    """The test becomes a method of a class, and its baseline is recorded there."""
+    branch.test(
+        "from pytest_rankcheck import assert_mrr_not_regressed\n\n"
+        "class TestWeb:\n"
+        "    def test_mrr(self, evaluation, baseline):\n"
+        "        assert_mrr_not_regressed(evaluation, baseline, abs=0.01)\n"
+    )
+    update(branch)
