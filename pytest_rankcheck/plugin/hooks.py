@@ -211,7 +211,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
             stopped = False
             if not item.stash[NOT_PASSED]:  # a failed subtest raises nothing here
                 if BASELINE in item.stash:
-                    refuse_update(item.stash[BASELINE])
+                    refuse_update(item.stash[BASELINE], ledger)
                 # The test passed: it caught these failures itself, with pytest.raises.
                 ledger[:] = [finding for finding in ledger if not finding.failed]
             return result

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,12 @@ _LOOKED_AT = pytest.StashKey[dict[int, set[str]]]()
 """The metrics whose resolution is in a ledger already, by the id of the evaluation."""
 
 
-def refuse_update(baseline: Baseline) -> None:
+def refuse_update(baseline: Baseline, ledger: Ledger) -> None:
     """Fail a test whose assertions have all passed, but whose update needs a reason.
+
+    Args:
+        baseline: the baseline of the test.
+        ledger: what its assertions found; its gates are marked as refused.
 
     Raises:
         AssertionError: the update is refused.
@@ -44,9 +49,20 @@ def refuse_update(baseline: Baseline) -> None:
     settlement = baseline.decide()
     if settlement is not None and settlement.action is Action.REFUSE:
         is_update = baseline.mode.update
+        if is_update:
+            ledger[:] = [_refused(finding) for finding in ledger]
         raise AssertionError(
             refused_text(settlement, baseline.command, baseline.shown_path, is_update=is_update)
         )
+
+
+def _refused(finding: ReportedFinding) -> ReportedFinding:
+    """Return the finding of a gate with its update refused; any other finding as it is."""
+    from pytest_rankcheck.reports.findings import GateFinding
+
+    if not isinstance(finding, GateFinding) or finding.baseline_file is None:
+        return finding
+    return replace(finding, verdict=f"{finding.verdict}; update refused", failed=True)
 
 
 def settled(item: pytest.Item) -> Ledger:

@@ -233,6 +233,9 @@ def test_a_metric_is_not_added_while_another_one_is_lower(
     result = project.run("--snapshot-update")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*P@5 cannot be added while RR is below its baseline*"])
+    result.stdout.fnmatch_lines(
+        ["*RR *FAILED: passed, lower;*", "*update refused", "*P@5 *FAILED: new; update*"]
+    )
     assert project.baseline_file().read_bytes() == before
 
 
