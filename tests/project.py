@@ -52,6 +52,9 @@ def test_mrr(evaluation, baseline):
 """
 
 
+QUICK = ("-p", "no:unraisableexception")
+"""pytest 8.4 collects garbage five times at the end of each run, of all that this process has."""
+
 APART = frozenset({"-n", "--tx", "--assert=plain"})
 """Options with which pytest inside pytest needs a process of its own."""
 
@@ -109,7 +112,7 @@ class Project:
         """Run pytest on the project, in this process unless there are workers."""
         if not APART.isdisjoint(arguments):
             return self.run_apart(*arguments)
-        return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+        return self.pytester.runpytest_inprocess(*QUICK, "-p", "no:cacheprovider", *arguments)
 
     def run_apart(self, *arguments: str) -> pytest.RunResult:
         """Run pytest on the project, in a process of its own."""
