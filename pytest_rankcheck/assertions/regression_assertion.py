@@ -96,7 +96,7 @@ def _metrics(metric: MetricLike | Sequence[MetricLike]) -> Sequence[Metric]:
     """Return the metrics that an assertion is about, each once.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: no metric is given.
         MetricError: unknown metric.
     """
     several = metric if isinstance(metric, Sequence) and not isinstance(metric, str) else [metric]

@@ -151,7 +151,7 @@ class Baseline:
 
     @property
     def record(self) -> Record | None:
-        """The approved record; None if there is none yet. See `BaselineFile.record`.
+        """The approved record; None before the first update. See `BaselineFile.record`.
 
         Raises:
             BaselineError: the file is not a record, or has a newer format version; or the test has
@@ -245,7 +245,7 @@ class Baseline:
 
     @cached_property
     def _branch(self) -> BranchRecord | None:
-        """What this branch has in the place of the record; None without a reference."""
+        """What this branch has instead of the approved record; None without a reference."""
         if not self._file.is_from_reference or self.record is None:
             return None
         if self._file.is_behind:

@@ -65,7 +65,7 @@ class BaselineFile:
 
     @cached_property
     def record(self) -> Record | None:
-        """The approved record; None if there is none yet.
+        """The approved record; None before the first update.
 
         It is the one at the reference commit, if that has one. A record that only this branch has
         is compared anyway, and reported as added by the branch.

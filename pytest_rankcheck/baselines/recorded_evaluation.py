@@ -85,7 +85,7 @@ def record_in(path: Path, golden_name: str | None = None) -> Record | None:
         BaselineError: the baseline is invalid, or the report has no measurement.
     """
     if not path.exists():
-        raise BaselineError(f"there is no file {quoted(path)}")
+        raise BaselineError(f"{quoted(path)} does not exist")
     kind = recorded(path)
     if kind is None:
         return None

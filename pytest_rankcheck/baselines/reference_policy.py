@@ -38,7 +38,7 @@ _ABOUT_THE_METRIC = (Block.REGRESSED, Block.INCONCLUSIVE, Block.SUSPICIOUS)
 
 @dataclass(frozen=True, slots=True)
 class BranchRecord:
-    """What this branch has in the place of an approved record."""
+    """What this branch has instead of an approved record."""
 
     record: Record | None
     """None: the branch has deleted it."""
@@ -77,7 +77,8 @@ def checks_at_reference(
 
     Args:
         approved: the record of the reference; without one, a record that only this branch has.
-        branch: what this branch has in the place of the reference's record; None: it has none.
+        branch: what this branch has instead of the reference's record; None if the reference has
+            no record.
         evaluation: what was measured.
         gates: the gated metrics.
         attributes: the attributes that the test gates by.
@@ -145,7 +146,7 @@ def _strict_checks(
 def _with_approved_gate(
     check: Check, strict: Check | None, mode: Mode
 ) -> tuple[Check, Block | None]:
-    """Return the verdict on a record that only this branch has, by its own gate, too."""
+    """Return the verdict on a record that only this branch has, also by the gate in the record."""
     block = block_of(check, mode)
     if block is None and strict is not None and _is_blocked_strictly(strict, mode):
         return strict, Block.LOOSENED
@@ -161,7 +162,7 @@ def _block_at_reference(
         there: the check against the approved record.
         strict: the same with the gate that the record was approved under, if that may block more.
         here: the check against the record of this branch, if that has one.
-        branch: what this branch has in the place of the approved record.
+        branch: what this branch has instead of the approved record.
         mode: what the test session may do.
     """
     behind = ("older than that of the reference, which has changed since: merge that first",)

@@ -59,7 +59,7 @@ def next_record(before: Record | None, evaluation: Evaluation, revision: Revisio
     """Return the record that follows ``before``.
 
     Args:
-        before: the approved record; None: there is none yet.
+        before: the approved record; None for a test without one.
         evaluation: what was measured.
         revision: what is recorded of it.
     """

@@ -95,11 +95,10 @@ def _entry(line: str, root: Path) -> str:
             return _joint_hash(names, root)
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{_INI}: {quoted(line, 200)} cannot be read: {error}") from None
-    what = "no file matches" if _MAGIC & set(line) else "there is no file"
-    raise ConfigurationError(
-        f"{_INI}: {what} '{quoted(line, 200)}' in {quoted(root, 200)}; build it before the tests, "
-        "or correct the line"
-    )
+    name, folder = f"'{quoted(line, 200)}'", quoted(root, 200)
+    is_pattern = _MAGIC & set(line)
+    problem = f"no file in {folder} matches {name}" if is_pattern else f"{name} is not in {folder}"
+    raise ConfigurationError(f"{_INI}: {problem}; build it before the tests, or correct the line")
 
 
 def _version(package: str, line: str) -> str:

@@ -43,7 +43,7 @@ def add_retire_command(commands: Commands) -> None:
 def _retire(chosen: argparse.Namespace) -> int:
     path: Path = chosen.file
     if not path.is_file():
-        raise BaselineError(f"there is no file {quoted(path)}; name a baseline")
+        raise BaselineError(f"{quoted(path)} does not exist; give the path of a baseline")
     reason = chosen.reason.strip() if chosen.reason is not None else None
     if reason == "" or (reason is None and chosen.to is None):
         raise ConfigurationError('give a reason, such as --reason "replaced by test_mrr"')
@@ -79,7 +79,7 @@ def _move(path: Path, test: str, reason: str | None) -> int:
         )
     if not test_file.is_file():
         raise ConfigurationError(
-            f"--to '{quoted(test)}': there is no file {quoted(test_file)}; paths are relative to "
+            f"--to '{quoted(test)}': {quoted(test_file)} does not exist; paths are relative to "
             "the folder where the command is run"
         )
     record = replace(Record.load(path), test=key, retired=None)

@@ -35,7 +35,7 @@ def add_show_command(commands: Commands) -> None:
 
 def _show(chosen: argparse.Namespace) -> int:
     if not chosen.file.exists():
-        raise ConfigurationError(f"there is no file {quoted(chosen.file)}")
+        raise ConfigurationError(f"{quoted(chosen.file)} does not exist")
     kind = recorded(chosen.file)
     if chosen.golden is not None:
         inputs = ProjectInputs.of(chosen)

@@ -108,7 +108,7 @@ def _entries(path: Path) -> Sequence[Mapping[str, Any]]:
     """
     if not path.is_file():
         raise ConfigurationError(
-            f"there is no file {quoted(path)}; write the report of each job with "
+            f"{quoted(path)} does not exist; write the report of each job with "
             "--rankcheck-json=PATH"
         )
     try:

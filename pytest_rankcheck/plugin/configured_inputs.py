@@ -74,8 +74,7 @@ def check_golden(config: Config) -> None:
     for path in config.golden:
         if not path.exists():
             raise ConfigurationError(
-                f"golden set: there is no file {path}; correct rankcheck_golden or "
-                "--rankcheck-golden"
+                f"golden set: {path} does not exist; correct rankcheck_golden or --rankcheck-golden"
             )
 
 
@@ -124,7 +123,7 @@ def check_sessions(config: Config) -> None:
     for path in config.sessions:
         if not path.exists():
             raise ConfigurationError(
-                f"session log: there is no file {path}; correct rankcheck_sessions or "
+                f"session log: {path} does not exist; correct rankcheck_sessions or "
                 "--rankcheck-sessions"
             )
 
@@ -133,10 +132,10 @@ def check_run(config: Config) -> Path:
     """Return the configured run file.
 
     Raises:
-        ConfigurationError: it is not there.
+        ConfigurationError: the file does not exist.
     """
     if config.run is None or not config.run.exists():
-        raise ConfigurationError(f"--rankcheck-run: there is no file {config.run}")
+        raise ConfigurationError(f"--rankcheck-run: {config.run} does not exist")
     return config.run
 
 
@@ -224,7 +223,7 @@ def check_gated_sets(config: Config) -> None:
     for name in configured_gates(config).golden_names:
         if name not in names:
             raise ConfigurationError(
-                f"rankcheck_gate: there is no golden set '{quoted(name)}'"
+                f"rankcheck_gate: unknown golden set '{quoted(name)}'"
                 f"{suggestion(name, names)}; configured: {', '.join(map(quoted, names))}"
             )
 
@@ -233,7 +232,7 @@ def configured_reference(config: pytest.Config) -> Reference | None:
     """Return the commit of ``--rankcheck-baseline-ref``; None without the option.
 
     Raises:
-        ConfigurationError: there is no such commit.
+        ConfigurationError: git does not know the commit.
     """
     from pytest_rankcheck.baselines.reference_commit import Reference
 
@@ -263,7 +262,7 @@ def configured_mode(config: pytest.Config) -> Mode:
     the two counts, so that a branch cannot switch it off.
 
     Raises:
-        ConfigurationError: there is no such commit.
+        ConfigurationError: git does not know the commit.
     """
     if _MODE not in config.stash:
         from pytest_rankcheck.baselines.update_actions import Mode

@@ -130,7 +130,7 @@ class _Coverage:
             return []
         gone = [each.expected for each in unrun if each.is_gone]
         known = {each.expected.path for each in self.unrun}
-        # Where the user chose some files, those of other files may be gone, too.
+        # If the user chose some files, tests of other files may be gone as well.
         gone += [
             self.expected.record_in(path, self.reference.text(path))
             for path in self.reference.baselines(self.expected.root)
@@ -156,7 +156,7 @@ class _Coverage:
                 yield Note(Topic.NOT_RUN, text, failure=_failure(text) if is_failure else None)
 
     def _was_unused(self, unrun: Unrun) -> bool:
-        """Whether the test of a baseline was gone at the reference, too."""
+        """Whether the test of a baseline was already gone at the reference."""
         if self.reference is None or not unrun.is_gone or unrun.expected.record is None:
             return False
         source = self.reference.text(former_test_file(unrun.expected.path))

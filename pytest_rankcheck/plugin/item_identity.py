@@ -61,7 +61,7 @@ def _classes(item: pytest.Item) -> Sequence[str]:
 
 
 def _own_ids(item: pytest.Item, callspec: Any) -> Sequence[str] | None:
-    """Return the ids of the parameters that belong to a test; None if it has none of its own."""
+    """Return the ids of the parameters that belong to a test; None without parameters."""
     if not any(map(_is_left_out, callspec.params)):
         return [callspec.id] if callspec._idlist else None
     own: list[str] = []

@@ -29,7 +29,7 @@ def configuration_at(reference: Reference, config: pytest.Config) -> Mapping[str
         reference: the commit.
         config: of this test session, whose root is where the file is looked for.
     """
-    # This branch may have moved the root into a folder; pytest looks in those above it, too.
+    # This branch may have moved the root into a folder; pytest also looks in the folders above it.
     folders = [config.rootpath, *config.rootpath.parents]
     candidates = [
         folder / name

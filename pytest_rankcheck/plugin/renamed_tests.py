@@ -21,7 +21,7 @@ _MAKES_NAMES = re.compile(r"\bimport\s*\(?\s*\*|\b(?:globals|vars|locals|setattr
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A new baseline in the place of one whose test is gone."""
+    """A new baseline that replaces one whose test is gone."""
 
     old: ExpectedRecord
     new: ExpectedRecord
@@ -32,7 +32,7 @@ class Replacement:
 def replacements(
     gone: Sequence[ExpectedRecord], added: Sequence[ExpectedRecord]
 ) -> Sequence[Replacement]:
-    """Return which new baseline takes the place of which old one; each is in one pair at most.
+    """Return which new baseline replaces which old one; each is in at most one pair.
 
     A new baseline fits an old one if both are of the same golden set, gate a common metric and
     share unchanged queries. Pairs without a problem come first, then those with similar names.

@@ -34,10 +34,10 @@ class _Repeats:
 
 
 def item_to_settle(item: pytest.Item, passed: bool) -> pytest.Item | None:
-    """Return the test whose baseline is to be written or kept now; None if there is none.
+    """Return the test whose baseline is written or kept now; None if it is too early, or failed.
 
-    Of a test that is repeated it is the repeat with the least favourable result, once all of them
-    have passed. A worker of pytest-xdist does not run all repeats; it writes nothing of them.
+    For a repeated test, that is the repeat with the least favourable result, once all repeats have
+    passed. A worker of pytest-xdist does not run all repeats, so it writes nothing for them.
 
     Args:
         item: the test that has just run.

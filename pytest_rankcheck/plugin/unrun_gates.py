@@ -222,7 +222,7 @@ class ExpectedGates:
                 continue
             text = self._text(path)
             if text is None or FORMAT_NAME not in text:
-                continue  # somebody else's file
+                continue  # not a baseline
             expected = self.record_in(path, text)
             why, detail = self._why(path, expected.golden_name)
             if why is Why.NOT_STARTED and exit_status:

@@ -38,7 +38,7 @@ _WARNINGS = {
     Topic.NOT_RUN: "not run",
     Topic.RETIRED: "retired",
 }
-"""The notes because of which gates have not simply passed, in words that follow a number."""
+"""Notes that qualify a passed gate, worded to follow a number."""
 _PACKAGES = ("pytest-rankcheck", "pytest", "syrupy", "numpy", "pandas", "scipy", "polars")
 
 

@@ -189,9 +189,9 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["show", "nothere.run"], "there is no file nothere.run"),
+        (["show", "nothere.run"], "nothere.run does not exist"),
         (["show", "good.run"], "give its --golden set"),
-        (["compare", "nothere", "good.run", *GOLDEN], "there is no file nothere"),
+        (["compare", "nothere", "good.run", *GOLDEN], "nothere does not exist"),
         (["compare", "good.run", "good.run", *GOLDEN, "--gate", "x()"], "'x()' is not a gate"),
         (["compare", "good.run", "good.run", *GOLDEN, "--metric", "XX"], "unknown metric 'XX'"),
         (["compare", "good.run", "good.run", *GOLDEN, "--by", "nothing"], "no attribute 'nothing'"),

@@ -66,12 +66,12 @@ def test_a_retired_baseline_that_moves_is_in_use_again(baseline: Record) -> None
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nothere.json", "--reason", "x"], "there is no file nothere.json"),
+        (["nothere.json", "--reason", "x"], "nothere.json does not exist"),
         (["web.jsonl", "--reason", "x"], "this is not a baseline"),
         ([str(OLD), "--reason", " "], "give a reason, such as --reason"),
         ([str(OLD)], "give a reason, such as --reason"),
         ([str(OLD), "--to", "tests/test_shop.py"], "is not a test; write file::test"),
-        ([str(OLD), "--to", "tests/test_none.py::test_x"], "there is no file tests/test_none.py"),
+        ([str(OLD), "--to", "tests/test_none.py::test_x"], "tests/test_none.py does not exist"),
     ],
 )
 def test_an_error_changes_nothing(

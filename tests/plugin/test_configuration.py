@@ -28,8 +28,11 @@ def test_floor(evaluation):
         (("--rankcheck-ranker", "engine.search"), "does not name a ranker; write package.module"),
         (("--rankcheck-ranker", "engine:__doc__"), "is NoneType, which cannot be called"),
         (("--rankcheck-ranker", "json:JSONEncoder"), "is a class; write 'json:JSONEncoder()'"),
-        (("--rankcheck-golden", "golden/none.jsonl"), "golden set: there is no file"),
-        (("--rankcheck-run", "none.run"), "--rankcheck-run: there is no file"),
+        (
+            ("--rankcheck-golden", "golden/none.jsonl"),
+            "none.jsonl does not exist; correct rankcheck_golden",
+        ),
+        (("--rankcheck-run", "none.run"), "none.run does not exist"),
         (("--rankcheck-approve", "  "), "--rankcheck-approve needs a reason"),
         (("-o", "rankcheck_depth=0"), "rankcheck_depth = 0 is invalid; give a whole number"),
         (("-o", "rankcheck_depth=many"), "rankcheck_depth:"),

@@ -27,9 +27,9 @@ def test_mrr(evaluation, baseline):
         ("RR: tolerance(rel=2)", "rankcheck_gate: 'RR: tolerance(rel=2)': rel=2 lets RR fall by"),
         (
             "wbe RR: tolerance(abs=0.1)",
-            "rankcheck_gate: there is no golden set 'wbe'; did you mean 'web'?; configured: web",
+            "rankcheck_gate: unknown golden set 'wbe'; did you mean 'web'?; configured: web",
         ),
-        ("mobile: tolerance(abs=0.1)", "there is no golden set 'mobile'; configured: web"),
+        ("mobile: tolerance(abs=0.1)", "unknown golden set 'mobile'; configured: web"),
     ],
 )
 def test_a_gate_that_can_never_fail_is_a_usage_error(

@@ -85,7 +85,7 @@ def test_a_file_that_cannot_be_read_is_a_failure_without_a_traceback(
     ("ini", "message"),
     [
         ("", "*no golden set: the fixture golden_set needs one*"),
-        ('rankcheck_golden = "no.qrels"', "*there is no file *no.qrels*"),
+        ('rankcheck_golden = "no.qrels"', "*no.qrels does not exist*"),
         ('rankcheck_golden = "golden/web.qrels"\nrankcheck_lint = ["one-grad=error"]',
          "*rankcheck_lint: 'one-grad' is neither*did you mean 'one-grade'*"),
         ('rankcheck_golden = "golden/web.qrels"\nrankcheck_grades = ["1"]',

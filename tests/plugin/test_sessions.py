@@ -151,7 +151,7 @@ def test_several_logs_and_options_of_the_command_line(sessions: Project) -> None
         ('rankcheck_session_reading = ["first_rank=2"]', "rankcheck_session_reading: 'first_rank=2'"),
         ('rankcheck_session_reading = ["units=s"]', "'units=s' is invalid; write first_rank=0"),
         ('rankcheck_session_columns = ["sid"]', "rankcheck_session_columns: 'sid' is not of the form"),
-        ('rankcheck_sessions = "logs/none.jsonl"', "there is no file"),
+        ('rankcheck_sessions = "logs/none.jsonl"', "none.jsonl does not exist"),
         ("", "no session log: the fixture session_log needs one"),
     ],
 )  # fmt: skip

@@ -131,7 +131,7 @@ def test_what_the_project_leaves_out_on_purpose_is_listed_only(sharded: Project)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (None, "there is no file r.json; write the report of each job with --rankcheck-json"),
+        (None, "r.json does not exist; write the report of each job with --rankcheck-json"),
         ("[]", "r.json is not a JSON report of a test session"),
         ("{", "r.json is not a JSON report of a test session"),
         (json.dumps({"format": "pytest-rankcheck report"}), "is not a JSON report of a test"),
