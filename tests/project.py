@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import pkgutil
+import shutil
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -57,6 +60,11 @@ QUICK = ("-p", "no:unraisableexception")
 
 APART = frozenset({"-n", "--tx", "--assert=plain"})
 """Options with which pytest inside pytest needs a process of its own."""
+
+MAIN = ("--rankcheck-baseline-ref", "main")
+"""Compares with the baselines of main."""
+
+NEEDS_GIT = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 WITHOUT_AND_WITH_WORKERS = [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)]
 
@@ -136,6 +144,30 @@ class Project:
         """Record the baselines and return the bytes of the first."""
         assert self.run("--snapshot-update", *arguments).ret == 0
         return self.baseline_file().read_bytes()
+
+    def branch_off(self) -> None:
+        """Record the baselines on main, and go on with a branch."""
+        self.update()
+        git(self.path, "init", "-q", "-b", "main")
+        git(self.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
+        git(self.path, "commit", "-q", "-m", "main")
+        git(self.path, "checkout", "-q", "-b", "feature")
+
+
+def git(folder: Path, *arguments: str, date: str | None = None) -> str:
+    """Run git as Ada, whatever this machine configures, and return what it prints."""
+    identity = {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"), ("DATE", date))
+        if value is not None
+    }
+    environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull}
+    command = ["git", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, check=True, capture_output=True, text=True
+    )
+    return done.stdout
 
 
 def undisturbed_by_this_session(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,16 +18,13 @@ from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.leak_signs import suspicions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.recorded_precision import as_recorded
+from pytest_rankcheck.evaluation.recorded_precision import EXACT, as_recorded
 from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["EXACT", "Check", "State", "checks_of", "incompatibilities"]
-
-EXACT = 1e-12
-"""What a mean of recorded values can be off by; a larger difference is a difference."""
+__all__ = ["Check", "State", "checks_of", "incompatibilities"]
 
 
 class State(StrEnum):
@@ -95,9 +92,11 @@ class Check:
         """Whether the mean is lower because queries lost their value, though no other fell."""
         if self.comparison is None or not self.comparison.is_paired or self.record is None:
             return False
+        evaluation, places = self.comparison.evaluation, self.comparison.places
+        weights = None if evaluation.weights is None else evaluation.weights[places]
         then = self.record.values(self.metric)[self.comparison.other_places]
-        now = as_recorded(self.comparison.evaluation.values(self.metric)[self.comparison.places])
-        change = self.metric.mean(now) - self.metric.mean(then)
+        now = as_recorded(evaluation.values(self.metric)[places])
+        change = self.metric.mean(now, weights) - self.metric.mean(then, weights)
         return bool((change if self.metric.higher_is_better else -change) < -EXACT)
 
     @property

@@ -25,6 +25,7 @@ from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.files.text_files import text_of
+from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["Record", "best_as_recorded", "counts_of", "recorded_queries"]
@@ -145,6 +146,12 @@ class Record(RecordContents):
         mean = self.mean(metric)
         best = self.kept[str(metric)].best
         return max(0.0, best - mean if metric.higher_is_better else mean - best)
+
+    @property
+    def unit(self) -> Unit:
+        """What has a value: each query, or each session of a log."""
+        of_sessions = any(metric.unit == "session" for metric in self.recorded_metrics)
+        return "session" if of_sessions else "query"
 
     @cached_property
     def query_ids(self) -> Sequence[str]:

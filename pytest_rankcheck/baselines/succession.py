@@ -16,7 +16,9 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import RecordedMetric
+from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray, PlaceArray
@@ -88,9 +90,12 @@ def changes_of_set(before: Record, after: Record) -> Mapping[str, float]:
     It is the mean with the values of ``before`` on the queries that both share, minus the mean of
     ``before``; empty if both were measured on the same queries, and for session logs.
     """
-    if not _is_paired(before, after) or before.query_fingerprints == after.query_fingerprints:
+    if (
+        not QueryOverlap(after, before).is_paired
+        or before.query_fingerprints == after.query_fingerprints
+    ):
         return {}
-    then, now = _shared_places(before, after)
+    then, now = _compared_places(before, after)
     changes = {}
     for name in before.metrics:
         if name in after.metrics:
@@ -103,7 +108,7 @@ def changes_of_set(before: Record, after: Record) -> Mapping[str, float]:
 
 def _falls(before: Record, after: Record) -> Iterator[Problem]:
     """Yield the gated metrics whose mean, or distance from the best, is worse."""
-    then, now = _shared_places(before, after)
+    then, now = _compared_places(before, after)
     for name in _approved_metrics(before):
         metric = Metric.parse(name)
         scale = (f"which changes {name} of every query",)
@@ -116,7 +121,7 @@ def _falls(before: Record, after: Record) -> Iterator[Problem]:
         gain = means[1] - means[0] if metric.higher_is_better else means[0] - means[1]
         if np.isnan(means[1]) and not np.isnan(means[0]):
             yield Problem(f"{name} {means[0]:.4f} -> no value", name, math.inf, scale)
-        if gain < -1e-12:
+        if gain < -EXACT:
             yield Problem(f"{name} {means[0]:.4f} -> {means[1]:.4f}", name, -gain, scale)
         expected = before.below_best(metric) - (0.0 if np.isnan(gain) else gain)
         if after.below_best(metric) < expected - _possible_gain(before, metric, then) - _ROUNDING:
@@ -165,7 +170,7 @@ def _changes(before: Record, after: Record) -> Iterator[Problem]:
         if attribute not in after.slices:
             text = f"the slices of {attribute} are no longer gated"
             yield Problem(text, words=(text,))
-    if not _is_paired(before, after):
+    if not QueryOverlap(after, before).is_paired:
         return
     replaced = replaced_queries(before, after.query_fingerprints)
     if replaced.needs_reason:
@@ -176,7 +181,7 @@ def _changes(before: Record, after: Record) -> Iterator[Problem]:
 
 def _uncounted(before: Record, after: Record) -> Iterator[Problem]:
     """Yield the metrics for which too many queries have lost their value."""
-    then, now = _shared_places(before, after)
+    then, now = _compared_places(before, after)
     since = before.since_approval
     for name in _approved_metrics(before):
         if name not in after.metrics:
@@ -196,7 +201,7 @@ def _uncounted(before: Record, after: Record) -> Iterator[Problem]:
 def _forgotten(before: Record, after: Record) -> Iterator[Problem]:
     """Yield the counts since the last approval that started again without one."""
     then, now = before.since_approval, after.since_approval
-    if then is None or now is None or not _is_paired(before, after):
+    if then is None or now is None or not QueryOverlap(after, before).is_paired:
         return
     replaced = replaced_queries(before, after.query_fingerprints)
     uncounted_less = any(
@@ -230,25 +235,12 @@ def _allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> boo
     return after.noise is None or after.noise > before.noise
 
 
-def _is_paired(before: Record, after: Record) -> bool:
-    """Whether values are compared line by line: two logs rarely have the same sessions."""
-    units = {Metric.parse(name).unit for name in before.metrics}
-    return "session" not in units or set(before.query_ids) == set(after.query_ids)
-
-
-def _shared_places(before: Record, after: Record) -> tuple[PlaceArray, PlaceArray]:
+def _compared_places(before: Record, after: Record) -> tuple[PlaceArray, PlaceArray]:
     """Return where the lines that both share unchanged stand in each; of two logs, all lines."""
-    if not _is_paired(before, after):
+    overlap = QueryOverlap(after, before)
+    if not overlap.is_paired:
         return np.arange(len(before.queries)), np.arange(len(after.queries))
-    fingerprints = before.query_fingerprints
-    place_before = {query_id: place for place, query_id in enumerate(before.query_ids)}
-    shared = [
-        (place_before[query_id], place)
-        for place, (query_id, line) in enumerate(after.queries.items())
-        if fingerprints.get(query_id) == line.fingerprint
-    ]
-    places = np.array(shared, dtype=np.intp).reshape(-1, 2)
-    return places[:, 0], places[:, 1]
+    return overlap.other_places, overlap.places
 
 
 def _weights(record: Record, places: PlaceArray) -> FloatArray | None:

@@ -13,13 +13,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.metric_check import EXACT, Check, State
+from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import as_decimal
 from pytest_rankcheck.baselines.update_actions import Action, Mode
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision

@@ -46,6 +46,7 @@ class Comparison(QueryOverlap):
 
     def __init__(self, evaluation: Evaluation, other: Measured) -> None:
         super().__init__(evaluation, other)
+        self.evaluation = evaluation
         self._values: dict[Metric, ComparedValues] = {}
         self._slice_places: dict[str, Mapping[str, Sequence[int]]] = {}
 

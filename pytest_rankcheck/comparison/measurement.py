@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
@@ -13,6 +14,10 @@ __all__ = ["Measured"]
 
 class Measured(Protocol):
     """A measurement: values of metrics by query, and the tops of the rankings."""
+
+    @property
+    def unit(self) -> Unit:
+        """What has a value: each query, or each session of a log."""
 
     @property
     def query_ids(self) -> Sequence[str]:

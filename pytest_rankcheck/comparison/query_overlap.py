@@ -8,20 +8,19 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.statistics.array_types import PlaceArray
 
 __all__ = ["QueryOverlap"]
 
 
 class QueryOverlap:
-    """The queries of an evaluation and of an earlier measurement.
+    """The queries of a measurement and of an earlier one.
 
     A query is unchanged if its text and its judgments are.
     """
 
-    def __init__(self, evaluation: Evaluation, other: Measured) -> None:
-        self.evaluation = evaluation
+    def __init__(self, measured: Measured, other: Measured) -> None:
+        self.measured = measured
         self.other = other
 
     @cached_property
@@ -30,20 +29,18 @@ class QueryOverlap:
 
         Two logs rarely have the same sessions; then one sample is compared with the other.
         """
-        if self.evaluation.unit == "query":
+        if self.measured.unit == "query":
             return True
-        return set(self.evaluation.query_ids) == set(self.other.query_ids)
+        return set(self.measured.query_ids) == set(self.other.query_ids)
 
     @cached_property
     def query_ids(self) -> tuple[str, ...]:
-        """The queries that are compared, in the evaluation's order."""
+        """The queries that are compared, in the order of the later measurement."""
         if not self.is_paired:
-            return tuple(self.evaluation.query_ids)
+            return tuple(self.measured.query_ids)
         now, then = self._fingerprints
         return tuple(
-            query_id
-            for query_id in self.evaluation.query_ids
-            if then.get(query_id) == now[query_id]
+            query_id for query_id in self.measured.query_ids if then.get(query_id) == now[query_id]
         )
 
     @cached_property
@@ -56,9 +53,9 @@ class QueryOverlap:
 
     @cached_property
     def added(self) -> Sequence[str]:
-        """The queries that only the evaluation has."""
+        """The queries that only the later measurement has."""
         _, then = self._fingerprints
-        return tuple(query_id for query_id in self.evaluation.query_ids if query_id not in then)
+        return tuple(query_id for query_id in self.measured.query_ids if query_id not in then)
 
     @cached_property
     def removed(self) -> Sequence[str]:
@@ -68,8 +65,8 @@ class QueryOverlap:
 
     @cached_property
     def places(self) -> PlaceArray:
-        """The indexes of the compared queries in the evaluation."""
-        return self._places_in(self.evaluation.query_ids)
+        """The indexes of the compared queries in the later measurement."""
+        return self._places_in(self.measured.query_ids)
 
     @cached_property
     def other_places(self) -> PlaceArray:
@@ -78,7 +75,7 @@ class QueryOverlap:
 
     @property
     def _fingerprints(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return self.evaluation.query_fingerprints, self.other.query_fingerprints
+        return self.measured.query_fingerprints, self.other.query_fingerprints
 
     def _places_in(self, query_ids: Sequence[str]) -> PlaceArray:
         place = {query_id: index for index, query_id in enumerate(query_ids)}

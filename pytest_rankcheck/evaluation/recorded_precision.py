@@ -6,11 +6,15 @@ import numpy as np
 
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["SLACK", "as_recorded"]
+__all__ = ["EXACT", "SLACK", "as_recorded"]
 
 SLACK = 1e-6 * (1 + 1e-6)
 """Differences up to 1e-6 are rounding: records keep six decimals. The rest allows for the rounding
 of binary fractions: 0.500001 - 0.5 is slightly more than 1e-6."""
+
+EXACT = 1e-12
+"""What the mean of recorded values can be off by: a larger difference of two means is real, even if
+it is a single millionth of one of many queries."""
 
 _DECIMALS = 6
 

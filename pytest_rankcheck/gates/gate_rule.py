@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
-from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -24,10 +24,6 @@ __all__ = [
     "outcome_by_mean",
     "refuse_too_wide",
 ]
-
-
-_ROUNDING = 1e-9
-"""A smaller difference of two means is rounding in binary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ class GateRule(ABC):
 
         Any gain of the mean counts, however small, unless a rule overrides this.
         """
-        return values.gain > _ROUNDING
+        return values.gain > EXACT
 
     def is_at_least_as_strict_as(self, other: GateRule) -> bool:
         """Return whether it certainly blocks whatever another rule blocks; False if in doubt."""

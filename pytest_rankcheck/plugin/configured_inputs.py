@@ -6,6 +6,7 @@ configuration that cannot work, and says how to correct it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -71,11 +72,7 @@ def check_golden(config: Config) -> None:
             "    def golden_set():\n"
             '        return GoldenSet.load("golden/web.jsonl")'
         )
-    for path in config.golden:
-        if not path.exists():
-            raise ConfigurationError(
-                f"golden set: {path} does not exist; correct rankcheck_golden or --rankcheck-golden"
-            )
+    _refuse_missing("golden set", config.golden, "golden")
 
 
 def loaded_golden(
@@ -120,12 +117,16 @@ def check_sessions(config: Config) -> None:
             "    def session_log():\n"
             '        return SessionLog.load("logs/week.jsonl", first_rank=0)'
         )
-    for path in config.sessions:
-        if not path.exists():
-            raise ConfigurationError(
-                f"session log: {path} does not exist; correct rankcheck_sessions or "
-                "--rankcheck-sessions"
-            )
+    _refuse_missing("session log", config.sessions, "sessions")
+
+
+def _refuse_missing(kind: str, paths: Sequence[Path], option: str) -> None:
+    """Refuse a configured file that does not exist."""
+    missing = next((path for path in paths if not path.exists()), None)
+    if missing is not None:
+        raise ConfigurationError(
+            f"{kind}: {missing} does not exist; correct rankcheck_{option} or --rankcheck-{option}"
+        )
 
 
 def check_run(config: Config) -> Path:

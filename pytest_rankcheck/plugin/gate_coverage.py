@@ -152,7 +152,7 @@ class _Coverage:
                 text = each.text
                 if len(group) > _MOST_NAMES:
                     text += f" (and {plural(len(group) - 1, 'other baseline')} beside it)"
-                is_failure = fails and not each.is_choice and not self._was_unused(each)
+                is_failure = fails and not each.is_excused and not self._was_unused(each)
                 yield Note(Topic.NOT_RUN, text, failure=_failure(text) if is_failure else None)
 
     def _was_unused(self, unrun: Unrun) -> bool:
@@ -170,7 +170,7 @@ def _record_finding(unrun: Unrun) -> RecordFinding:
         expected.golden_name,
         expected.gated,
         why_not=unrun.why.value,
-        is_expected=not unrun.is_choice,
+        is_expected=not unrun.is_excused,
     )
 
 

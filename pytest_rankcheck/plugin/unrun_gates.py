@@ -46,6 +46,7 @@ class Why(Enum):
     XFAILED = "its test is expected to fail (xfail)"
     LEFT_OUT = "its test was deselected by the project"
     EXCLUDED = "its test was excluded by a marker in addopts"
+    ADDED_SINCE = "the reference has added it since this branch left it, so merge the reference"
     NOT_STARTED = "the test session ended before its test"
     NOT_COMPARED = "its test passed, but did not compare this golden set with it"
     FAILED = "its test failed"
@@ -106,9 +107,9 @@ class Unrun:
         return self.why is Why.FAILED
 
     @property
-    def is_choice(self) -> bool:
-        """Whether the project has chosen that this test does not run."""
-        return self.why is Why.EXCLUDED
+    def is_excused(self) -> bool:
+        """Whether the test session is right without it: nothing that was gated is lost."""
+        return self.why in (Why.EXCLUDED, Why.ADDED_SINCE)
 
     @property
     def text(self) -> str:
@@ -192,12 +193,7 @@ class ExpectedGates:
     def record_paths(self) -> Sequence[Path]:
         """Return the baselines of what was to run, those of the reference if there is one."""
         if self._reference is not None:
-            paths: Sequence[Path] = [
-                path
-                for path in self._reference.baselines(self.root)
-                # What the reference has added since this branch left it comes with the merge.
-                if path.exists() or not self._reference.is_untouched(path, None)
-            ]
+            paths: Sequence[Path] = self._reference.baselines(self.root)
         else:
             unsearched = self._config.getini("norecursedirs")
             folders = [path if path.is_dir() else path.parent for path in self._chosen_paths]
@@ -260,6 +256,8 @@ class ExpectedGates:
 
     def _why(self, path: Path, golden_name: str) -> tuple[Why, str]:
         """Return why the gate of a baseline did not run, and the reason that the project gives."""
+        if self._reference and not path.exists() and self._reference.is_untouched(path, None):
+            return Why.ADDED_SINCE, ""
         module = self._module(path)
         if module is None:
             return self._why_not_collected(path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from project import REGRESSION_TEST, Project
+from project import REGRESSION_TEST, Project, git
 
 from pytest_rankcheck.baselines.record_contents import digest_of
 from pytest_rankcheck.files.whole_files import readable_json
@@ -214,26 +213,6 @@ class PullRequest:
                 texts[name] = (self.path / name).read_text("utf-8")
                 (self.path / name).unlink()
         return texts
-
-
-_IDENTITY = {
-    f"GIT_{who}_{what}": value
-    for who in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"))
-}
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as Ada, whatever this machine configures."""
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=folder,
-        env={**os.environ, **_IDENTITY, "GIT_CONFIG_GLOBAL": os.devnull},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout
 
 
 # --- main ------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pull_request import PullRequest, git, passes
+from project import git
+from pull_request import PullRequest, passes
 from test_changed_tests import RR_AND_RECALL, parametrized
 from test_loosened_gates import significant
 from test_record_edits import TEN_QUERIES, approved_once, two_tests

@@ -104,3 +104,25 @@ def test_a_query_with_much_of_the_weight_is_not_one_of_many() -> None:
     lost = replaced_queries(record, heavy.query_fingerprints)
     assert lost.needs_reason
     assert str(lost).endswith("but these have 72% of the weight, and 5% may go")
+
+
+def test_a_lost_value_lowers_the_weighted_mean() -> None:
+    """FirstRank 10, 1 and 6 with weights 90, 5 and 5, lower is better; the third loses its value.
+
+    Without weights the mean improves, 17/3 = 5.67 -> 11/2 = 5.5. With them it is worse, 935/100 =
+    9.35 -> 905/95 = 9.53.
+    """
+    metric = Metric.parse("FirstRank(missing=omit)")
+    ranks = {"q1": 10, "q2": 1, "q3": 6}
+    golden = GoldenSet.from_frame(
+        pd.DataFrame({"query_id": list(ranks), "doc_id": "good", "relevance": 1}),
+        pd.DataFrame({"query_id": list(ranks), "query": "a", "freq": [90, 5, 5]}),
+    ).weighted("freq")
+    rankings = {
+        query_id: [f"d{place}" for place in range(1, rank)] + ["good"]
+        for query_id, rank in ranks.items()
+    }
+    record = Record.of(evaluate(Run.from_dict(rankings), golden), [metric])
+    now = evaluate(Run.from_dict({**rankings, "q3": ["d1"]}), golden)
+    [check] = checks_of(record, now, {metric: Gate.tolerance(abs=0.5)}, ())
+    assert [decision.label for decision in check.fell] == [""]

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from project import Project, text_of
+from project import NEEDS_GIT, Project, git, text_of
 
 from pytest_rankcheck.baselines.baseline_age import BaselineAge, ages_of, uncommitted
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = NEEDS_GIT
 
 WORSE: dict[int, int | None] = dict.fromkeys(range(20), 10)
 APPROVED = "2024-05-01T12:00:00Z"
@@ -25,29 +22,11 @@ LATER = "2024-05-03T12:00:00Z"
 NOW = datetime(2024, 5, 13, 13, tzinfo=UTC)
 
 
-def git(folder: Path, *arguments: str, date: str = APPROVED) -> str:
-    """Run git as Ada on some day."""
-    identity = {
-        f"GIT_{who}_{what}": value
-        for who in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", "Ada"), ("EMAIL", "ada@example.org"), ("DATE", date))
-    }
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=folder,
-        env={**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout.strip()
-
-
 def commit(project: Project, date: str = LATER) -> str:
     """Commit everything and return the abbreviated hash."""
     git(project.path, "add", "-A", date=date)
     git(project.path, "commit", "-qm", "change", date=date)
-    return git(project.path, "rev-parse", "--short", "HEAD")
+    return git(project.path, "rev-parse", "--short", "HEAD").strip()
 
 
 class Aged:

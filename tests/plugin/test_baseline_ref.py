@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from project import Project, text_of
+from project import MAIN, NEEDS_GIT, REGRESSION_TEST, Project, git, text_of
 
 from pytest_rankcheck import Record
 from pytest_rankcheck.baselines.record_writer import record_text
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = NEEDS_GIT
 
-MAIN = ("--rankcheck-baseline-ref", "main")
 HEADING = "baselines changed by this branch, compared with main:"
 WORSE = {1: 2, 2: 2, 3: 2, 4: 2}
 """A fall of 4 / 2 / 80 = 0.025, more than the 0.01 that the test allows."""
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture
 def branched(project: Project) -> Project:
     """A project on a branch, whose main has a baseline of 1.0."""
     project.test()
-    project.update()
-    git(project.path, "init", "-q", "-b", "main")
-    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
-    git(project.path, "commit", "-q", "-m", "main")
-    git(project.path, "checkout", "-q", "-b", "feature")
+    project.branch_off()
     return project
 
 
@@ -314,4 +302,25 @@ def test_a_branch_that_main_has_overtaken_is_told_to_merge_main(branched: Projec
     assert (
         "baseline of this branch: older than that of the reference, which has changed since: "
         "merge that first" in text_of(result)
+    )
+
+
+def test_a_gate_that_main_has_added_since_is_listed(branched: Project) -> None:
+    """It comes with the merge, so the branch need not run it, but people should know."""
+    branched.write(".gitignore", "ranks.json\nrankcheck*\n.hypothesis\n")
+    git(branched.path, "stash", "-q", "-u")
+    git(branched.path, "checkout", "-q", "main")
+    branched.test(REGRESSION_TEST.replace("test_mrr", "test_new"), "tests/test_new.py")
+    branched.update()
+    git(branched.path, "add", "tests")
+    git(branched.path, "commit", "-qm", "gate more")
+    git(branched.path, "checkout", "-q", "feature")
+    git(branched.path, "stash", "pop", "-q")
+    result = branched.run(*MAIN)
+    assert result.ret == 0, text_of(result)
+    result.stdout.fnmatch_lines(
+        [
+            "baselines whose gates did not run*",
+            "  tests/baselines/test_new/test_new--web.json (RR): *added it since*, so merge *",
+        ]
     )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
-from project import REGRESSION_TEST, Project, text_of
-from test_baseline_ref import MAIN, git
+from project import MAIN, NEEDS_GIT, REGRESSION_TEST, Project, git, text_of
 
 from pytest_rankcheck.plugin.renamed_tests import is_defined
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = NEEDS_GIT
 
 HEADING = "baselines that take the place of those of tests that are gone:"
 FOLDER = "tests/baselines/test_ranking"
@@ -23,11 +20,7 @@ def branched(project: Project) -> Project:
     """A project on a branch, whose main has a baseline of 0.9375."""
     project.rank(dict.fromkeys(range(70, 80), 2))
     project.test()
-    project.update()
-    git(project.path, "init", "-q", "-b", "main")
-    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
-    git(project.path, "commit", "-q", "-m", "main")
-    git(project.path, "checkout", "-q", "-b", "feature")
+    project.branch_off()
     return project
 
 

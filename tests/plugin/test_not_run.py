@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from project import REGRESSION_TEST, WITHOUT_AND_WITH_WORKERS, Project, text_of
-from test_baseline_ref import MAIN, git
+from project import MAIN, REGRESSION_TEST, WITHOUT_AND_WITH_WORKERS, Project, git, text_of
 
 HEADING = "baselines whose gates did not run"
 FILE = "tests/baselines/test_ranking/test_mrr--web.json"
@@ -22,11 +21,7 @@ def two_gates(project: Project) -> Project:
     """A project on a branch, whose main gates in two modules."""
     project.test()
     project.test(REGRESSION_TEST.replace("test_mrr", "test_also"), "tests/test_more.py")
-    project.update()
-    git(project.path, "init", "-q", "-b", "main")
-    git(project.path, "add", "golden", "tests", "engine.py", "pyproject.toml")
-    git(project.path, "commit", "-q", "-m", "main")
-    git(project.path, "checkout", "-q", "-b", "feature")
+    project.branch_off()
     return project
 
 

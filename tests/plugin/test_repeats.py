@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
-from project import Project, text_of
-from test_baseline_ref import MAIN, git
+from project import MAIN, NEEDS_GIT, Project, git, text_of
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = NEEDS_GIT
 
 REPEAT = """
 import pytest

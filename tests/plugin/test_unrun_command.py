@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from project import REGRESSION_TEST, Project
-from test_baseline_ref import git
+from project import REGRESSION_TEST, Project, git
 
 FIRST = "tests/baselines/test_first/test_mrr--web.json"
 SECOND = "tests/baselines/test_second/test_mrr--web.json"

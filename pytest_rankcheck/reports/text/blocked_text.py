@@ -95,10 +95,7 @@ def _not_comparable(check: Check, evaluation: Evaluation, test_id: str, path: st
 def _stale(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
     yield f"{check.metric}: {golden_name(evaluation)} changed, so its baseline is stale"
     yield from _staleness(check)
-    if check.verdict is not None:
-        pairs = check.verdict.overall.pairs
-        unchanged = counted(len(pairs.query_ids), check.metric.unit, "unchanged ")
-        yield f"  on the {unchanged}: {means_text(pairs)}"
+    yield from _on_unchanged(check)
     yield f"  baseline: {path}"
     command = _command(test_id, "--snapshot-update")
     yield f"  to record the new golden set: {command}, then commit the file"
@@ -147,10 +144,7 @@ def _replaced(check: Check, evaluation: Evaluation, test_id: str, path: str) -> 
     yield f"update refused: too many queries of {golden_name(evaluation)} were removed or edited"
     yield f"  {check.replaced}"
     yield from _staleness(check)
-    if check.verdict is not None:
-        pairs = check.verdict.overall.pairs
-        unchanged = counted(len(pairs.query_ids), check.metric.unit, "unchanged ")
-        yield f"  on the {unchanged}: {means_text(pairs)}"
+    yield from _on_unchanged(check)
     yield f"  baseline: {path} (unchanged)"
     yield _how_to_approve(test_id, "if the golden set had to change this much")
 
@@ -277,6 +271,14 @@ def _staleness(check: Check) -> Iterator[str]:
         moved = set_changes(check.record, comparison).get(str(check.metric))
         if moved is not None and check.verdict is not None:
             yield f"  the changed queries alone move the mean by {change(moved)}"
+
+
+def _on_unchanged(check: Check) -> Iterator[str]:
+    """Yield the means on the unchanged queries, if there are any."""
+    if check.verdict is not None:
+        pairs = check.verdict.overall.pairs
+        unchanged = counted(len(pairs.query_ids), check.metric.unit, "unchanged ")
+        yield f"  on the {unchanged}: {means_text(pairs)}"
 
 
 def _command(test_id: str, *arguments: str) -> str:
