@@ -4,39 +4,26 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NoReturn
 
 from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
-from pytest_rankcheck.baselines.metric_check import Check, checks_of
-from pytest_rankcheck.baselines.ranking_check import (
-    RankingCheck,
-    block_of_rankings,
-    ranking_check,
-    settlement_of_rankings,
-)
+from pytest_rankcheck.baselines.metric_check import Check
+from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.record_checks import RecordChecks
 from pytest_rankcheck.baselines.record_contents import TOP
 from pytest_rankcheck.baselines.reference_commit import Reference
-from pytest_rankcheck.baselines.reference_policy import (
-    BranchRecord,
-    checks_at_reference,
-    rankings_at_reference,
-)
 from pytest_rankcheck.baselines.register import Revision, next_record
-from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
+from pytest_rankcheck.baselines.update_actions import Action, Mode
 from pytest_rankcheck.baselines.update_policy import (
     Block,
     Settlement,
     approval_of,
-    block_of,
-    no_longer_gated,
     recorded_gates,
-    settlement_of,
 )
-from pytest_rankcheck.baselines.world import World, WorldComparison, compared_worlds
+from pytest_rankcheck.baselines.world import World
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError
@@ -110,12 +97,40 @@ class Baseline:
         self._watched = [Metric.parse(metric) for metric in self._defaults.watched]
         self.next_record: Record | None = None
         """What this test has recorded; None if it has written nothing."""
-        self.was_blocked = False
-        """Whether a check failed, even if the test caught that."""
-        self._checks: list[Check] = []
-        self._calls: list[tuple[Mapping[Metric, Gate], tuple[str, ...]]] = []
-        self._ranking_checks: list[RankingCheck] = []
         self._evaluation: Evaluation | None = None
+
+    def __repr__(self) -> str:
+        return f"Baseline({self.test_id!r})"
+
+    # --- what is tested ------------------------------------------------------------------------
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """What the test measured; None before the first check."""
+        return self._evaluation
+
+    @property
+    def golden_name(self) -> str:
+        """The name of the golden set that the test measured on; empty before the first check."""
+        return self._evaluation.golden.name if self._evaluation else ""
+
+    @property
+    def absent_slices(self) -> Sequence[str]:
+        """The configured attributes that the golden set does not have."""
+        configured = self._defaults.slices
+        present = self._evaluation.golden.attributes if self._evaluation else configured
+        return [attribute for attribute in configured if attribute not in present]
+
+    @cached_property
+    def _world(self) -> World:
+        """What the project declares to rank with.
+
+        Raises:
+            ConfigurationError: a declared file is missing, or a package is not installed.
+        """
+        return self._collect_world()
+
+    # --- the record ----------------------------------------------------------------------------
 
     @property
     def _file(self) -> BaselineFile:
@@ -162,30 +177,13 @@ class Baseline:
     @property
     def comparable_record(self) -> Record | None:
         """The record that the test was compared with; None if they could not be compared."""
-        return next((check.record for check in self._checks if check.verdict), None)
+        return next((check.record for check in self.checks if check.verdict), None)
 
-    @property
-    def checks(self) -> Sequence[Check]:
-        """The checks of metrics that the test has made so far."""
-        return tuple(self._checks)
-
-    @property
-    def ranking_checks(self) -> Sequence[RankingCheck]:
-        """The checks of rankings that the test has made so far."""
-        return tuple(self._ranking_checks)
+    # --- checks --------------------------------------------------------------------------------
 
     def configured_gate(self, golden_name: str, metric: Metric) -> Gate | None:
         """Return the gate configured for a metric on a golden set; None without one."""
         return self._defaults.gates.gate(golden_name, metric)
-
-    def _attributes(
-        self, evaluation: Evaluation, by: str | Sequence[str] | None
-    ) -> tuple[str, ...]:
-        """Return the attributes that a test gates by: its own, or configured ones that exist."""
-        if by is not None:
-            return attributes_of(by)
-        present = evaluation.golden.attributes
-        return tuple(attribute for attribute in self._defaults.slices if attribute in present)
 
     def check_all(
         self,
@@ -200,57 +198,7 @@ class Baseline:
             MetricError: a metric does not fit the evaluation.
         """
         self._use(evaluation)
-        attributes = self._attributes(evaluation, by)
-        results = [
-            (
-                check if block is None else replace(check, world=self._world_since(check.record)),
-                block,
-            )
-            for check, block in self._decided(evaluation, gates, attributes)
-        ]
-        self._calls.append((gates, attributes))
-        self._checks += [check for check, _ in results]
-        for _, block in results:
-            if block is not None:
-                self.was_blocked = True
-                self._file.refuse(str(block))
-        return results
-
-    @cached_property
-    def _world(self) -> World:
-        """What the project declares to rank with.
-
-        Raises:
-            ConfigurationError: a declared file is missing, or a package is not installed.
-        """
-        return self._collect_world()
-
-    def _world_since(self, record: Record | None) -> WorldComparison | None:
-        """Return what has changed of the declared world since a record; None if it has none."""
-        if record is None or not record.world:
-            return None
-        return compared_worlds(record.world, lambda: self._world)
-
-    def _decided(
-        self, evaluation: Evaluation, gates: Mapping[Metric, Gate], attributes: tuple[str, ...]
-    ) -> Sequence[tuple[Check, Block | None]]:
-        """Return the checks against the record that counts, and why each fails."""
-        approved, branch = self.record, self._branch
-        if approved is None or self._reference is None:
-            checks = checks_of(approved, evaluation, gates, attributes)
-            return [(check, block_of(check, self.mode)) for check in checks]
-        return checks_at_reference(
-            approved, branch, evaluation, gates, attributes=attributes, mode=self.mode
-        )
-
-    @cached_property
-    def _branch(self) -> BranchRecord | None:
-        """What this branch has instead of the approved record; None without a reference."""
-        if not self._file.is_from_reference or self.record is None:
-            return None
-        if self._file.is_behind:
-            return BranchRecord(self.record, is_behind=True)
-        return BranchRecord.of(self.record, self._file.working_record)
+        return self._made.check_metrics(evaluation, gates, self._attributes(evaluation, by))
 
     def check_rankings(
         self, evaluation: Evaluation, limits: StabilityLimits
@@ -260,19 +208,39 @@ class Baseline:
         Raises:
             BaselineError: the record cannot be read, or the test used it for another evaluation.
         """
-        if not (self._ranking_checks and not self._checks and self._is_same(evaluation)):
+        if not (self.ranking_checks and not self.checks and self._is_same(evaluation)):
             self._use(evaluation)
-        check = ranking_check(self.record, evaluation, limits)
-        block = block_of_rankings(check, self.mode)
-        if self._branch is not None:
-            check, block = rankings_at_reference(check, self._branch, evaluation, self.mode)
-        if block is not None:
-            check = replace(check, world=self._world_since(check.record))
-        self._ranking_checks.append(check)
-        if block is not None:
-            self.was_blocked = True
-            self._file.refuse(str(block))
-        return check, block
+        return self._made.check_rankings(evaluation, limits)
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """The checks of metrics that the test has made so far."""
+        return tuple(self._made.metrics) if self._evaluation else ()
+
+    @property
+    def ranking_checks(self) -> Sequence[RankingCheck]:
+        """The checks of rankings that the test has made so far."""
+        return tuple(self._made.rankings) if self._evaluation else ()
+
+    @property
+    def was_blocked(self) -> bool:
+        """Whether a check failed, even if the test caught that."""
+        return self._evaluation is not None and self._made.was_blocked
+
+    def watched(self) -> Iterator[ComparedValues]:
+        """Yield the recorded metrics that are not gated, if the record can be compared."""
+        comparable = [check.comparison for check in self.checks if check.verdict]
+        gated = {check.metric for check in self.checks}
+        if not comparable or comparable[0] is None or self.record is None:
+            return
+        for metric in self._recorded(self._evaluation):
+            if metric not in gated and str(metric) in self.record.metrics:
+                yield comparable[0].values(metric)
+
+    @cached_property
+    def _made(self) -> RecordChecks:
+        """The checks that the test has made; its golden set is known by then."""
+        return RecordChecks(self._file, self.mode, self._reference is not None, lambda: self._world)
 
     def _use(self, evaluation: Evaluation) -> None:
         """Remember the evaluation.
@@ -297,36 +265,20 @@ class Baseline:
             and before.golden.fingerprint == evaluation.golden.fingerprint
         )
 
-    @property
-    def evaluation(self) -> Evaluation | None:
-        """What the test measured; None before the first check."""
-        return self._evaluation
-
-    @property
-    def absent_slices(self) -> Sequence[str]:
-        """The configured attributes that the golden set does not have."""
-        configured = self._defaults.slices
-        present = self._evaluation.golden.attributes if self._evaluation else configured
-        return [attribute for attribute in configured if attribute not in present]
-
-    @property
-    def golden_name(self) -> str:
-        """The name of the golden set that the test measured on; empty before the first check."""
-        return self._evaluation.golden.name if self._evaluation else ""
-
-    def watched(self) -> Iterator[ComparedValues]:
-        """Yield the recorded metrics that are not gated, if the record can be compared."""
-        comparable = [check.comparison for check in self._checks if check.verdict]
-        gated = {check.metric for check in self._checks}
-        if not comparable or comparable[0] is None or self.record is None:
-            return
-        for metric in self._recorded(self._evaluation):
-            if metric not in gated and str(metric) in self.record.metrics:
-                yield comparable[0].values(metric)
+    def _attributes(
+        self, evaluation: Evaluation, by: str | Sequence[str] | None
+    ) -> tuple[str, ...]:
+        """Return the attributes that a test gates by: its own, or configured ones that exist."""
+        if by is not None:
+            return attributes_of(by)
+        present = evaluation.golden.attributes
+        return tuple(attribute for attribute in self._defaults.slices if attribute in present)
 
     def _recorded(self, evaluation: Evaluation | None) -> Sequence[Metric]:
         """Return the metrics to record, gated or not, that the evaluation has."""
         return [metric for metric in self._watched if evaluation and evaluation.fits(metric)]
+
+    # --- what becomes of the record ------------------------------------------------------------
 
     def decide(self) -> Settlement | None:
         """Decide what becomes of the record, now that all assertions of the test have passed.
@@ -337,19 +289,12 @@ class Baseline:
         Raises:
             ConfigurationError: the record is written, and the declared world cannot be read.
         """
-        if self._evaluation is None or not (self._checks or self._ranking_checks):
+        if not (self.checks or self.ranking_checks):
             return None
-        settlement = self._settlement()
-        if self._reference is not None and self.record is not None:
-            # A new reason on this branch may give up what the reference gates.
-            reasons = self._branch.approvals if self._branch else self.record.approvals
-            gone = [
-                text
-                for text in no_longer_gated(self._checks, self.record)
-                if not any(reason.explains(text) for reason in reasons)
-            ]
-            if gone:
-                settlement = Settlement(Action.REFUSE, why="; ".join(gone))
+        settlement = self._made.settlement()
+        dropped = self._made.dropped_gates()
+        if dropped:
+            settlement = Settlement(Action.REFUSE, why="; ".join(dropped))
         if settlement.action is Action.REFUSE:
             self._file.refuse(settlement.why)
         elif self.mode.may_create:
@@ -366,15 +311,15 @@ class Baseline:
             BaselineError: the file cannot be written, or another test session has written a
                 record that this test falls below.
         """
-        if self._evaluation is None or not (self._checks or self._ranking_checks):
+        if self._evaluation is None or not (self.checks or self.ranking_checks):
             return None
         if not self.mode.may_create:
             self._file.keep()
-            return self._settlement()
+            return self._made.settlement()
         with self._file.locked():
             if self._file.was_changed_by_others():
-                self._check_again(self._evaluation)
-            settlement = self._settlement()
+                self._made.check_again(self._evaluation)
+            settlement = self._made.settlement()
             if settlement.action in (Action.REFUSE, Action.LEAVE):
                 self._file.keep()
                 return settlement
@@ -385,55 +330,15 @@ class Baseline:
                 return Settlement(Action.LEAVE)
             return settlement
 
-    def _check_again(self, evaluation: Evaluation) -> None:
-        """Compare with the record that another test session has written in the meantime.
-
-        Raises:
-            BaselineError: this test falls below it.
-        """
-        self._file.read_again()
-        self._checks = []
-        for gates, attributes in self._calls:
-            for check, block in self._decided(evaluation, gates, attributes):
-                self._checks.append(check)
-                if block is not None:
-                    self._refuse_overtaken(str(check.metric), str(block))
-        limits = [check.limits for check in self._ranking_checks]
-        self._ranking_checks = [ranking_check(self.record, evaluation, each) for each in limits]
-        for ranking in self._ranking_checks:
-            block = block_of_rankings(ranking, self.mode)
-            if block is not None:
-                self._refuse_overtaken("the rankings", str(block))
-        settlement = self._settlement()
-        if settlement.action is Action.REFUSE:
-            self._refuse_overtaken("the update", settlement.why)
-
-    def _refuse_overtaken(self, what: str, why: str) -> NoReturn:
-        self._file.refuse(why)
-        raise BaselineError(
-            f"{self.shown_path}: another test session has written this baseline while this test "
-            f"ran, and against it {what} fails: {why}. Its record stays; run the update again"
-        )
-
-    def _settlement(self) -> Settlement:
-        """Return what happens to the file: the more careful of the two kinds of checks decides."""
-        settlements = [settlement_of(self._checks, self.mode)] if self._checks else []
-        if self._ranking_checks:
-            settlements.append(settlement_of_rankings(self._ranking_checks, self.mode))
-        return min(settlements, key=lambda settlement: CAREFUL.index(settlement.action))
-
-    def __repr__(self) -> str:
-        return f"Baseline({self.test_id!r})"
-
     def _next_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
         revision = Revision(
-            gates=recorded_gates(self._checks, self.record, settlement),
+            gates=recorded_gates(self.checks, self.record, settlement),
             watched=tuple(self._recorded(evaluation)),
-            attributes=tuple(dict.fromkeys(a for check in self._checks for a in check.attributes)),
+            attributes=tuple(dict.fromkeys(a for check in self.checks for a in check.attributes)),
             rewritten=settlement.raised,
-            approval=approval_of(settlement, self._checks, self.mode, self.path.parent.parent),
+            approval=approval_of(settlement, self.checks, self.mode, self.path.parent.parent),
             is_approved=settlement.action is Action.APPROVE,
-            kept_depth=max([TOP, *(check.limits.k for check in self._ranking_checks)]),
+            kept_depth=max([TOP, *(check.limits.k for check in self.ranking_checks)]),
             test=self._key,
             world=self._world,
         )
