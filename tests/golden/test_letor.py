@@ -33,10 +33,17 @@ def test_features_documents_and_texts(file: Path) -> None:
     }  # fmt: skip
     assert [query.text for query in golden] == [None, "red shoes", None]
     frame = golden.candidates
-    assert list(frame.columns) == ["query_id", "doc_id", "1", "3", "2"]
+    assert list(frame.columns) == ["query_id", "doc_id", "1", "2", "3"]
     assert list(frame["1"]) == [0.5, 0, 1, 0, 0]
     assert list(frame["2"]) == [0, 0.001, 0, 0, 3]
     assert list(golden.candidates_of("q2")) == ["d7", "d8"]
+
+
+def test_features_are_ordered_by_number(file: Path) -> None:
+    file.write_text("1 qid:1 b:1 10:1 9:1 007:2 a:1\n")
+    golden = GoldenSet.load(file)
+    assert list(golden.candidates.columns)[2:] == ["7", "9", "10", "b", "a"]
+    assert list(golden.sample(1).candidates.columns)[2:] == ["7", "9", "10", "b", "a"]
 
 
 def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path) -> None:
@@ -69,6 +76,7 @@ def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path) -> None:
         ("1 qid:1 1:nan", "'1:nan' is not feature:value"),
         ("1 qid:1 1", "'1' is not feature:value"),
         ("1 qid:1 :5", "':5' is not feature:value"),
+        ("1 qid:1 2:1 02:3", "duplicate feature '2'"),
         ("0 qid:1 1:1 # d", "document 'd' of query '1' is judged twice, 1 and 0"),
     ],
 )

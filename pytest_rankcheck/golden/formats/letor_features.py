@@ -1,9 +1,9 @@
 """LETOR and SVMlight, for learning to rank: lines of ``grade qid:N feature:value ... # doc_id``.
 
-The features become columns of the candidates, named by their numbers; missing features are 0. The
-document id is the first word of the comment (or the word after ``docid =``); without a comment, it
-is the row number. The rest of the comment is the text of the query, if all lines of the query
-agree. Without ``qid:``, the sizes of the queries are in a file beside it, as in LightGBM:
+The features become columns of the candidates, named and ordered by their numbers; missing features
+are 0. The document id is the first word of the comment (or the word after ``docid =``); without a
+comment, it is the row number. The rest of the comment is the text of the query, if all lines of the
+query agree. Without ``qid:``, the sizes of the queries are in a file beside it, as in LightGBM:
 ``rank.test.query`` for ``rank.test``.
 """
 
@@ -52,9 +52,11 @@ def read(source: Source) -> Contents:
         texts.setdefault(query_id, set()).add(text)
         contents.see_query(Query(query_id), number)
         contents.add_judgment(query_id, doc, grade, number)
-        contents.candidates.add(query_id, doc, dict(_features(pairs, where)))
+        contents.candidates.add(query_id, doc, _features(pairs, where))
     sizes.check_end(rows)
     contents.candidates.complete()
+    in_order = sorted(contents.candidates.columns.items(), key=lambda column: _place(column[0]))
+    contents.candidates.columns = dict(in_order)
     for query_id, variants in texts.items():
         if len(variants) == 1 and (text := variants.pop()):
             contents.queries[query_id] = Query(query_id, text)
@@ -77,7 +79,8 @@ def _parse_comment(comment: str) -> tuple[str | None, str | None]:
     return doc_id or None, text.strip() or None
 
 
-def _features(pairs: list[str], where: str) -> Iterator[tuple[str, object]]:
+def _features(pairs: list[str], where: str) -> dict[str, object]:
+    features: dict[str, object] = {}
     for pair in pairs:
         name, colon, text = pair.partition(":")
         value = checked_number(text)
@@ -86,7 +89,17 @@ def _features(pairs: list[str], where: str) -> Iterator[tuple[str, object]]:
                 f"{where}: '{quoted(pair, 60)}' is not feature:value; a line has the form: "
                 "grade qid:1 1:0.5 2:0.25 # doc_id"
             )
-        yield name, float(value)
+        if name.isdecimal():
+            name = name.lstrip("0") or "0"
+        if name in features:
+            raise GoldenSetError(f"{where}: duplicate feature '{quoted(name)}'; keep one of them")
+        features[name] = float(value)
+    return features
+
+
+def _place(feature: str) -> tuple[bool, int, str]:
+    """Return a sort key: numbers by their value, before names."""
+    return (False, len(feature), feature) if feature.isdecimal() else (True, 0, "")
 
 
 class _Sizes:

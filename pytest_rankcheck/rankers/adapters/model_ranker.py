@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from pytest_rankcheck.errors import RankerError, listed, quoted, suggestion
+import numpy as np
+
+from pytest_rankcheck.errors import RankerError
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, Reorder
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
+from pytest_rankcheck.rankers.adapters.model_features import FeatureSource, features_of_model
 from pytest_rankcheck.rankers.adapters.model_output import one_each
 
 if TYPE_CHECKING:
@@ -18,9 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["model"]
 
 _IDS = ("query_id", "doc_id")
+_BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, True: 1.0, False: 0.0}
 
 
-def model(estimator: Any, features: Sequence[str] | None = None, *, size: int = 1000) -> Adapter:
+def model(
+    estimator: Any, features: Iterable[str | int] | None = None, *, size: int = 1000
+) -> Adapter:
     """Return a ranker that sorts the golden set's candidates by a model's predictions.
 
     Args:
@@ -28,9 +34,10 @@ def model(estimator: Any, features: Sequence[str] | None = None, *, size: int = 
             per row, such as LightGBM's ``LGBMRanker`` and ``Booster``, XGBoost's ``XGBRanker``,
             CatBoost and scikit-learn.
         features: the columns of the candidates, or attributes of the queries, that are the
-            features, in order; by default the names that the model was trained with, if the
-            candidates have them, otherwise all columns of the candidates. A model that knows
-            feature names gets a DataFrame, any other one a matrix.
+            features, in the model's order. By default, a model that was trained with names gets a
+            DataFrame with exactly these. Any other model gets a matrix: of numbered features
+            (LETOR), all numbers up to the highest one of the file or the model, with 0 for those
+            that do not occur; of a table, all columns of the candidates.
         size: how many queries' candidates are predicted at once.
 
     Raises:
@@ -44,7 +51,9 @@ def model(estimator: Any, features: Sequence[str] | None = None, *, size: int = 
 class _Model(BatchedAdapter):
     needs_text = False
 
-    def __init__(self, estimator: Any, features: Sequence[str] | None, size: int | None) -> None:
+    def __init__(
+        self, estimator: Any, features: Iterable[str | int] | None, size: int | None
+    ) -> None:
         self._estimator = estimator
         self._features = None if features is None else [str(name) for name in features]
         self._order: Reorder | None = None
@@ -78,45 +87,33 @@ class _Model(BatchedAdapter):
         """Return the features of the rows, in the form that the model expects."""
         import pandas as pd
 
-        trained = _trained_with(self._estimator)
-        names = self._features or self._usual(rows, trained)
-        of_queries = {query.id: query.attributes for query in queries}
-        attributes = set(task.golden.attributes).difference(rows.columns)
-        columns: dict[str, Any] = {}
-        for name in names:
-            if name in rows.columns:
-                columns[name] = rows[name]
-            elif name in attributes:
-                columns[name] = [of_queries[query_id].get(name) for query_id in rows["query_id"]]
-            elif task.golden.absent_feature == 0:
-                columns[name] = [0.0] * len(rows)  # sparse files omit zeros
-            else:
-                available = [column for column in rows.columns if column not in _IDS]
-                available += attributes
-                raise RankerError(
-                    f"the candidates have no column '{quoted(name)}'{suggestion(name, available)}; "
-                    f"they have {listed(available, 10) or 'none'}"
-                )
-        table = pd.DataFrame(columns)
-        return table if trained and set(names) == set(trained) else table.to_numpy()
-
-    def _usual(self, rows: pd.DataFrame, trained: Sequence[str]) -> list[str]:
         columns = [str(name) for name in rows.columns if name not in _IDS]
         if not columns:
             raise RankerError(
                 "the golden set has no candidates with features; load one that has them (CSV, "
                 "Parquet, LETOR)"
             )
-        return list(trained) if set(trained) & set(columns) else columns
+        attributes = set(task.golden.attributes).difference(columns)
+        source = FeatureSource(columns, attributes, is_sparse=task.golden.absent_feature == 0)
+        features, is_named = features_of_model(self._estimator, self._features, source)
+        of_queries = {query.id: query.attributes for query in queries}
+        table: dict[str, Any] = {}
+        for name, column in features.items():
+            if column in columns:
+                table[name] = rows[column]
+            elif column in attributes:
+                table[name] = [of_queries[query_id].get(column) for query_id in rows["query_id"]]
+            else:
+                table[name] = np.zeros(len(rows))  # sparse files omit zeros
+        frame = pd.DataFrame({name: _numeric(pd.Series(cells)) for name, cells in table.items()})
+        return frame if is_named else frame.to_numpy()
 
 
-def _trained_with(estimator: Any) -> list[str]:
-    """Return the feature names of a model; empty if it does not provide them."""
-    for attribute in ("feature_names_in_", "feature_names_", "feature_names"):
-        try:
-            names = getattr(estimator, attribute, None)
-        except Exception:
-            names = None
-        if names is not None and len(names):
-            return [str(name) for name in names]
-    return []
+def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return booleans as 1 and 0, also those that a CSV file holds as text; others unchanged."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        return column
+    numbers = column.astype(object).map(_BOOLEANS)
+    return numbers.astype(float) if (numbers.isna() == column.isna()).all() else column

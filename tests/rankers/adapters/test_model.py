@@ -69,6 +69,150 @@ def test_a_model_with_feature_names_gets_a_frame(golden: GoldenSet) -> None:
     assert isinstance(estimator.got, np.ndarray)
 
 
+LETOR = "1 qid:1 3:5 1:2 # a\n0 qid:1 1:1 # b\n"
+
+
+@pytest.fixture
+def letor(tmp_path: Path) -> GoldenSet:
+    (tmp_path / "letor.txt").write_text(LETOR)
+    return GoldenSet.load(tmp_path / "letor.txt", "letor")
+
+
+def trained(*weights: float, **about: object) -> Any:
+    """Return a `Sum` with the attributes of a trained model."""
+    estimator = Sum(*weights)
+    for name, value in about.items():
+        setattr(estimator, name, value)
+    return estimator
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {},
+        {"n_features_in_": np.int64(3)},
+        {"num_feature": lambda: 3},
+        {"num_features": lambda: 3},
+        {"feature_name": lambda: ["Column_0", "Column_1", "Column_2"]},
+        {"feature_names_": ["0", "1", "2"]},  # CatBoost, on a matrix
+        {"feature_names": ["f0", "f1", "f2"]},
+    ],
+)
+def test_numbered_features_are_ordered_and_gaps_are_zeros(
+    letor: GoldenSet, about: dict[str, object]
+) -> None:
+    estimator = trained(1, 10, 100, **about)
+    assert rankings_of(model(estimator), letor) == {"1": ["a", "b"]}
+    assert isinstance(estimator.got, np.ndarray)
+    assert estimator.got.tolist() == [[2, 0, 5], [1, 0, 0]]
+
+
+def test_numbered_features_reach_up_to_the_highest_of_the_model(
+    letor: GoldenSet, tmp_path: Path
+) -> None:
+    estimator = trained(*range(5), n_features_in_=5, feature_importances_=[1, 0, 0, 0, 0])
+    rank(model(estimator), letor)
+    assert estimator.got.tolist() == [[2, 0, 5, 0, 0], [1, 0, 0, 0, 0]]
+    (tmp_path / "zero.txt").write_text("1 qid:1 2:5 0:2 # a\n0 qid:1 0:1 # b\n")
+    rank(model(estimator), GoldenSet.load(tmp_path / "zero.txt", "letor"))
+    assert estimator.got.tolist() == [[2, 0, 5, 0, 0], [1, 0, 0, 0, 0]]
+
+
+def test_a_model_that_may_count_features_from_0_is_asked_about(letor: GoldenSet) -> None:
+    """LightGBM and XGBoost read the file themselves with feature 1 in column 1, not 0."""
+    estimator = trained(*range(4), n_features_in_=4, feature_importances_=[0, 1, 0, 1])
+    with pytest.raises(RankerError, match=r"give features=range\(4\); if .*range\(1, 5\)"):
+        rank(model(estimator), letor)
+    rank(model(estimator, range(4)), letor)
+    assert estimator.got.tolist() == [[0, 2, 0, 5], [0, 1, 0, 0]]
+    rank(model(estimator, range(1, 5)), letor)
+    assert estimator.got.tolist() == [[2, 0, 5, 0], [1, 0, 0, 0]]
+
+
+def test_numbered_features_that_do_not_fit_are_refused(letor: GoldenSet, tmp_path: Path) -> None:
+    with pytest.raises(RankerError, match=r"trained with 2 features, but .* the features 1 to 3"):
+        rank(model(trained(1, 1, n_features_in_=2)), letor)
+    (tmp_path / "wide.txt").write_text("1 qid:1 4000000000:1\n")
+    wide = GoldenSet.load(tmp_path / "wide.txt", "letor")
+    with pytest.raises(RankerError, match="the matrix would have 4,000,000,000 columns"):
+        rank(model(Sum(1)), wide)
+    (tmp_path / "named.txt").write_text("1 qid:1 bm25:1 1:2\n")
+    named = GoldenSet.load(tmp_path / "named.txt", "letor")
+    with pytest.raises(RankerError, match="the feature 'bm25' has no number, so the order"):
+        rank(model(Sum(1, 1)), named)
+    estimator = trained(1, 1, feature_names_in_=["1", "bm25"])
+    rank(model(estimator), named)
+    assert estimator.got.to_dict("list") == {"1": [2], "bm25": [1]}
+
+
+def test_a_model_with_names_gets_exactly_these_or_an_error(letor: GoldenSet) -> None:
+    estimator = trained(1, 10, feature_names_in_=["tf", "idf"])
+    with pytest.raises(RankerError, match=r"no column tf, idf; they have 1, 3\. The model was tr"):
+        rank(model(estimator), letor)
+    rank(model(estimator, [3, 1]), letor)
+    assert estimator.got.to_dict("list") == {"tf": [5, 0], "idf": [2, 1]}
+    with pytest.raises(RankerError, match=r"features=1 does not match the names .* tf, idf"):
+        rank(model(estimator, ["1"]), letor)
+    with pytest.raises(RankerError, match="features=tf, 1 does not match the names"):
+        rank(model(estimator, ["tf", "1"]), letor)
+    from_one = trained(1, 10, feature_names_in_=["2", "1"])
+    rank(model(from_one), letor)
+    assert from_one.got.to_dict("list") == {"2": [0, 0], "1": [2, 1]}
+    for names in (["f1", "f3"], ["feature_1", "feature_3"]):
+        with pytest.raises(RankerError, match=f"no column {names[0]}, {names[1]}"):
+            rank(model(trained(1, 1, feature_names_in_=names)), letor)
+
+
+def test_a_name_that_is_missing_never_becomes_a_matrix(golden: GoldenSet) -> None:
+    for names in (["f", "h"], ["f", "g", "boost", "h"], ["h"]):
+        with pytest.raises(
+            RankerError, match=r"no column h.*; they have f, g, and the attr.*boost"
+        ):
+            rank(model(trained(*range(len(names)), feature_names_in_=names)), golden)
+    with pytest.raises(RankerError, match="no column f0; did you mean 'f'"):
+        rank(model(trained(1, 1, feature_names=["f0", "g"])), golden)
+
+
+def test_the_number_of_features_must_be_that_of_the_model(golden: GoldenSet) -> None:
+    with pytest.raises(RankerError, match=r"trained with 3 features, but gets 2: f, g; .*boost"):
+        rank(model(trained(1, 1, 1, n_features_in_=3)), golden)
+    with pytest.raises(RankerError, match="trained with 1 feature, but gets 2: f, g"):
+        rank(model(trained(1, feature_name=lambda: ["Column_0"])), golden)
+    estimator = trained(1, n_features_in_=1)
+    rank(model(estimator, ["g"]), golden)
+    assert estimator.got.tolist() == [[5], [4], [1], [9]]
+
+
+def test_default_names_that_are_columns_are_names() -> None:
+    rows = [("q", "a", 1, 0.0, 7.0), ("q", "b", 0, 1.0, 8.0)]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "f1", "f0"])
+    estimator = trained(1, 1, feature_names=["f0", "f1"])
+    rank(model(estimator), GoldenSet.from_frame(frame))
+    assert estimator.got.to_dict("list") == {"f0": [7, 8], "f1": [0, 1]}
+    shifted = frame.rename(columns={"f0": "f2"})
+    with pytest.raises(RankerError, match="no column f0"):
+        rank(model(estimator), GoldenSet.from_frame(shifted))
+
+
+def test_booleans_and_names_with_spaces_are_features(tmp_path: Path) -> None:
+    table = "query_id,doc_id,relevance,in stock,price,x\nq,a,1,True,5,\nq,b,0,False,6,true\n"
+    (tmp_path / "set.csv").write_text(table)
+    golden = GoldenSet.load(tmp_path / "set.csv")
+    estimator = Sum(1, 1, 0)
+    with pytest.raises(RankerError, match="the score of document 'a' is nan"):
+        rank(model(estimator), golden)
+    assert estimator.got.dtype == float
+    assert np.array_equal(estimator.got, [[1, 5, np.nan], [0, 6, 1]], equal_nan=True)
+    spaced = trained(1, 1, feature_name_=["price", "in_stock"])  # as LightGBM renames them
+    rank(model(spaced), golden)
+    assert spaced.got.to_dict("list") == {"price": [5, 6], "in_stock": [1, 0]}
+    frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0]})
+    frame["sale"], frame["price"] = [True, False], [2, 3]
+    estimator = Sum(1, 1)
+    rank(model(estimator), GoldenSet.from_frame(frame))
+    assert estimator.got.tolist() == [[1, 2], [0, 3]]
+
+
 class Wrong:
     def __init__(self, answer: object) -> None:
         self.answer = answer
@@ -97,7 +241,7 @@ def test_a_wrong_prediction_is_refused(golden: GoldenSet, answer: object, messag
 def test_invalid_models_and_features_are_refused(golden: GoldenSet) -> None:
     with pytest.raises(RankerError, match="model: object has no predict"):
         model(object())
-    with pytest.raises(RankerError, match="no column 'ff'; did you mean 'f'"):
+    with pytest.raises(RankerError, match="no column ff; did you mean 'f'"):
         rank(model(Sum(1), ["ff"]), golden)
     bare = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "x"})
     with pytest.raises(RankerError, match="the golden set has no candidates with features"):
@@ -141,6 +285,24 @@ def test_lightgbm_reaches_the_ndcg_that_it_reports() -> None:
         first = int(golden.candidates_of(query_id)[0])
         ours = [f"q{place}d{int(doc) - first:03}" for doc in run[query_id]]
         assert set(ours) == set(theirs[f"q{place}"])
+
+
+@pytest.mark.oracle
+def test_a_model_that_lightgbm_trained_on_the_file_counts_from_0() -> None:
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    path = reference.data("lightgbm-lambdarank/rank.train")
+    options = {"objective": "lambdarank", "verbose": -1, "num_threads": 1}
+    booster = lightgbm.train(options, lightgbm.Dataset(str(path), params={"verbose": -1}), 5)
+    golden = GoldenSet.load(reference.data("lightgbm-lambdarank/rank.test"))
+    with pytest.raises(RankerError, match=r"with 301 features .* give features=range\(301\)"):
+        rank(model(booster), golden)
+    run = rank(model(booster, range(301)), golden)
+    direct = iter(booster.predict(str(reference.data("lightgbm-lambdarank/rank.test"))).tolist())
+    for query_id in golden.query_ids:
+        scores = {doc: next(direct) for doc in golden.candidates_of(query_id)}
+        assert list(run[query_id]) == sorted(
+            scores, key=lambda doc: (scores[doc], doc), reverse=True
+        )
 
 
 def estimators() -> list[Any]:
@@ -191,7 +353,7 @@ def test_every_library_ranks_better_than_chance() -> None:
     chance = evaluate(Run.from_dict(as_given), golden).mean("nDCG@10")
     frame = golden.candidates.reindex(columns=FEATURES, fill_value=0.0)
     for estimator in estimators():
-        run = rank(model(estimator, FEATURES), golden)
+        run = rank(model(estimator), golden)  # features by number, or by name
         assert evaluate(run, golden).mean("nDCG@10") > chance + 0.03, type(estimator)
         table = frame if hasattr(estimator, "feature_names_in_") else frame.to_numpy()
         direct = np.asarray(estimator.predict(table)).reshape(-1)
