@@ -177,7 +177,7 @@ def _first_value(
     """Return the first of these attributes or methods with a value of the right type."""
     for attribute in attributes:
         try:
-            value = getattr(estimator, attribute, None)
+            value: Any = getattr(estimator, attribute, None)
             value = value() if callable(value) else value
         except Exception:  # libraries raise whatever they like if the model has no such value
             continue
