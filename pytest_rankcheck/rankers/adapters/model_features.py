@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -176,12 +177,12 @@ def _first_value(
 ) -> Any:
     """Return the first of these attributes or methods with a value of the right type."""
     for attribute in attributes:
-        try:
-            value: Any = getattr(estimator, attribute, None)
+        value: Any = None
+        with suppress(Exception):  # libraries raise whatever they like if they have no such value
+            value = getattr(estimator, attribute, None)
             value = value() if callable(value) else value
-        except Exception:  # libraries raise whatever they like if the model has no such value
-            continue
-        if isinstance(value, kinds) and (isinstance(value, Integral) or len(value)):
+        is_empty = isinstance(value, Sized) and not len(value)
+        if isinstance(value, kinds) and not is_empty:
             return value
     return otherwise
 
