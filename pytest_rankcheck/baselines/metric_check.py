@@ -215,15 +215,16 @@ def _scale_differences(
     record: Record, evaluation: Evaluation, metrics: Iterable[Metric]
 ) -> Iterator[str]:
     """Yield the metrics whose values depend on the golden set's highest grade, if that differs."""
-    then, now = record.golden_scale, float(evaluation.golden.max_grade)
+    then, now = record.golden_scale, float(evaluation.golden.scale)
     if then == now:
         return
     for metric in metrics:
         if str(metric) in record.metrics and evaluation.depends_on_scale(metric, then):
             yield (
-                f"scale: the highest grade of the golden set was {then:g} in the baseline and is "
-                f"{now:g} now, which changes {metric} of every query; to be independent of it, "
-                f"give the metric the scale, such as ERR(max_grade={max(then, now):g})@20"
+                f"scale: that of the golden set was {then:g} in the baseline and is {now:g} now, "
+                f"which changes {metric} of every query; give the golden set its scale, such as "
+                f"scale={max(then, now):g} (rankcheck_scale), or the metric, such as "
+                f"ERR(max_grade={max(then, now):g})@20"
             )
 
 

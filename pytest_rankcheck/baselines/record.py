@@ -105,7 +105,7 @@ class Record(RecordContents):
             golden_name=golden.name,
             golden_queries=len(golden),
             golden_judgments=golden.judgment_count,
-            golden_scale=float(golden.max_grade),
+            golden_scale=float(golden.scale),
             golden_fingerprint=golden.fingerprint,
             depth=evaluation.depth,
             conventions=evaluation.conventions,

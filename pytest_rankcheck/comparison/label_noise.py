@@ -127,7 +127,7 @@ class _Labels:
         self.query_ids = query_ids
         self.docs = [{doc_id: next(places) for doc_id in grades} for grades in judged]
         """The index in the array of each judgment, by document, for each query."""
-        self.max_grade = golden.max_grade
+        self.max_grade = golden.scale
         flat = [grade for grades in judged for grade in grades.values()]
         self.grades: FloatArray = np.array(flat, dtype=np.float64)
         self.levels = np.array(sorted({0.0, *flat}))

@@ -77,7 +77,7 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         if entered:
             new[place] = entered
     shares = k * max(1, len(values.query_ids))
-    highest = max(golden.max_grade, 1.0)
+    highest = max(golden.scale, 1.0)
     return Unjudged(
         k=k,
         documents=sum(map(len, new.values())),
@@ -114,7 +114,7 @@ def _difference(
             metric,
             rankings,
             grades,
-            max_grade=max(grade, golden.max_grade),
+            max_grade=max(grade, golden.scale),
             exclude=evaluation.conventions.no_relevant == "exclude",
         )
         return changed

@@ -68,7 +68,7 @@ def _block(
     return padded_hits(
         [hits.get(query_id, _NOTHING) for query_id in query_ids],
         [golden.grades(query_id) for query_id in query_ids],
-        golden.max_grade,
+        golden.scale,
     )
 
 

@@ -135,7 +135,7 @@ def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None)
             f"the sessions {listed(log.session_ids, 3)}; is judged_by= the attribute that links "
             "them?"
         )
-    hits = padded_hits(rows, grades, judgments.max_grade)
+    hits = padded_hits(rows, grades, judgments.scale)
     return log.trails.judged(
         hits, np.array(sessions, dtype=np.intp), np.array(places, dtype=np.float64)
     )

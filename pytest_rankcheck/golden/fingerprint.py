@@ -36,9 +36,15 @@ def query_fingerprint(
     return _digest(json.dumps(content))
 
 
-def fingerprint_of(query_fingerprints: Iterable[str]) -> str:
-    """Return the fingerprint of a golden set from those of its queries, in any order."""
-    return _digest("\n".join(sorted(query_fingerprints)))
+def fingerprint_of(query_fingerprints: Iterable[str], scale: float | None = None) -> str:
+    """Return the fingerprint of a golden set.
+
+    Args:
+        query_fingerprints: those of its queries, in any order.
+        scale: the scale, if it differs from the highest grade of the set.
+    """
+    of_scale = [] if scale is None else [f"scale {float(scale)!r}"]
+    return _digest("\n".join([*sorted(query_fingerprints), *of_scale]))
 
 
 def _digest(text: str) -> str:

@@ -14,7 +14,10 @@ from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
 
-__all__ = ["Contents", "Repeat", "checked_id"]
+__all__ = ["SCALE", "Contents", "Repeat", "checked_id"]
+
+SCALE = "grade_scale"
+"""The key or column of a file that holds the golden set's scale."""
 
 _REMEMBERED_GRADES = 1000
 """How many texts of grades are cached; a set has few distinct ones."""
@@ -40,6 +43,7 @@ class Contents:
 
     def __init__(self, source: Source | None = None) -> None:
         self.source = source or Source()
+        self.places = Places(str(self.source.path or "judgments"))
         self.queries: dict[str, Query] = {}
         self.grades: dict[str, dict[str, float]] = {}
         self.titles: dict[str, str] = {}
@@ -50,11 +54,14 @@ class Contents:
         self.cluster_by: str | None = None
         """The attribute whose values are the independent units, such as sessions or users; None if
         each query is a unit."""
+        self.scale: float | None = None
+        """The highest grade that a document could get; None if it is the highest one present."""
+        if self.source.scale is not None:
+            self.set_scale(self.source.scale, "scale=")
         self.expectations: dict[str, list[Expectation]] = {}
         """The expectations on single queries, by query id."""
         self.repeats: list[Repeat] = []
         """All repeated judgments, with the same or another grade."""
-        self.places = Places(str(self.source.path or "judgments"))
         self._grade_of: dict[str, float] = {}
 
     def add_query(self, query: Query, where: Place) -> None:
@@ -63,6 +70,10 @@ class Contents:
         Raises:
             GoldenSetError: the query is a duplicate.
         """
+        if SCALE in query.attributes:
+            attributes = dict(query.attributes)
+            self.set_scale(attributes.pop(SCALE), where)
+            query = replace(query, attributes=attributes)
         if query.id in self.queries:
             raise GoldenSetError(
                 f"{self.places.shown(where)}: duplicate query '{quoted(query.id)}'; put all its "
@@ -179,6 +190,47 @@ class Contents:
         if rule == "last" or (rule == "highest" and repeat.again > repeat.before):
             judged[repeat.doc_id] = repeat.again
 
+    def set_scale(self, value: object, where: Place) -> None:
+        """Set the highest grade that a document could get.
+
+        Raises:
+            GoldenSetError: it is not a number above 0, or it was given before and differs.
+        """
+        scale, shown = checked_number(value), self.places.shown(where)
+        if scale is None or scale <= 0:
+            raise GoldenSetError(
+                f"{shown}: the scale is {_kind(value)}; it must be the highest grade that a "
+                "document could get, a number above 0"
+            )
+        if self.scale is not None and self.scale != scale:
+            raise GoldenSetError(
+                f"{shown}: the scale is {scale:g}, but before it was {self.scale:g}; a golden set "
+                "has one scale"
+            )
+        self.scale = scale
+
+    def highest_grade(self) -> float:
+        """Return the highest grade that occurs; 0 without judgments."""
+        return max((max(grades.values()) for grades in self.grades.values() if grades), default=0)
+
+    def check_scale(self) -> None:
+        """Check that no grade is above the scale.
+
+        Raises:
+            GoldenSetError: one is; the message names its place.
+        """
+        if self.scale is None or self.highest_grade() <= self.scale:
+            return
+        for query_id, grades in self.grades.items():
+            for index, (doc_id, grade) in enumerate(grades.items()):
+                if grade > self.scale:
+                    place = self.places.judgment(query_id, index)
+                    raise GoldenSetError(
+                        f"{f'{place}: ' if place else ''}document '{quoted(doc_id)}' of query "
+                        f"'{quoted(query_id)}' has the grade {grade:g}, above the scale "
+                        f"{self.scale:g}; correct the grade, or raise the scale"
+                    )
+
     def add_expectation(self, expectation: Expectation, where: Place) -> None:
         """Add an expectation on a known query. Repeating the same one has no effect.
 
@@ -234,6 +286,21 @@ class Contents:
     def complete_queries(self) -> Mapping[str, Query]:
         """Return a query for every judged id, in the order of the judgments."""
         return {query_id: self.queries.get(query_id) or Query(query_id) for query_id in self.grades}
+
+    @property
+    def stored_scale(self) -> float | None:
+        """The scale if a file must hold it, because no judgment has that grade; else None."""
+        return None if self.scale in (None, self.highest_grade()) else self.scale
+
+    def stored_queries(self) -> Mapping[str, Query]:
+        """Return `complete_queries` for a file: each also has the scale, if it must be stored."""
+        scale, queries = self.stored_scale, self.complete_queries()
+        if scale is None:
+            return queries
+        return {
+            query.id: replace(query, attributes={**query.attributes, SCALE: scale})
+            for query in queries.values()
+        }
 
 
 def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:

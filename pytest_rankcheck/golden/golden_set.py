@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,7 @@ class GoldenSet(JudgedQueries):
         columns: Mapping[str, str] | None = None,
         split: str | None = None,
         contradictions: Contradictions = "error",
+        scale: float | None = None,
     ) -> GoldenSet:
         """Read a golden set from a file or a folder.
 
@@ -74,6 +75,7 @@ class GoldenSet(JudgedQueries):
             split: which set of judgments of a BEIR folder to read.
             contradictions: which of two grades for one document counts: ``"first"``, ``"last"``
                 or ``"highest"``; or ``"error"``.
+            scale: the highest grade that a document could get, if no judgment has it.
 
         Raises:
             GoldenSetError: the file is missing, empty or in an unknown format, or a line is
@@ -86,6 +88,7 @@ class GoldenSet(JudgedQueries):
             dict(columns or {}),
             split,
             checked_contradictions(contradictions),
+            scale,
         )
         chosen = GOLDEN_FORMATS.named(format) if format else GOLDEN_FORMATS.detected(file, columns)
         contents = chosen.read(source)
@@ -101,6 +104,7 @@ class GoldenSet(JudgedQueries):
         *,
         attributes: Mapping[str, Mapping[str, object]] | None = None,
         name: str = "golden set",
+        scale: float | None = None,
     ) -> GoldenSet:
         """Make a golden set from ``{query_id: {doc_id: grade}}``.
 
@@ -109,12 +113,13 @@ class GoldenSet(JudgedQueries):
             queries: the text of each query; a query without judgments may be given here alone.
             attributes: ``{query_id: {attribute: value}}``, to slice by.
             name: what messages and records call the set.
+            scale: the highest grade that a document could get, as in `load`.
 
         Raises:
             GoldenSetError: there is no query, an id or a grade is invalid, or attributes are given
                 for an unknown query.
         """
-        contents, texts = Contents(), dict(queries or {})
+        contents, texts = Contents(Source(scale=scale)), dict(queries or {})
         given = dict(attributes or {})
         for query_id in {**judgments, **texts}:
             where = f"query '{quoted(query_id)}'"
@@ -138,6 +143,7 @@ class GoldenSet(JudgedQueries):
         grades: Mapping[Any, float] | None = None,
         columns: Mapping[str, str] | None = None,
         contradictions: Contradictions = "error",
+        scale: float | None = None,
     ) -> GoldenSet:
         """Make a golden set from DataFrames.
 
@@ -150,6 +156,7 @@ class GoldenSet(JudgedQueries):
             grades: the grade of each code, as in `load`.
             columns: ``{meaning: column}`` of ``judgments``, as in `load`.
             contradictions: which of two grades for one document counts, as in `load`.
+            scale: the highest grade that a document could get, as in `load`.
 
         Raises:
             GoldenSetError: a column is missing, or a row has no id, has an invalid grade or
@@ -162,12 +169,18 @@ class GoldenSet(JudgedQueries):
             GradeMap(grades) if grades is not None else None,
             dict(columns or {}),
             contradictions=checked_contradictions(contradictions),
+            scale=scale,
         )
         return cls(contents_from_frames(judgments, queries, source), name)
 
     @classmethod
     def from_ir_datasets(
-        cls, dataset: Any, *, name: str | None = None, grades: Mapping[Any, float] | None = None
+        cls,
+        dataset: Any,
+        *,
+        name: str | None = None,
+        grades: Mapping[Any, float] | None = None,
+        scale: float | None = None,
     ) -> GoldenSet:
         """Make a golden set from the judged queries of an ir_datasets dataset.
 
@@ -176,6 +189,7 @@ class GoldenSet(JudgedQueries):
                 a dataset that it has loaded.
             name: what messages and records call the set; without it, the dataset's name.
             grades: the grade of each relevance code, as in `load`.
+            scale: the highest grade that a document could get, as in `load`.
 
         Raises:
             GoldenSetError: ir_datasets is not installed or does not know the name, or the dataset
@@ -184,7 +198,7 @@ class GoldenSet(JudgedQueries):
         from pytest_rankcheck.golden.ir_datasets_loader import contents_of_dataset, loaded
 
         dataset_name = dataset if isinstance(dataset, str) else "dataset"
-        source = Source(None, GradeMap(grades) if grades is not None else None)
+        source = Source(None, GradeMap(grades) if grades is not None else None, scale=scale)
         data = loaded(dataset) if isinstance(dataset, str) else dataset
         return cls(contents_of_dataset(data, dataset_name, source), name or dataset_name)
 
@@ -235,7 +249,7 @@ class GoldenSet(JudgedQueries):
             raise GoldenSetError(
                 f"golden set '{quoted(self.name)}' has no query with {conditions or 'no id'}"
             )
-        return GoldenSet(restricted(self._contents, chosen), name or self.name)
+        return self._part(chosen, name)
 
     def sample(self, count: int, seed: int = 0, *, name: str | None = None) -> GoldenSet:
         """Return ``count`` random queries as a golden set; the same ones for the same ``seed``.
@@ -251,7 +265,13 @@ class GoldenSet(JudgedQueries):
                 f"'{quoted(self.name)}'"
             )
         chosen = sampled_ids(self.query_ids, count, seed)
-        return GoldenSet(restricted(self._contents, set(chosen)), name or self.name)
+        return self._part(set(chosen), name)
+
+    def _part(self, query_ids: Collection[str], name: str | None) -> GoldenSet:
+        """Return some queries as a golden set with the scale of this one."""
+        part = restricted(self._contents, query_ids)
+        part.scale = self.scale if self.scale > 0 else None
+        return GoldenSet(part, name or self.name)
 
     def weighted(self, by: str) -> GoldenSet:
         """Return the set with queries weighted by an attribute, such as how often each is asked.

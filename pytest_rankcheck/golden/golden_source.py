@@ -78,6 +78,8 @@ class Source:
     split: str | None = None
     """Which set of judgments to read, in a folder that has several."""
     contradictions: Contradictions = "error"
+    scale: float | None = None
+    """The highest grade that a document could get; None: what the file says, if anything."""
 
     @property
     def file(self) -> Path:

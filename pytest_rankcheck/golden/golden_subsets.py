@@ -18,6 +18,7 @@ def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
     part = Contents(contents.source)
     part.places, part.titles = contents.places, contents.titles
     part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
+    part.scale = contents.scale
     for query_id, query in contents.complete_queries().items():
         if query_id in query_ids:
             part.queries[query_id] = query
@@ -66,6 +67,8 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
             the sets are not weighted and clustered by the same attributes.
     """
     whole = Contents(Source(contradictions=contradictions))
+    if any(part.scale is not None for part in parts):
+        whole.scale = max(part.scale or part.highest_grade() for part in parts)
     whole.weight_by = _common("weighted", [part.weight_by for part in parts])
     whole.cluster_by = _common("clustered", [part.cluster_by for part in parts])
     for part in parts:

@@ -38,6 +38,7 @@ class JudgedQueries:
     def __init__(self, contents: Contents, name: str = "golden set") -> None:
         if not contents.grades:
             raise GoldenSetError(f"golden set '{quoted(name)}' has no queries; add judged queries")
+        contents.check_scale()
         self.name = name
         self._contents = contents
         self._grades: Mapping[str, Mapping[str, float]] = contents.grades
@@ -103,8 +104,16 @@ class JudgedQueries:
 
     @cached_property
     def max_grade(self) -> float:
-        """The highest grade of the set; 0 without judgments."""
-        return max((max(grades.values()) for grades in self._grades.values() if grades), default=0)
+        """The highest grade that occurs in the set; 0 without judgments."""
+        return self._contents.highest_grade()
+
+    @cached_property
+    def scale(self) -> float:
+        """The highest grade that a document could get; by default, the highest one that occurs.
+
+        ERR, nERR and graded RBP divide by it. Subsets and samples keep the scale of the whole.
+        """
+        return self.max_grade if self._contents.scale is None else self._contents.scale
 
     @cached_property
     def positive_grades(self) -> frozenset[float]:
@@ -154,9 +163,9 @@ class JudgedQueries:
 
         It depends on the content alone. The order of lines, the file format and the set's name do
         not matter, nor do attributes, titles and expectations, which do not change what is
-        measured. Candidates, which a reranker sees, and weights do.
+        measured. Candidates, which a reranker sees, weights, and a scale above all grades do.
         """
-        return fingerprint_of(self.query_fingerprints.values())
+        return fingerprint_of(self.query_fingerprints.values(), self._contents.stored_scale)
 
     @cached_property
     def weights(self) -> Sequence[float] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError, listed
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
-from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
 from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.query import Query
 
@@ -46,6 +46,7 @@ ROLES = (
     ),
     Role("title", ("title", "doc_title", "document_title", "product_title")),
     Role("candidate", ("is_candidate",)),
+    Role(SCALE, ()),
 )
 """The column roles of a golden set, with their usual names (also written like ``query-id``).
 
@@ -81,7 +82,10 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
     extras = _Extras(contents, [header[index] for index in others], is_marked=mark_at is not None)
     query_at, text_at = place.get("query_id"), place.get("query")
     doc_at, grade_at, title_at = place["doc_id"], place["relevance"], place.get("title")
+    scale_at = place.get(SCALE)
     for number, row in rows:
+        if scale_at is not None and _cell(row[scale_at]) is not None:
+            contents.set_scale(row[scale_at], number)
         text = None if text_at is None else _cell(row[text_at])
         value = _cell(row[query_at]) if query_at is not None else text
         key = checked_id(value, "query_id", number, contents.places)
@@ -206,6 +210,7 @@ def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[obje
     own = ["query_id", *(["query"] if has_text else []), "doc_id", "relevance"]
     own += ["title"] if contents.titles else []
     own += ["candidate"] if has_marks else []
+    own += [SCALE] if contents.stored_scale is not None else []
     header = [*own, *attributes, *features]
     names = [normalised_name(name) for name in header]
     meant = {place for role in ROLES for place in role.among(names)}
@@ -237,6 +242,7 @@ def _rows_of(
 ) -> Iterator[list[object]]:
     has_text, has_marks = "query" in own, "candidate" in own
     candidates, titles = contents.candidates, contents.titles
+    scale = [contents.stored_scale] if SCALE in own else []
     for query_id, query in contents.complete_queries().items():
         grades = contents.grades[query_id]
         row_of = {candidates.doc_ids[row]: row for row in candidates.rows(query_id)}
@@ -247,4 +253,13 @@ def _rows_of(
             row = row_of.get(doc_id)
             mark = [None if row is None else 1] if has_marks else []
             cells = [None if row is None else candidates.columns[name][row] for name in features]
-            yield [*start, doc_id or None, grades.get(doc_id), *title, *mark, *values, *cells]
+            yield [
+                *start,
+                doc_id or None,
+                grades.get(doc_id),
+                *title,
+                *mark,
+                *scale,
+                *values,
+                *cells,
+            ]

@@ -84,6 +84,13 @@ class Config:
         parse=pairs("query_id=keyword"),
         guide="formats.md#tables-csv-tsv-parquet",
     )
+    scale: float | None = option(
+        None,
+        "the highest grade that a document could get, where no judgment of the golden sets has it",
+        ini="rankcheck_scale",
+        parse=number_from(0, "the highest grade of the scale, a number above 0"),
+        guide="golden-sets.md#the-scale-of-the-grades",
+    )
     split: str | None = option(
         None,
         "which judgments of a BEIR folder (default: test)",

@@ -55,7 +55,7 @@ def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[DocumentToJud
     ]
     if not rows:
         return
-    highest = max(golden.max_grade, 1.0)
+    highest = max(golden.scale, 1.0)
     after = values_under(
         metric,
         [evaluation.ranking(query_id) for query_id, _, _ in rows],

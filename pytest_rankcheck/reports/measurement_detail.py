@@ -55,7 +55,7 @@ def measurement_finding(
             queries=len(golden),
             judgments=golden.judgment_count,
             fingerprint=golden.fingerprint,
-            max_grade=golden.max_grade,
+            scale=float(golden.scale),
             attributes=tuple(golden.attributes),
         ),
         run=RunDetail(evaluation.name, evaluation.depth),

@@ -57,7 +57,8 @@ class GoldenSetDetail:
     queries: int
     judgments: int
     fingerprint: str
-    max_grade: float
+    scale: float
+    """The highest grade that a document could get."""
     attributes: tuple[str, ...]
 
 

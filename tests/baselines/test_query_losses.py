@@ -85,7 +85,7 @@ def test_a_golden_set_of_another_scale_is_not_compared_where_the_metric_depends_
     assert check.state is state
     if state is State.INCOMPARABLE:
         [text] = check.differences
-        assert "the highest grade of the golden set was 2 in the baseline and is 5 now" in text
+        assert "scale: that of the golden set was 2 in the baseline and is 5 now" in text
 
 
 def test_a_query_with_much_of_the_weight_is_not_one_of_many() -> None:

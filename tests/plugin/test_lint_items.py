@@ -115,6 +115,7 @@ def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
         rankcheck_columns = ["doc_id=sku"]
         rankcheck_contradictions = "last"
         rankcheck_split = "dev"
+        rankcheck_scale = "5"
         """,
     )
     pytester.makefile(".csv", judged="query,sku,label\nred,a,2\nred,a,1\n")
@@ -129,6 +130,7 @@ def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
             (query,) = golden_set
             assert query.text == "red"
             assert golden_set.grades(query.id) == {"a": 3}
+            assert golden_set.scale == 5
             assert evaluation.mean("RR") == 1
         """
     )

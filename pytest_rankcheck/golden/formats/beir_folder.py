@@ -125,7 +125,7 @@ def write(contents: Contents, path: Path) -> None:
     check_encodable(qrels, GoldenSetError)
     (path / _QRELS).mkdir(parents=True, exist_ok=True)
     write_whole(path / _QRELS / f"{_USUAL_SPLIT}.tsv", qrels)
-    queries = contents.complete_queries().values()
+    queries = contents.stored_queries().values()
     _write_lines(path / _QUERIES, [_query_entry(query) for query in queries])
     if contents.titles:
         titles = contents.titles.items()

@@ -3,7 +3,8 @@
     {"query_id": "q1", "query": "red shoes", "relevance": {"d3": 2, "d7": 0}, "locale": "en"}
 
 ``query_id`` is required, ``relevance`` maps documents to grades, ``expect`` is a list of
-expectations on this query (see ``expectation_entry``), and every other key is an attribute.
+expectations on this query (see ``expectation_entry``), and every other key is an attribute. A line
+``{"grade_scale": 4}`` holds the scale of the set.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of, parse_json
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
-from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
 
@@ -41,6 +42,9 @@ def read(source: Source) -> Contents:
 
 def _add_line(contents: Contents, line: str, where: str) -> None:
     entry = _parsed(line, where)
+    if list(entry) == [SCALE]:
+        contents.set_scale(entry[SCALE], where)
+        return
     if "query_id" not in entry:
         near = next((key for key in entry if suggestion(key, _KEYS[:1])), None)
         hint = f"; is '{quoted(near)}' misspelt?" if near else ""
@@ -108,7 +112,8 @@ def write(contents: Contents, path: Path) -> None:
             hold; or the set has candidates.
     """
     contents.refuse_candidates("jsonl")
-    lines = []
+    scale = contents.stored_scale
+    lines = [] if scale is None else [readable_json({SCALE: scale})]
     for query_id, query in contents.complete_queries().items():
         entry: dict[str, object] = {"query_id": query_id}
         if query.text is not None:

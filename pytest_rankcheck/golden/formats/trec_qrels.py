@@ -114,7 +114,7 @@ def write(contents: Contents, path: Path) -> None:
 
 def _queries_text(contents: Contents) -> str:
     """Return the text of the file of queries; empty if qrels alone can hold the set."""
-    queries = list(contents.complete_queries().values())
+    queries = list(contents.stored_queries().values())
     attributes = list({name: None for query in queries for name in query.attributes})
     is_in_qrels = all(query.text is None and contents.grades[query.id] for query in queries)
     if is_in_qrels and not attributes:
