@@ -27,6 +27,7 @@ from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.ranking import first_ranks
 
 __all__ = ["Record", "best_as_recorded", "counts_of", "recorded_queries"]
 
@@ -186,7 +187,7 @@ class Record(RecordContents):
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`."""
-        return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
+        return first_ranks(self.ranking(query_id))
 
 
 def recorded_queries(

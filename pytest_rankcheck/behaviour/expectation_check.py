@@ -17,6 +17,7 @@ from pytest_rankcheck.errors import (
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_conflicts import conflict_in
 from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["ExpectationResult", "ExpectationStatus", "check_expectations"]
@@ -120,7 +121,7 @@ def _check_depth(expectations: Sequence[Expectation], run: Run) -> None:
 
 def _outcome(expectation: Expectation, ranking: Sequence[str]) -> ExpectationResult:
     named = (*expectation.documents, *expectation.others)
-    ranks = {doc_id: rank for rank, doc_id in enumerate(ranking, 1) if doc_id in named}
+    ranks = {doc_id: rank for doc_id, rank in first_ranks(ranking).items() if doc_id in named}
     against = _violating(expectation, ranks)
     match expectation.kind:
         case "some_results":

@@ -214,7 +214,7 @@ def _trials(
                     golden.query(query_id),
                     text,
                     *rankings,
-                    rbo(*rankings, p=p),
+                    rbo(*map(tuple, map(dict.fromkeys, rankings)), p=p),
                     *values,
                     rise if metric.higher_is_better else -rise,
                     attempt.failures.get(query_id),

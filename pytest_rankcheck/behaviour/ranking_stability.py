@@ -113,19 +113,19 @@ class TopKAgreement:
     @cached_property
     def rbo(self) -> float:
         """The extrapolated rank-biased overlap; 1 if both are equal."""
-        return rbo(self.before, self.now, p=self.p) if self.is_changed else 1.0
+        return rbo(*self._distinct, p=self.p) if self.is_changed else 1.0
 
     @cached_property
     def overlap(self) -> float:
         """The share of the top k that both have in common."""
-        return overlap(self.before, self.now, k=self.k) if self.is_changed else 1.0
+        return overlap(*self._distinct, k=self.k) if self.is_changed else 1.0
 
     @cached_property
     def kendall(self) -> float:
         """The normalised Kendall distance of the two; 0 if they are equal."""
         if not self.is_changed:
             return 0.0
-        return top_k_kendall(self.before, self.now, k=self.k, penalty=0.5, normalised=True)
+        return top_k_kendall(*self._distinct, k=self.k, penalty=0.5, normalised=True)
 
     @cached_property
     def tau_ap(self) -> float:
@@ -133,8 +133,14 @@ class TopKAgreement:
 
         It is 0 if they share fewer than two documents.
         """
-        correlation = tau_ap(self.now, self.before, k=self.k) if self.is_changed else 1.0
+        before, now = self._distinct
+        correlation = tau_ap(now, before, k=self.k) if self.is_changed else 1.0
         return 0.0 if math.isnan(correlation) else correlation
+
+    @property
+    def _distinct(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The documents before and now, without the later places of duplicate documents."""
+        return tuple(dict.fromkeys(self.before)), tuple(dict.fromkeys(self.now))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK, as_recorded
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["LabelSensitivity", "Ruling", "label_sensitivity"]
@@ -155,7 +156,7 @@ class _Side:
         ranks, places, retrieved = [], [], []
         for query_id, docs in zip(labels.query_ids, labels.docs, strict=True):
             ranking = side.ranking(query_id)
-            hits = [(rank, docs[doc]) for rank, doc in enumerate(ranking, start=1) if doc in docs]
+            hits = [(rank, docs[doc]) for doc, rank in first_ranks(ranking).items() if doc in docs]
             ranks.append([rank for rank, _ in hits])
             places.append([place for _, place in hits])
             retrieved.append(len(ranking))

@@ -70,7 +70,8 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
     judged_before = judged_after = 0
     for place, query_id in enumerate(values.query_ids):
         grades = golden.grades(query_id)
-        then, now = other.ranking(query_id)[:k], evaluation.ranking(query_id)[:k]
+        then = dict.fromkeys(other.ranking(query_id)[:k])
+        now = dict.fromkeys(evaluation.ranking(query_id)[:k])
         judged_before += sum(grades.get(doc_id, -1) >= 0 for doc_id in then)
         judged_after += sum(grades.get(doc_id, -1) >= 0 for doc_id in now)
         entered = [doc_id for doc_id in now if doc_id not in grades and doc_id not in then]

@@ -28,7 +28,8 @@ class Conventions:
     ties: Ties = "doc_id"
     """The order of documents with equal scores: by descending id, as in the input, or an error."""
     duplicates: Duplicates = "error"
-    """A document that occurs twice in a ranking: an error, or only its first place counts."""
+    """A document that occurs twice in a ranking: an error; or only its first place counts, and the
+    documents below move up (``close_gaps``) or stay (``keep_places``)."""
     missing: Missing = "empty"
     """A judged query that the run lacks: an empty ranking, or an error."""
     extra: Extra = "ignore"

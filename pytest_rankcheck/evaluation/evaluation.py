@@ -19,6 +19,7 @@ from pytest_rankcheck.evaluation.tied_scores import TieOrder
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Evaluation(MetricValues):
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the known rank of each document of a query, from 1."""
-        return {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
+        return first_ranks(self.ranking(query_id))
 
     @property
     def run(self) -> Run | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError, quoted
@@ -55,8 +57,13 @@ def _qrels(golden: GoldenSet) -> dict[str, dict[str, int]]:
 
 def _scores(run: Run, golden: GoldenSet) -> dict[str, dict[str, float]]:
     rankings = {query_id: run.get(query_id) for query_id in golden.query_ids}
-    return {
-        query_id: {doc_id: float(len(ranked) - place) for place, doc_id in enumerate(ranked)}
-        for query_id, ranked in rankings.items()
-        if ranked
-    }
+    return {query_id: _falling_scores(ranking) for query_id, ranking in rankings.items() if ranking}
+
+
+def _falling_scores(ranking: Sequence[str]) -> dict[str, float]:
+    """Return scores that give a ranking; a document's other places go to unjudged documents."""
+    scores: dict[str, float] = {}
+    for rank, doc_id in enumerate(ranking, start=1):
+        scored_id = f"{doc_id}#repeated-at-{rank}" if doc_id in scores else doc_id
+        scores[scored_id] = float(len(ranking) + 1 - rank)
+    return scores

@@ -19,6 +19,7 @@ from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.rankers.query_hits import TOP
+from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
@@ -124,7 +125,7 @@ class RunEvaluation(Evaluation):
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`, and of every judged one."""
-        ranks = {doc_id: rank for rank, doc_id in enumerate(self.ranking(query_id), start=1)}
+        ranks = first_ranks(self.ranking(query_id))
         ranked = self._joined.hits.get(query_id)
         if ranked and not self.run.is_in_memory:
             ranks.update(zip(ranked.doc_ids, ranked.ranks, strict=True))
@@ -152,7 +153,10 @@ class RunEvaluation(Evaluation):
             )
         ranked = self._joined.hits
         return WholeRun.of(
-            [self.ranking(query_id)[: metric.cutoff] for query_id in self.query_ids],
+            [
+                tuple(dict.fromkeys(self.ranking(query_id)[: metric.cutoff]))
+                for query_id in self.query_ids
+            ],
             [
                 ranked[query_id].retrieved if query_id in ranked else 0
                 for query_id in self.query_ids

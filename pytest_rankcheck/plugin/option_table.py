@@ -241,7 +241,8 @@ class Config:
     conventions: Mapping[str, str] = option(
         {},
         "conventions that differ from the default, one name=value a line: ties=doc_id|input|error, "
-        "duplicates=error|first, missing=empty|error, extra=ignore|error, no_relevant=zero|exclude",
+        "duplicates=error|close_gaps|keep_places, missing=empty|error, extra=ignore|error, "
+        "no_relevant=zero|exclude",
         ini="rankcheck_conventions",
         ini_type="linelist",
         parse=pairs("ties=input"),

@@ -11,7 +11,7 @@ from pytest_rankcheck.rankers.ranking import (
     Ranking,
     Ties,
     by_score,
-    without_duplicates,
+    duplicates_settled,
 )
 from pytest_rankcheck.rankers.score_ranks import Id, ranks_of, top_by_score
 
@@ -60,12 +60,18 @@ class QueryHits:
 
 
 def hits_in_order(doc_ids: Sequence[str], wanted: Collection[str]) -> QueryHits:
-    """Return the ranks of the wanted documents in a ranking, best first."""
+    """Return the ranks of the wanted documents in a ranking, best first.
+
+    Of a duplicate document only the first place counts.
+    """
     if len(wanted) <= _FEW:
         pairs = sorted((doc_ids.index(doc) + 1, doc) for doc in wanted if doc in doc_ids)
     else:
         judged = frozenset(wanted)
         pairs = [(rank, doc) for rank, doc in enumerate(doc_ids, start=1) if doc in judged]
+        first = {doc: rank for rank, doc in reversed(pairs)}
+        if len(first) < len(pairs):
+            pairs = sorted((rank, doc) for doc, rank in first.items())
     return QueryHits(
         retrieved=len(doc_ids),
         ranks=[rank for rank, _ in pairs],
@@ -107,7 +113,7 @@ def _checked_ranking(
     source: RunSource, query_id: str, docs: Sequence[Id], scores: Sequence[float]
 ) -> Ranking:
     ranking = by_score([_text(doc) for doc in docs], scores, query_id, source.ties)
-    return without_duplicates(ranking, query_id, source.duplicates)
+    return duplicates_settled(ranking, query_id, source.duplicates)
 
 
 def _text(doc_id: str | bytes) -> str:

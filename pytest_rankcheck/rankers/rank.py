@@ -56,8 +56,9 @@ def rank(
         depth: how many documents of each answer are kept.
         ties: the order of equal scores, if the answer is {id: score}: ``"doc_id"`` (descending),
             ``"input"`` or ``"error"``.
-        duplicates: a duplicate document in an answer: ``"error"``, or ``"first"`` to keep the
-            better rank.
+        duplicates: a duplicate document in an answer: ``"error"``; or only its first place counts,
+            and the documents below move up (``"close_gaps"``) or keep their places
+            (``"keep_places"``).
         concurrency: how many queries an async ranker works on at the same time.
         timeout: seconds that an async ranker has for one query; None for no limit.
         retries: how often a query is tried again after an error in ``retry_on``, with waits of

@@ -18,18 +18,21 @@ __all__ = [
     "Ties",
     "by_score",
     "checked_option",
+    "duplicates_settled",
+    "first_ranks",
     "is_list_of_ids",
     "ranking_as_given",
     "ranking_of",
-    "without_duplicates",
 ]
 
 Ties = Literal["doc_id", "input", "error"]
 """How documents with equal scores are ordered: by document id, descending, as in trec_eval; as in
 the input; or not at all, which is an error."""
 
-Duplicates = Literal["error", "first"]
-"""How a duplicate document in a ranking is treated: as an error; or only its first place counts."""
+Duplicates = Literal["error", "close_gaps", "keep_places"]
+"""How a duplicate document in a ranking is treated: as an error; or only its first place counts.
+Its other places are removed, so that the documents below move up (``"close_gaps"``); or they stay
+where they are and count as unjudged (``"keep_places"``)."""
 
 _DOC_COLUMNS = ("doc_id", "docno", "docid", "id")
 
@@ -41,7 +44,7 @@ class Ranking:
     doc_ids: tuple[str, ...]
     scores: tuple[float, ...] | None = None
     repeated: bool = False
-    """Whether a document was duplicated, so that its later places were dropped."""
+    """Whether a document was duplicated, so that its later places do not count."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -106,7 +109,7 @@ def _is_falling(scores: Sequence[float]) -> bool:
 
 def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
     for (score, doc_id), (next_score, next_doc_id) in itertools.pairwise(pairs):
-        if score == next_score:
+        if score == next_score and doc_id != next_doc_id:
             raise RunError(
                 f"query '{quoted(query_id)}': documents '{quoted(doc_id)}' and "
                 f"'{quoted(next_doc_id)}' have the same score, {score:g}; break ties in the "
@@ -114,24 +117,39 @@ def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
             )
 
 
-def without_duplicates(ranking: Ranking, query_id: str, duplicates: Duplicates) -> Ranking:
-    """Return the ranking without duplicate documents.
+def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) -> Ranking:
+    """Return the ranking with its duplicate documents treated as ``duplicates`` says.
 
     Raises:
         RunError: a document is duplicated and ``duplicates`` is ``"error"``.
     """
-    if len(set(ranking.doc_ids)) == len(ranking.doc_ids):
+    doc_ids, scores = ranking.doc_ids, ranking.scores
+    if len(set(doc_ids)) == len(doc_ids):
         return ranking
-    first_rank: dict[str, int] = {}
-    for rank, doc_id in enumerate(ranking.doc_ids, start=1):
-        if first_rank.setdefault(doc_id, rank) != rank and duplicates == "error":
-            raise RunError(
-                f"query '{quoted(query_id)}': document '{quoted(doc_id)}' is ranked twice, at "
-                f"{first_rank[doc_id]} and {rank}; rank it once, or use duplicates='first'"
-            )
-    kept = [rank - 1 for rank in first_rank.values()]
-    scores = ranking.scores and tuple(ranking.scores[index] for index in kept)
-    return Ranking(tuple(first_rank), scores, repeated=True)
+    ranks = first_ranks(doc_ids)
+    if duplicates == "error":
+        rank, doc_id = next(
+            (rank, doc) for rank, doc in enumerate(doc_ids, start=1) if ranks[doc] != rank
+        )
+        raise RunError(
+            f"query '{quoted(query_id)}': document '{quoted(doc_id)}' is ranked twice, at "
+            f"{ranks[doc_id]} and {rank}; rank it once, or let only its first place count: "
+            "duplicates='keep_places' if the reader sees every place (chunks), "
+            "duplicates='close_gaps' if the documents below move up; in pytest, write "
+            "rankcheck_conventions = duplicates=keep_places"
+        )
+    if duplicates == "close_gaps":
+        scores = scores and tuple(scores[rank - 1] for rank in ranks.values())
+        doc_ids = tuple(ranks)
+    return Ranking(doc_ids, scores, repeated=True)
+
+
+def first_ranks(doc_ids: Iterable[str]) -> dict[str, int]:
+    """Return the rank of each document, from 1; of a duplicate document, the first."""
+    ranks: dict[str, int] = {}
+    for rank, doc_id in enumerate(doc_ids, start=1):
+        ranks.setdefault(doc_id, rank)
+    return ranks
 
 
 def ranking_of(
@@ -161,7 +179,7 @@ def ranking_of(
         ranking = Ranking(tuple(answer))
     else:
         ranking = ranking_as_given(answer, query_id, ties)
-        ranking = without_duplicates(ranking, query_id, duplicates)
+        ranking = duplicates_settled(ranking, query_id, duplicates)
     return ranking if depth is None else ranking.top(depth)
 
 

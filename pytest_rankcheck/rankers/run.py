@@ -19,9 +19,9 @@ from pytest_rankcheck.rankers.ranking import (
     Ties,
     by_score,
     checked_option,
+    duplicates_settled,
     ranking_as_given,
     ranking_of,
-    without_duplicates,
 )
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
 from pytest_rankcheck.rankers.raw_answers import ListedAnswer, ScoredAnswer, raw_answer
@@ -96,8 +96,9 @@ class Run:
                 ``rank``, where the columns have unusual names.
             ties: the order of equal scores: ``"doc_id"`` (descending, as in trec_eval),
                 ``"input"`` (as in the file) or ``"error"``.
-            duplicates: a document twice in a ranking: ``"error"``, or ``"first"`` to keep the
-                better rank.
+            duplicates: a document twice in a ranking: ``"error"``; or only its first place counts,
+                and the documents below move up (``"close_gaps"``) or keep their places
+                (``"keep_places"``).
 
         A file of more than a few megabytes is read when it is needed, as with `scan`.
 
@@ -235,7 +236,7 @@ class Run:
             ranking = ranking_as_given(group[kept], query_id)
             if ranking.scores is not None:
                 ranking = by_score(ranking.doc_ids, ranking.scores, query_id, ties)
-            read[query_id] = without_duplicates(ranking, query_id, duplicates)
+            read[query_id] = duplicates_settled(ranking, query_id, duplicates)
         return cls(read, name=name, ties=ties, duplicates=duplicates)
 
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:

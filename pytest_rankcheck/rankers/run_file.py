@@ -9,7 +9,7 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted
-from pytest_rankcheck.rankers.ranking import Ranking, without_duplicates
+from pytest_rankcheck.rankers.ranking import Ranking, duplicates_settled
 from pytest_rankcheck.rankers.ranking_rows import FileRankings
 
 __all__ = ["RUN_FORMATS", "RunFile"]
@@ -37,7 +37,7 @@ class RunFile:
         for query_id, file_ranking in rankings_by_query.items():
             try:
                 ranking = file_ranking.ranking(query_id, ties)
-                ranking = without_duplicates(ranking, query_id, self.source.duplicates)
+                ranking = duplicates_settled(ranking, query_id, self.source.duplicates)
             except RunError as error:
                 raise RunError(f"{path}: {error}") from None
             yield query_id, ranking if self.depth is None else ranking.top(self.depth)

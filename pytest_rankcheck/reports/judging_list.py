@@ -11,6 +11,7 @@ from pytest_rankcheck.comparison.rejudged_values import can_rejudge, values_unde
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.formats.to_judge_csv import COLUMNS, guarded
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.reports.measurement_findings import DocumentToJudge
 from pytest_rankcheck.reports.report_data import Report
 
@@ -48,9 +49,9 @@ def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[DocumentToJud
     rows = [
         (query_id, doc_id, rank)
         for query_id in golden.query_ids
-        for rank, doc_id in enumerate(
-            evaluation.ranking(query_id)[: metric.cutoff or _TOP], start=1
-        )
+        for doc_id, rank in first_ranks(
+            evaluation.ranking(query_id)[: metric.cutoff or _TOP]
+        ).items()
         if doc_id not in golden.grades(query_id)
     ]
     if not rows:

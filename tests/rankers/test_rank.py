@@ -183,11 +183,11 @@ def test_a_huge_score_is_refused() -> None:
 
 
 def test_a_duplicate_document_can_keep_its_first_place() -> None:
-    run = rank(lambda text: [("a", 3), ("b", 2), ("a", 1)], ONE, duplicates="first")
+    run = rank(lambda text: [("a", 3), ("b", 2), ("a", 1)], ONE, duplicates="close_gaps")
     assert run["q"] == ("a", "b")
     assert run.to_frame()["score"].tolist() == [3, 2]
     # the cut comes after
-    assert rank(lambda text: list("aab"), ONE, 2, duplicates="first")["q"] == ("a", "b")
+    assert rank(lambda text: list("aab"), ONE, 2, duplicates="close_gaps")["q"] == ("a", "b")
 
 
 def test_ties_of_a_dict_can_be_broken_by_input_order() -> None:
@@ -201,7 +201,9 @@ def test_ties_of_a_dict_can_be_broken_by_input_order() -> None:
 def test_invalid_options_are_refused() -> None:
     with pytest.raises(RunError, match=r"ties=docid is invalid; did you mean 'doc_id'\?"):
         rank(lambda text: [], ONE, ties="docid")  # type: ignore[arg-type]
-    with pytest.raises(RunError, match=r"duplicates=last is invalid.*allowed: error, first"):
+    with pytest.raises(
+        RunError, match=r"duplicates=last is invalid.*allowed: error, close_gaps, keep_places"
+    ):
         rank(lambda text: [], ONE, duplicates="last")  # type: ignore[arg-type]
 
 

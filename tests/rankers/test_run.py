@@ -114,7 +114,7 @@ def test_the_columns_of_a_frame_can_have_any_name() -> None:
 
 def test_a_duplicate_document_in_a_frame_keeps_its_better_place() -> None:
     rows = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "a"], "score": [1.0, 2.0, 3.0]}
-    assert Run.from_frame(pd.DataFrame(rows), duplicates="first")["q"] == ("a", "b")
+    assert Run.from_frame(pd.DataFrame(rows), duplicates="close_gaps")["q"] == ("a", "b")
 
 
 @pytest.mark.parametrize("bad", [None, 1.5, "", True])
@@ -209,7 +209,7 @@ def test_a_duplicate_document_in_a_file_is_refused_or_keeps_its_better_place(fil
     file.write_text("q Q0 a 1 1 t\nq Q0 b 2 2 t\nq Q0 a 3 3 t\n")
     with pytest.raises(RunError, match=r"bm25.run: query 'q': document 'a' is ranked twice"):
         Run.load(file)
-    assert Run.load(file, duplicates="first")["q"] == ("a", "b")
+    assert Run.load(file, duplicates="close_gaps")["q"] == ("a", "b")
 
 
 # --- our own files -------------------------------------------------------------------------------

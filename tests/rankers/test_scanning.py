@@ -160,7 +160,7 @@ def test_a_duplicate_document_can_be_kept_once(tmp_path: Path) -> None:
     file = tmp_path / "r.run"
     file.write_text("q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\nq Q0 c 4 0.5 t\n")
     golden = GoldenSet.from_dict({"q": {"c": 1}})
-    assert evaluate(Run.scan(file, duplicates="first"), golden).mean("RR") == 1 / 3
+    assert evaluate(Run.scan(file, duplicates="close_gaps"), golden).mean("RR") == 1 / 3
 
 
 @pytest.mark.usefixtures("way")

@@ -17,7 +17,7 @@ from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
-from pytest_rankcheck.rankers.ranking import ranking_as_given, without_duplicates
+from pytest_rankcheck.rankers.ranking import duplicates_settled, ranking_as_given
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
 
 __all__ = ["FORMAT", "format_lines", "parse_lines"]
@@ -71,7 +71,7 @@ def scan(source: RunSource, wanted: Wanted) -> Iterator[tuple[str, QueryHits | N
     """
     for query_id, file_ranking in _listings(_numbered(source.path)):
         ranking = file_ranking.ranking(query_id, source.ties)
-        ranking = without_duplicates(ranking, query_id, source.duplicates)
+        ranking = duplicates_settled(ranking, query_id, source.duplicates)
         judged = wanted(query_id)
         yield query_id, None if judged is None else hits_in_order(ranking.doc_ids, judged)
 

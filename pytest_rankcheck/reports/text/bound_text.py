@@ -10,6 +10,7 @@ import numpy as np
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
+from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.reports.text.wording import (
     counted,
     document_name,
@@ -122,12 +123,12 @@ def _documents(evaluation: Evaluation, query_id: str) -> Iterator[str]:
     """Yield the ranks of the best judged documents, and what is at the top instead."""
     grades = evaluation.golden.grades(query_id)
     ranking = evaluation.ranking(query_id)
-    rank = {doc_id: place for place, doc_id in enumerate(ranking, start=1)}
+    rank = first_ranks(ranking)
     best = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: -grades[doc])[:_TOP]
     for doc_id in best:
         at = f"at {rank[doc_id]}" if doc_id in rank else "not ranked"
         yield f"{document_name(evaluation, doc_id, grades[doc_id])} {at}"
-    for doc_id in ranking[:_TOP]:
+    for doc_id in dict.fromkeys(ranking[:_TOP]):
         if doc_id not in best:
             named = document_name(evaluation, doc_id, grades.get(doc_id))
             yield f"{named} at {rank[doc_id]}"
