@@ -1,4 +1,4 @@
-"""Queries that left the golden set, were edited or lost their value since the last approval.
+"""What a changed golden set takes from a record: queries, values, and what that does to means.
 
 A few need no reason. What updates take away is added up in the record, so that many do.
 """
@@ -12,11 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.errors import plural
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["LOSS_SHARE", "Replaced", "Uncounted", "replaced_queries", "uncounted_queries"]
+__all__ = [
+    "LOSS_SHARE",
+    "Replaced",
+    "Uncounted",
+    "replaced_queries",
+    "set_changes",
+    "uncounted_queries",
+]
 
 LOSS_SHARE = 0.05
 """The share of queries that may be lost since the last approval without a reason."""
@@ -107,7 +115,28 @@ def _lost_weight(record: Record, fingerprints: Mapping[str, str]) -> float:
     return float(record.weights[np.array(is_lost)].sum() / record.weights.sum())
 
 
-def uncounted_queries(record: Record, comparison: Comparison, metric: Metric) -> Uncounted:
+def set_changes(record: Record, overlap: QueryOverlap) -> Mapping[str, float]:
+    """Return how far added, removed and edited queries move each mean of a record.
+
+    It is the mean with the values of the record on all unchanged queries, minus the mean of the
+    record; empty if the golden set is unchanged, and for session logs.
+
+    Args:
+        record: the approved record.
+        overlap: of what was measured later with the record.
+    """
+    if not overlap.is_paired or not (overlap.added or overlap.changed or overlap.removed):
+        return {}
+    changes = {}
+    for name, metric in ((name, Metric.parse(name)) for name in record.metrics):
+        if overlap.measured.fits(metric):
+            values = np.array(as_recorded(overlap.measured.values(metric)))
+            values[overlap.places] = record.values(metric)[overlap.other_places]
+            changes[name] = metric.mean(values, overlap.measured.weights) - record.mean(metric)
+    return changes
+
+
+def uncounted_queries(record: Record, overlap: QueryOverlap, metric: Metric) -> Uncounted:
     """Return how many queries of a record have lost their value of a metric.
 
     The log of the next week has other sessions: then the share that counts is compared. A log with
@@ -115,18 +144,18 @@ def uncounted_queries(record: Record, comparison: Comparison, metric: Metric) ->
     """
     since, name = record.since_approval, str(metric)
     counted = record.counted(metric) if since is None else since.counted.get(name, 0)
-    now = comparison.evaluation.values(metric)
-    if comparison.is_paired:
-        then = record.values(metric)[comparison.other_places]
-        lost = int((~np.isnan(then) & np.isnan(now[comparison.places])).sum())
+    now = overlap.measured.values(metric)
+    if overlap.is_paired:
+        then = record.values(metric)[overlap.other_places]
+        lost = int((~np.isnan(then) & np.isnan(now[overlap.places])).sum())
         before = 0 if since is None else since.uncounted.get(name, 0)
         return Uncounted(metric, before + lost, counted)
     has_value = {
         query_id
-        for query_id, value in zip(comparison.evaluation.query_ids, now, strict=True)
+        for query_id, value in zip(overlap.measured.query_ids, now, strict=True)
         if not np.isnan(value)
     }
-    if _is_same_log(record, comparison):
+    if _is_same_log(record, overlap):
         gone = sum(
             line.values[name] is not None and query_id not in has_value
             for query_id, line in record.queries.items()
@@ -137,7 +166,7 @@ def uncounted_queries(record: Record, comparison: Comparison, metric: Metric) ->
     return Uncounted(metric, max(0, round(expected) - len(has_value)), round(expected))
 
 
-def _is_same_log(record: Record, comparison: Comparison) -> bool:
+def _is_same_log(record: Record, overlap: QueryOverlap) -> bool:
     """Whether a log is the recorded one with some sessions added or removed."""
-    shared = sum(query_id in record.queries for query_id in comparison.evaluation.query_ids)
-    return 2 * shared >= min(len(record.queries), len(comparison.evaluation.query_ids))
+    shared = sum(query_id in record.queries for query_id in overlap.measured.query_ids)
+    return 2 * shared >= min(len(record.queries), len(overlap.measured.query_ids))

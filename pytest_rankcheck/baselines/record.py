@@ -148,6 +148,10 @@ class Record(RecordContents):
         best = self.kept[str(metric)].best
         return max(0.0, best - mean if metric.higher_is_better else mean - best)
 
+    def fits(self, metric: Metric) -> bool:
+        """Return whether it has values of a metric."""
+        return str(metric) in self.metrics
+
     @property
     def unit(self) -> Unit:
         """What has a value: each query, or each session of a log."""

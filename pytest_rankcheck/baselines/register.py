@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.record import (
     Record,
     best_as_recorded,
@@ -25,13 +26,11 @@ from pytest_rankcheck.baselines.record_contents import (
     RecordedQuery,
     SinceApproval,
 )
-from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["Revision", "next_record", "set_changes"]
+__all__ = ["Revision", "next_record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,32 +78,6 @@ def next_record(before: Record | None, evaluation: Evaluation, revision: Revisio
     if before is None:
         return measured
     return _Successor(before, evaluation, measured, revision).record()
-
-
-def set_changes(before: Record, comparison: Comparison) -> Mapping[str, float]:
-    """Return how far added, removed and edited queries move each mean of a record.
-
-    It is the mean with the values of the record on all unchanged queries, minus the mean of the
-    record; empty if the golden set is unchanged, and for session logs.
-    """
-    if not comparison.is_paired or not (
-        comparison.added or comparison.changed or comparison.removed
-    ):
-        return {}
-    evaluation = comparison.evaluation
-    return {
-        name: metric.mean(_carried(before, comparison, metric), evaluation.weights)
-        - before.mean(metric)
-        for name, metric in ((name, Metric.parse(name)) for name in before.metrics)
-        if evaluation.fits(metric)
-    }
-
-
-def _carried(before: Record, comparison: Comparison, metric: Metric) -> FloatArray:
-    """Return the values now, with those of the record on the unchanged queries, ``[Q]``."""
-    values = np.array(as_recorded(comparison.evaluation.values(metric)))
-    values[comparison.places] = before.values(metric)[comparison.other_places]
-    return values
 
 
 def _ungated(before: Record | None, evaluation: Evaluation, revision: Revision) -> Iterable[Metric]:

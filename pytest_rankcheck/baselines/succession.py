@@ -7,13 +7,13 @@ recorded anew by hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries
+from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries, uncounted_queries
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import RecordedMetric
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
@@ -23,7 +23,7 @@ from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray, PlaceArray
 
-__all__ = ["Problem", "broken_promises", "changes_of_set", "new_approvals"]
+__all__ = ["Problem", "broken_promises", "new_approvals"]
 
 _ROUNDING = 1e-8
 """What best means can be off by: they are recorded with nine decimals."""
@@ -82,28 +82,6 @@ def new_approvals(before: Record, after: Record) -> Sequence[Approval] | None:
     """Return the approvals that ``after`` adds; None if it does not keep all earlier ones."""
     kept = len(before.approvals)
     return after.approvals[kept:] if after.approvals[:kept] == before.approvals else None
-
-
-def changes_of_set(before: Record, after: Record) -> Mapping[str, float]:
-    """Return how far added, removed and edited queries move each mean, by metric.
-
-    It is the mean with the values of ``before`` on the queries that both share, minus the mean of
-    ``before``; empty if both were measured on the same queries, and for session logs.
-    """
-    if (
-        not QueryOverlap(after, before).is_paired
-        or before.query_fingerprints == after.query_fingerprints
-    ):
-        return {}
-    then, now = _compared_places(before, after)
-    changes = {}
-    for name in before.metrics:
-        if name in after.metrics:
-            metric = Metric.parse(name)
-            values = after.values(metric).copy()
-            values[now] = before.values(metric)[then]
-            changes[name] = metric.mean(values, after.weights) - before.mean(metric)
-    return changes
 
 
 def _falls(before: Record, after: Record) -> Iterator[Problem]:
@@ -181,21 +159,12 @@ def _changes(before: Record, after: Record) -> Iterator[Problem]:
 
 def _uncounted(before: Record, after: Record) -> Iterator[Problem]:
     """Yield the metrics for which too many queries have lost their value."""
-    then, now = _compared_places(before, after)
-    since = before.since_approval
+    overlap = QueryOverlap(after, before)
     for name in _approved_metrics(before):
-        if name not in after.metrics:
-            continue
-        metric = Metric.parse(name)
-        had, has = (
-            ~np.isnan(record.values(metric)[places])
-            for record, places in ((before, then), (after, now))
-        )
-        lost = int((had & ~has).sum()) + (since.uncounted.get(name, 0) if since else 0)
-        counted = since.counted.get(name, 0) if since else before.counted(metric)
-        if lost > LOSS_SHARE * counted:
-            text = f"{name} has no value for "
-            yield Problem(f"{text}{lost} of {counted} queries that counted", words=(text,))
+        if name in after.metrics:
+            uncounted = uncounted_queries(before, overlap, Metric.parse(name))
+            if uncounted.needs_reason:
+                yield Problem(str(uncounted), words=(f"{name} has no value for ",))
 
 
 def _forgotten(before: Record, after: Record) -> Iterator[Problem]:

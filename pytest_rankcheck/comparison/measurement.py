@@ -35,6 +35,13 @@ class Measured(Protocol):
     def recorded_metrics(self) -> Sequence[Metric] | None:
         """The only metrics that have values; None if every metric can be computed."""
 
+    @property
+    def weights(self) -> FloatArray | None:
+        """The weight of each query in the mean, ``[Q]``; None if all have the same."""
+
+    def fits(self, metric: Metric) -> bool:
+        """Return whether it has values of a metric."""
+
     def noise(self, metric: Metric) -> float:
         """The standard deviation of the mean from run to run; NaN if it was not measured."""
 

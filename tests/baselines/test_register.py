@@ -10,8 +10,9 @@ import pytest
 
 from pytest_rankcheck import Conventions, Evaluation, GoldenSet, Metric, Record, Run, evaluate
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.record_writer import record_text
-from pytest_rankcheck.baselines.register import Revision, next_record, set_changes
+from pytest_rankcheck.baselines.register import Revision, next_record
 from pytest_rankcheck.comparison.comparison import compare
 
 RR, P1 = Metric.parse("RR"), Metric.parse("P@1")

@@ -142,7 +142,7 @@ def test_values_that_are_gone_are_a_loss() -> None:
         for place, (query_id, line) in enumerate(BEFORE.queries.items())
     }
     assert problems(replace(BEFORE, queries=queries)) == [
-        "RR has no value for 2 of 20 queries that counted"
+        "RR has no value for 2 of 20 queries that counted at the last approval"
     ]
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_rankcheck.baselines.git_commands import IgnoredFile, ignored_files
+from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
-from pytest_rankcheck.baselines.succession import changes_of_set
 from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.baselines.world import WorldComparison
+from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.errors import BaselineError, plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
@@ -208,7 +209,7 @@ def _means(record: Record | None) -> str:
 
 def _moved(before: Record, after: Record) -> str:
     """Return the means before and now, and what the change of the golden set did to them."""
-    parts, moves = [], changes_of_set(before, after)
+    parts, moves = [], set_changes(before, QueryOverlap(after, before))
     for name in dict.fromkeys((*before.gated, *after.gated)):
         means = [
             number_text(record.mean(Metric.parse(name))) if name in record.metrics else "-"
