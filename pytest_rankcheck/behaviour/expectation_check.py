@@ -14,6 +14,7 @@ from pytest_rankcheck.errors import (
     quoted,
     suggestion,
 )
+from pytest_rankcheck.evaluation.ranked_depth import beyond_depth
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_conflicts import conflict_in
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -111,12 +112,11 @@ def _check_queries(by_query: Mapping[str, Sequence[Expectation]], golden: Golden
 
 
 def _check_depth(expectations: Sequence[Expectation], run: Run) -> None:
-    for one in expectations:
-        if run.depth is not None and one.k is not None and one.k > run.depth:
-            raise ConfigurationError(
-                f"query '{quoted(one.query)}': {one} is expected, but the ranker was asked for "
-                f"{run.depth:,} documents; ask for {one.k:,} (rankcheck_depth, or depth= of rank)"
-            )
+    for expectation in expectations:
+        k = expectation.k
+        if run.depth is not None and k is not None and k > run.depth:
+            what = f"query '{quoted(expectation.query)}': {expectation}"
+            raise ConfigurationError(beyond_depth(what, k, run.depth))
 
 
 def _outcome(expectation: Expectation, ranking: Sequence[str]) -> ExpectationResult:

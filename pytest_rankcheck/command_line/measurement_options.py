@@ -13,7 +13,7 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation
 from pytest_rankcheck.command_line.project_inputs import add_reading_options
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
+from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric, usual_metrics
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.text.summary_table import summary_lines
 
@@ -62,7 +62,7 @@ def chosen_metrics(chosen: argparse.Namespace, evaluation: Evaluation) -> list[M
     names: Sequence[str] = chosen.metric or ()
     if not names:
         record = record_of(evaluation)
-        names = record.gated if record else USUAL_METRICS
+        names = record.gated if record else usual_metrics(evaluation.depth)
     return [Metric.parse(name) for name in names]
 
 

@@ -16,9 +16,9 @@ from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged, unjudged_between
 from pytest_rankcheck.errors import MetricError
-from pytest_rankcheck.evaluation.evaluation import USUAL_METRICS, Evaluation, html_table
+from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.statistics.paired_tests import PairedTest
 
 if TYPE_CHECKING:
@@ -276,7 +276,9 @@ class Comparison(QueryOverlap):
         import pandas as pd
 
         recorded = self.other.recorded_metrics
-        metrics = (self.evaluation.computed if recorded is None else recorded) or USUAL_METRICS
+        metrics = (self.evaluation.computed if recorded is None else recorded) or usual_metrics(
+            self.evaluation.depth
+        )
         rows = []
         for metric in metrics:
             values = self.values(metric)

@@ -15,20 +15,18 @@ import numpy as np
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_values import MetricValues
+from pytest_rankcheck.evaluation.ranked_depth import refuse_deeper_cutoff
 from pytest_rankcheck.evaluation.tied_scores import TieOrder
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
+from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["USUAL_METRICS", "Evaluation", "html_table"]
-
-USUAL_METRICS = ("nDCG@10", "RR")
-"""What a notebook shows if no metric was computed yet."""
+__all__ = ["Evaluation", "html_table"]
 
 
 class Evaluation(MetricValues):
@@ -50,6 +48,9 @@ class Evaluation(MetricValues):
         super().__init__(golden, conventions)
         self.name = name
         self.depth = depth
+
+    def _check_depth(self, metric: Metric) -> None:
+        refuse_deeper_cutoff(metric, self.depth, self.golden)
 
     @property
     @abstractmethod
@@ -157,7 +158,7 @@ class Evaluation(MetricValues):
         """Return the table that a notebook shows, of the metrics computed so far."""
         import pandas as pd
 
-        metrics = self.computed or USUAL_METRICS
+        metrics = self.computed or usual_metrics(self.depth)
         frame = pd.DataFrame(
             {
                 "mean": [self.mean(metric) for metric in metrics],

@@ -47,6 +47,10 @@ class MetricValues(ABC):
     def _computed(self, metric: Metric) -> FloatArray:
         """Compute the value of each query, ``[Q]``."""
 
+    @abstractmethod
+    def _check_depth(self, metric: Metric) -> None:
+        """Refuse a metric whose cutoff is beyond the ranked depth."""
+
     @property
     def unit(self) -> Unit:
         """What has a value: each query, or each session of a log."""
@@ -84,10 +88,12 @@ class MetricValues(ABC):
         NaN marks a query that is left out of the mean (``no_relevant="exclude"``).
 
         Raises:
-            MetricError: no such metric, or it does not fit this golden set.
+            MetricError: no such metric, it does not fit this golden set, or its cutoff is beyond
+                the depth that was asked for.
         """
         parsed = Metric.parse(metric)
         if parsed not in self._values:
+            self._check_depth(parsed)
             _warn_if_uninformative(parsed, self.golden)
             values = self._computed(parsed)
             values.flags.writeable = False

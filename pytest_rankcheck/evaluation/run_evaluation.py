@@ -12,6 +12,7 @@ from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, l
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
+from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
 from pytest_rankcheck.evaluation.tied_scores import TieOrder, tied_queries, ties_reordered
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -130,6 +131,10 @@ class RunEvaluation(Evaluation):
         if ranked and not self.run.is_in_memory:
             ranks.update(zip(ranked.doc_ids, ranked.ranks, strict=True))
         return ranks
+
+    def _check_depth(self, metric: Metric) -> None:
+        super()._check_depth(metric)
+        warn_if_rankings_are_short(metric, self.hits, self.name, self.golden)
 
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:

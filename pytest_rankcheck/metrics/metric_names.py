@@ -25,10 +25,16 @@ from pytest_rankcheck.metrics.metric_registry import (
 from pytest_rankcheck.metrics.name_grammar import parts_of
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["USUAL_METRICS", "Metric", "MetricLike"]
+__all__ = ["USUAL_METRICS", "Metric", "MetricLike", "usual_metrics"]
 
 USUAL_METRICS = ("nDCG@10", "RR")
 """The metrics that are shown if none are configured."""
+
+
+def usual_metrics(depth: int | None) -> tuple[str, ...]:
+    """Return `USUAL_METRICS`, with cutoffs that rankings of ``depth`` documents reach."""
+    return USUAL_METRICS if depth is None or depth >= 10 else (f"nDCG@{depth}", "RR")
+
 
 _LARGEST_CUTOFF = 2**53
 _RECALL = "recall"
@@ -38,14 +44,42 @@ _OTHER_MEANING = frozenset({"Accuracy"})
 """Names that have different meanings in ir_measures and here."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Metric:
-    """A metric with its parameters and cutoff, such as ``nDCG(gain=exponential)@10``."""
+    """A metric with its parameters and cutoff, such as ``Metric("nDCG(gain=exponential)@10")``.
+
+    Args:
+        definition: the metric's whole name, as `parse` takes it; or a registered definition.
+        parameters: every parameter in canonical form, if a definition is given.
+        cutoff: the cutoff, if a definition is given.
+
+    Raises:
+        MetricError: as in `parse`.
+    """
 
     definition: Definition
-    parameters: tuple[tuple[str, Value], ...] = ()
+    parameters: tuple[tuple[str, Value], ...]
     """Every parameter with its value in canonical form, defaults included."""
-    cutoff: int | None = None
+    cutoff: int | None
+
+    def __init__(
+        self,
+        definition: MetricLike | Definition,
+        parameters: tuple[tuple[str, Value], ...] = (),
+        cutoff: int | None = None,
+    ) -> None:
+        if not isinstance(definition, Definition):
+            if parameters != () or cutoff is not None:
+                raise MetricError(
+                    "Metric takes the whole name, such as Metric('nDCG@10'); for a name and its "
+                    f"parts, write Metric.of({quoted(repr(definition), 60)}, cutoff, "
+                    "parameter=value)"
+                )
+            parsed = Metric.parse(definition)
+            definition, parameters, cutoff = parsed.definition, parsed.parameters, parsed.cutoff
+        object.__setattr__(self, "definition", definition)
+        object.__setattr__(self, "parameters", parameters)
+        object.__setattr__(self, "cutoff", cutoff)
 
     @staticmethod
     def parse(text: MetricLike) -> Metric:

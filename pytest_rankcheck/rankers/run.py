@@ -275,12 +275,10 @@ class Run:
 
     def top(self, depth: int) -> Run:
         """Return the run cut to the first ``depth`` documents of each query."""
+        depth = min(depth, self.depth or depth)
         if self._file is not None and not self.is_in_memory:
             run = Run({}, name=self.name, depth=depth, ties=self.ties, duplicates=self.duplicates)
-            run._file, run._loaded = (
-                replace(self._file, depth=min(depth, self.depth or depth)),
-                None,
-            )
+            run._file, run._loaded = replace(self._file, depth=depth), None
             return run
         return Run(
             {query_id: self._ranking(query_id).top(depth) for query_id in self},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 
 import pytest
@@ -385,3 +387,26 @@ def test_any_scramble_of_the_grammar_is_a_metric_or_a_metric_error(text: str) ->
     except MetricError:
         return
     assert Metric.parse(str(metric)) == metric
+
+
+def test_a_metric_is_made_from_its_name() -> None:
+    assert Metric("nDCG@10") == Metric.parse("nDCG@10")
+    assert Metric(Metric("AP(rel=2)@100")) == Metric.parse("AP(rel=2)@100")
+    assert str(Metric("ndcg_cut_10")) == "nDCG@10"
+    assert copy.copy(Metric("RR")) == pickle.loads(pickle.dumps(Metric("RR"))) == Metric("RR")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("nDGC@10",), "unknown metric 'nDGC'; did you mean 'nDCG'?"),
+        ((10,), "a metric must be a name such as 'nDCG@10'"),
+        (("nDCG", (), 10), r"Metric takes the whole name, such as Metric\('nDCG@10'\)"),
+        (("nDCG", 10), r"write Metric.of\('nDCG', cutoff, parameter=value\)"),
+    ],
+)
+def test_a_metric_is_not_made_from_anything_else(
+    arguments: tuple[object, ...], expected: str
+) -> None:
+    with pytest.raises(MetricError, match=expected):
+        Metric(*arguments)  # type: ignore[arg-type]

@@ -1,0 +1,123 @@
+"""A cutoff beyond the ranked depth: an error where the depth is known, else a warning."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import (
+    GoldenSet,
+    Metric,
+    MetricError,
+    MetricWarning,
+    Run,
+    assert_not_regressed,
+    assert_recall_at_least,
+    compare,
+    evaluate,
+    rank,
+)
+
+DOCUMENTS = [f"d{number}" for number in range(50)]
+GOLDEN = GoldenSet.from_dict(
+    {"q1": {"d3": 2, "d30": 1}, "q2": {"d0": 1}, "q3": {"d40": 1}},
+    queries={"q1": "one", "q2": "two", "q3": "three"},
+)
+ASKED = rank(lambda text: DOCUMENTS, GOLDEN, depth=20)
+MESSAGE = (
+    "R@25 looks at the first 25 documents of each ranking, but only 20 were asked for; rank to a "
+    r"depth of at least 25: rankcheck_depth = 25 in the configuration, depth=25 in rank\(\), or "
+    "--depth 25 on the command line"
+)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        lambda: evaluate(ASKED, GOLDEN).mean("R@25"),
+        lambda: evaluate(ASKED, GOLDEN).per_query(Metric("R@25")),
+        lambda: evaluate(ASKED, GOLDEN).table(["RR", "R@25"]),
+        lambda: evaluate(ASKED, GOLDEN).median("R@25"),
+        lambda: evaluate(ASKED, GOLDEN).interval("R@25"),
+        lambda: evaluate(ASKED, GOLDEN).tie_range("R@25"),
+        lambda: assert_recall_at_least(evaluate(ASKED, GOLDEN), 0.1, k=25),
+        lambda: assert_not_regressed(evaluate(ASKED, GOLDEN), evaluate(ASKED, GOLDEN), "R@25"),
+        lambda: compare(evaluate(ASKED, GOLDEN), evaluate(ASKED, GOLDEN)).values("R@25"),
+        lambda: evaluate(ASKED.top(40), GOLDEN).mean("R@25"),
+        lambda: evaluate(ASKED, GOLDEN.subset(["q1"])).mean("R@25"),
+    ],
+)
+def test_a_cutoff_beyond_the_depth_that_was_asked_for_is_an_error(measure: object) -> None:
+    with pytest.raises(MetricError, match=MESSAGE):
+        measure()  # type: ignore[operator]
+
+
+def test_a_cutoff_within_the_depth_is_none_and_so_is_the_whole_ranking() -> None:
+    evaluation = evaluate(ASKED, GOLDEN)
+    assert evaluation.mean("R@20") == evaluation.mean("R") == pytest.approx(0.5)
+
+
+def test_cutting_a_run_further_down_than_it_goes_keeps_its_depth() -> None:
+    assert ASKED.top(40).depth == 20
+    assert ASKED.top(10).depth == 10
+    assert Run.from_dict({"q1": DOCUMENTS}).top(10).depth == 10
+
+
+def test_a_notebook_shows_a_cutoff_that_the_rankings_reach() -> None:
+    shallow = evaluate(rank(lambda text: DOCUMENTS, GOLDEN, depth=5), GOLDEN)
+    assert "nDCG@5" in shallow._repr_html_()
+    assert "nDCG@5" in compare(shallow, shallow)._repr_html_()
+    assert "nDCG@10" in evaluate(ASKED, GOLDEN)._repr_html_()
+
+
+def test_candidates_that_end_above_the_depth_are_ranked_whole() -> None:
+    rows = [("q1", f"d{n}", n % 2, float(n)) for n in range(20)]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "price"])
+    golden = GoldenSet.from_frame(frame)
+    assert golden.has_candidates
+    run = Run.from_dict({"q1": DOCUMENTS[:20]}, depth=20)
+    assert evaluate(run, golden).mean("R@25") == 1.0
+    with pytest.raises(MetricError, match="only 19 were asked for"):
+        evaluate(run.top(19), golden).mean("R@25")
+
+
+def warned(rankings: Mapping[str, Sequence[str]], metric: str = "R@25") -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluate(Run.from_dict(rankings, name="old.run"), GOLDEN).mean(metric)
+    assert {warning.category for warning in caught} <= {MetricWarning}
+    assert {warning.filename for warning in caught} <= {__file__}
+    return [str(warning.message) for warning in caught]
+
+
+def test_a_run_of_unknown_depth_that_ends_above_the_cutoff_causes_a_warning() -> None:
+    cut = dict.fromkeys(["q1", "q2", "q3"], DOCUMENTS[:20])
+    expected = (
+        "R@25: no ranking of run 'old.run' has 25 documents, and 3 of 3 end at rank 20, so "
+        "relevant documents further down are not counted; give a run that goes further down, or a "
+        "cutoff of 20"
+    )
+    assert warned(cut) == [expected]
+    assert warned(cut, "R@20") == warned(cut, "R") == []
+
+
+@pytest.mark.parametrize(
+    "rankings",
+    [
+        {"q1": DOCUMENTS[:25], "q2": DOCUMENTS[:20], "q3": DOCUMENTS[:20]},
+        {"q1": DOCUMENTS[:10], "q2": DOCUMENTS[:3], "q3": DOCUMENTS[:7]},
+        {"q1": ["d30", "d3"], "q2": ["d9", "d0"], "q3": ["d40", "d1"]},
+    ],
+    ids=["one is long enough", "they end where nothing more is found", "nothing is missing"],
+)
+def test_rankings_that_were_not_cut_cause_none(rankings: Mapping[str, Sequence[str]]) -> None:
+    assert warned(rankings) == []
+
+
+def test_a_ranker_that_ignores_the_depth_causes_a_warning() -> None:
+    run = rank(lambda text: DOCUMENTS[:10], GOLDEN, depth=100)
+    with pytest.warns(MetricWarning, match="R@25: no ranking .* 3 of 3 end at rank 10, so"):
+        evaluate(run, GOLDEN).mean("R@25")
