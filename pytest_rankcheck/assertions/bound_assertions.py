@@ -228,11 +228,12 @@ def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound
     bound. Weights and clusters of queries are taken into account.
 
     Raises:
-        ConfigurationError: the metric is a median.
+        ConfigurationError: the metric is a median or a sum.
     """
-    if metric.definition.aggregate == "median":
+    if metric.definition.aggregate in ("median", "sum"):
         raise ConfigurationError(
-            f"{metric} is a median, and confidence= is of means; leave it out, or bound the mean"
+            f"{metric} is a {metric.definition.aggregate}, and confidence= is of means; leave it "
+            "out, or bound the mean"
         )
     is_geometric = metric.definition.aggregate == "geometric"
     values = evaluation.values(metric)

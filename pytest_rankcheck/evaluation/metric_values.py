@@ -121,7 +121,8 @@ class MetricValues(ABC):
     def mean(self, metric: MetricLike) -> float:
         """Return the mean over the queries that count; NaN if none does.
 
-        The kind of mean depends on the metric: geometric for GMAP, arithmetic for most others.
+        The kind of mean depends on the metric: geometric for GMAP, arithmetic for most others,
+        and the sum for TotalRet and the other totals.
         """
         return Metric.parse(metric).mean(self.values(metric), self.weights)
 

@@ -30,6 +30,7 @@ RAISE_ALPHA = 0.01
 _NOT_MEANS = {
     "geometric": ("geometric mean", "AP"),
     "median": ("median over the sessions", "SessionDuration"),
+    "sum": ("sum over the queries", "a mean such as NumRelRet"),
 }
 """Metrics whose difference is not the mean of differences, and what to gate instead."""
 

@@ -11,19 +11,19 @@ from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["Aggregate", "mean_of", "median_of"]
 
-Aggregate = Literal["arithmetic", "geometric", "median"]
-"""How the values of the queries are averaged."""
+Aggregate = Literal["arithmetic", "geometric", "median", "sum"]
+"""How the values of the queries become one number: one of three means, or their sum."""
 
 
 def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate) -> float:
-    """Return the mean of the values that are not NaN; NaN if there are none.
+    """Return the mean, or the sum, of the values that are not NaN; NaN if there are none.
 
     The sum is exact, so it does not depend on the order of the queries.
 
     Args:
         values: the value of each query, ``[Q]``.
         weights: the weight of each query, ``[Q]``; None if all are equal.
-        aggregate: which mean to compute.
+        aggregate: what to compute.
     """
     is_counted = ~np.isnan(values)
     counted = values[is_counted]
@@ -31,6 +31,8 @@ def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate
         return math.nan
     if aggregate == "median":
         return median_of(values, weights)
+    if aggregate == "sum":
+        return math.fsum(counted if weights is None else counted * weights[is_counted])
     scaled = np.log(counted) if aggregate == "geometric" else counted
     if weights is None:
         mean = math.fsum(scaled) / counted.size

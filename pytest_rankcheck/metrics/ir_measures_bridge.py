@@ -6,15 +6,32 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from pytest_rankcheck.errors import MetricError, quoted
+from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_definition import Definition
-from pytest_rankcheck.metrics.name_grammar import parts_of
+from pytest_rankcheck.metrics.name_grammar import NameParts, parts_of
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["PREFIX", "ir_measures_definition", "measure_of"]
+__all__ = [
+    "ONLY_THERE",
+    "PREFIX",
+    "ir_measures_definition",
+    "is_known_there",
+    "measure_of",
+    "parts_of_measure",
+]
 
 PREFIX = "ir_measures:"
+
+ONLY_THERE = frozenset({"SDCG"})
+"""Names that, in this case, are of ir_measures: scaled DCG is not the metric sDCG of sessions."""
+
+_COMPUTED_THERE = frozenset({"Accuracy", "Judged", "SDCG"})
+"""Measures that have a metric of the same name here, with another value."""
+
+_NAMES_HERE = {"NumRet": "TotalRet", "NumRel": "TotalRel"}
+_PARAMETERS_HERE = {"ERR": {"max_grade": 4}}
+"""What has another default in ir_measures: sums over the queries, and the scale of gdeval."""
 
 
 @lru_cache(maxsize=256)
@@ -31,6 +48,7 @@ def ir_measures_definition(text: str) -> Definition:
         summary=str(getattr(measure, "__doc__", None) or "").strip().partition("\n")[0],
         reference="ir_measures (MacAvaney, Macdonald and Ounis, ECIR 2022)",
         at=None,
+        aggregate="sum" if type(measure.aggregator()).__name__ == "SumAgg" else "arithmetic",
         ir_measures=str(measure),
     )
 
@@ -46,19 +64,76 @@ def measure_of(text: str) -> Any:
             f"'{PREFIX}{quoted(text)}' is a measure of ir_measures, which is not installed: "
             "pip install ir-measures"
         )
+    parts = parts_of(text)  # its own parser does not run on Python 3.14
+    if not is_known_there(parts.name):
+        raise MetricError(f"ir_measures does not know the measure '{quoted(text)}'")
     from ir_measures.measures import registry
 
-    parts = parts_of(text)  # its own parser does not run on Python 3.14
     try:
-        measure = registry[parts.name]  # KeyError: no such measure
+        measure = registry[parts.name]
         given = dict(parts.given)
         if parts.cutoff is not None:
             given[measure.AT_PARAM] = parts.cutoff
-        return measure(**given)
-    except (ValueError, TypeError, AttributeError, AssertionError, KeyError) as failure:
+        measure = measure(**given)
+    except (ValueError, TypeError, AttributeError) as failure:
         raise MetricError(
-            f"ir_measures does not know the measure '{quoted(text)}': {quoted(failure)}"
+            f"ir_measures refuses the measure '{quoted(text)}': {quoted(failure)}"
         ) from None
+    _check_parameters(measure)
+    return measure
+
+
+def is_known_there(name: str) -> bool:
+    """Whether ir_measures is installed and has a measure with this name."""
+    if find_spec("ir_measures") is None:
+        return False
+    from ir_measures.measures import registry
+
+    return name in registry
+
+
+def parts_of_measure(measure: Any) -> NameParts | None:
+    """Return our name and parameters for a measure of ir_measures; None if we may differ.
+
+    The measure's own text is not used: it leaves out the gains that equal their grades.
+
+    Raises:
+        MetricError: the object is not a valid measure.
+    """
+    _check_parameters(measure)
+    name, given = str(measure.NAME), dict(measure.params)
+    if name in _COMPUTED_THERE:
+        return None
+    if name == "RBP" and "rel" not in given:
+        raise MetricError(
+            "ir_measures computes RBP only with rel; use RBP(rel=1), or the name "
+            "'RBP(graded=true)' for graded judgments"
+        )
+    cutoff = given.pop(measure.AT_PARAM, None)
+    given = {**_PARAMETERS_HERE.get(name, {}), **given}
+    return NameParts(_NAMES_HERE.get(name, name), given, cutoff)
+
+
+def _check_parameters(measure: Any) -> None:
+    """Check an ir_measures object as ir_measures does when it computes it.
+
+    Raises:
+        MetricError: a parameter is unknown, missing or invalid.
+    """
+    name, given = quoted(getattr(measure, "NAME", None) or type(measure).__name__), measure.params
+    allowed = measure.SUPPORTED_PARAMS
+    for key, value in given.items():
+        if key not in allowed:
+            hint = suggestion(key, allowed) or f"; it has {', '.join(allowed)}"
+            raise MetricError(f"ir_measures' {name} has no parameter '{quoted(key)}'{hint}")
+        is_whole = allowed[key].dtype is float and type(value) is int  # which we do not mind
+        if not allowed[key].validate(float(value) if is_whole else value):
+            raise MetricError(
+                f"ir_measures' {name}: {key}={quoted(value)} is invalid ({allowed[key].desc})"
+            )
+    for key, parameter in allowed.items():
+        if parameter.required and key not in given:
+            raise MetricError(f"ir_measures' {name} needs {key}=: {parameter.desc}")
 
 
 def _without_hits(hits: JudgedHits, cutoff: int | None) -> FloatArray:

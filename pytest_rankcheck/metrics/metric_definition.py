@@ -23,6 +23,9 @@ MetricFunction = Callable[..., FloatArray]
 Synonyms = Mapping[str, Mapping[str, Mapping[str, object]]]
 """Another library's parameter -> its value -> our parameters and their values."""
 
+Spelling = Mapping[str, object] | Callable[[Mapping[str, object]], Mapping[str, object]]
+"""The parameters that another tool's name stands for, or a function that translates its own."""
+
 At = Literal["cutoff", "recall"] | None
 """What the number after @ means: the cutoff or the recall level; None if no number is allowed."""
 
@@ -59,6 +62,8 @@ class Definition:
     parameters: Mapping[str, Parameter] = field(default_factory=dict, compare=False)
     synonyms: Synonyms = field(default_factory=dict, compare=False)
     renamed: Mapping[str, str] = field(default_factory=dict, compare=False)
+    spellings: Mapping[str, Spelling] = field(default_factory=dict, compare=False)
+    """Other tools' names for the metric with parameters of its own."""
     higher_is_better: bool = True
     range: tuple[float, float] = (0.0, 1.0)
     at: At = "cutoff"
@@ -72,6 +77,19 @@ class Definition:
     """The laws that the metric declares to keep or not to keep."""
     ir_measures: str | None = None
     """The name in ir_measures, if that library computes the metric; else None."""
+
+    def as_spelled(self, name: str, given: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the parameters that a name stands for, with those that were given.
+
+        Case matters where a spelling and the metric's own name differ in nothing else: trec_eval's
+        ``rbp`` is not ``RBP``.
+        """
+        own_names = {word.casefold() for word in (self.name, *self.aliases)}
+        for word, spelling in self.spellings.items():
+            is_only_case = word.casefold() in own_names
+            if name == word or (name.casefold() == word.casefold() and not is_only_case):
+                return spelling(given) if callable(spelling) else {**spelling, **given}
+        return given
 
     def needs_grades(self, parameters: Mapping[str, Value]) -> bool:
         """Whether the metric needs more than two grades to be informative."""

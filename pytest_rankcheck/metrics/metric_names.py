@@ -8,11 +8,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any
 
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
-from pytest_rankcheck.metrics.ir_measures_bridge import PREFIX, ir_measures_definition
+from pytest_rankcheck.metrics.ir_measures_bridge import (
+    ONLY_THERE,
+    PREFIX,
+    ir_measures_definition,
+    is_known_there,
+    parts_of_measure,
+)
 from pytest_rankcheck.metrics.laws.declared_laws import LawStatus
 from pytest_rankcheck.metrics.metric_definition import Definition, MetricInput, Unit
 from pytest_rankcheck.metrics.metric_parameters import Value, spelled
@@ -23,6 +28,7 @@ from pytest_rankcheck.metrics.metric_registry import (
     trec_eval_definition,
 )
 from pytest_rankcheck.metrics.name_grammar import parts_of
+from pytest_rankcheck.metrics.refused_names import refusal_of
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["USUAL_METRICS", "Metric", "MetricLike", "usual_metrics"]
@@ -40,8 +46,8 @@ _LARGEST_CUTOFF = 2**53
 _RECALL = "recall"
 _TREC_EVAL_NAME = re.compile(r"([A-Za-z_]*[A-Za-z])[_.](\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})")
 """``ndcg_cut_10`` as trec_eval prints it, ``ndcg_cut.10`` as its command line takes it."""
-_OTHER_MEANING = frozenset({"Accuracy"})
-"""Names that have different meanings in ir_measures and here."""
+_NAME_AT = re.compile(r"([A-Za-z]\w*)_at_(\d{1,9})")
+"""``recall_at_10``, as MTEB writes it."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -170,20 +176,12 @@ MetricLike = str | Metric | Any
 
 
 def _of_object(measure: object) -> Metric:
-    """Return our metric for an ir_measures object, or one that ir_measures computes."""
-    text = str(measure)
-    if getattr(measure, "NAME", None) not in _OTHER_MEANING:
+    """Return our metric with the number of an ir_measures object, or one computed there."""
+    parts = parts_of_measure(measure)
+    if parts is not None:
         with suppress(MetricError):
-            return _parse(text, generation())
-    return Metric(ir_measures_definition(text))
-
-
-def _computed_by_ir_measures(name: str, text: str) -> Metric | None:
-    """Return the ir_measures metric ``text`` if that is installed and ``name`` is not ours."""
-    if registered(name) is None and find_spec("ir_measures") is not None:
-        with suppress(MetricError):
-            return Metric(ir_measures_definition(text.strip()))
-    return None
+            return _build(parts.name, parts.given, parts.cutoff, str(measure))
+    return Metric(ir_measures_definition(str(measure)))
 
 
 @lru_cache(maxsize=1024)
@@ -194,16 +192,25 @@ def _parse(text: str, _generation: int) -> Metric:
     trec_eval_name = _TREC_EVAL_NAME.fullmatch(text.strip())
     if trec_eval_name and (entry := trec_eval_definition(trec_eval_name[1])):
         number = trec_eval_name[2]
-        return _build(entry.name, {}, float(number) if "." in number else int(number), text)
+        cutoff = float(number) if "." in number else int(number)
+        given = entry.as_spelled(trec_eval_name[1], {})
+        return _build(entry.name, given, cutoff, text)
+    stem = trec_eval_name[1] if trec_eval_name else text.strip()
+    if registered(text.strip()) is None and (refusal := refusal_of(stem, text.strip())):
+        raise refusal
+    name_at = _NAME_AT.fullmatch(text.strip())
+    if name_at and registered(name_at[1]):
+        return _build(name_at[1], {}, int(name_at[2]), text)
     parts = parts_of(text)
-    return _computed_by_ir_measures(parts.name, text) or _build(
-        parts.name, parts.given, parts.cutoff, text
-    )
+    if parts.name in ONLY_THERE or (registered(parts.name) is None and is_known_there(parts.name)):
+        return Metric(ir_measures_definition(text.strip()))
+    return _build(parts.name, parts.given, parts.cutoff, text)
 
 
 def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) -> Metric:
     """Check the parts of a name against the metric's definition."""
     entry = definition(name)
+    given = entry.as_spelled(name, given)
     if entry.at == _RECALL and cutoff is not None:
         given, cutoff = {**given, _RECALL: cutoff}, None
     values = {key: parameter.default for key, parameter in entry.parameters.items()}

@@ -20,10 +20,12 @@ from pytest_rankcheck.metrics.metric_definition import (
     At,
     Definition,
     MetricFunction,
+    Spelling,
     Synonyms,
     Unit,
 )
 from pytest_rankcheck.metrics.metric_parameters import Parameter
+from pytest_rankcheck.metrics.refused_names import refusal_of
 
 __all__ = [
     "definition",
@@ -53,6 +55,7 @@ def metric(
     parameters: tuple[Parameter, ...] = (),
     synonyms: Synonyms | None = None,
     renamed: Mapping[str, str] | None = None,
+    spellings: Mapping[str, Spelling] | None = None,
     higher_is_better: bool = True,
     range: tuple[float, float] = (0.0, 1.0),
     at: At = "cutoff",
@@ -80,6 +83,8 @@ def metric(
             ``{"dcg": {"exp-log2": {"gain": "exponential"}}}``.
         renamed: other libraries' parameters that differ only in name, such as
             ``{"gains": "gain"}``.
+        spellings: other tools' names for the metric with certain parameters, such as
+            ``{"rbp": {"p": 0.9}}``; or with a function that translates the given parameters.
         higher_is_better: whether a higher value means a better ranking.
         range: the lowest and the highest possible value.
         at: what the number after @ means: the cutoff, the parameter ``recall``, or None if no
@@ -104,7 +109,7 @@ def metric(
             function does not accept the parameters.
     """
     declared_laws = checked_laws(name, laws, Laws)
-    _check_declaration((name, *aliases), parameters, range)
+    _check_declaration((name, *aliases, *(spellings or ())), parameters, range)
 
     def register(compute: MetricFunction) -> MetricFunction:
         _check_signature(name, compute, [parameter.name for parameter in parameters])
@@ -121,6 +126,7 @@ def metric(
             parameters=declared,
             synonyms=synonyms or {},
             renamed=renamed or {},
+            spellings=spellings or {},
             higher_is_better=higher_is_better,
             range=range,
             at=at,
@@ -142,7 +148,8 @@ def _add(entry: Definition) -> None:
     origin = FunctionOrigin.of(entry.compute)
     if not origin.module.startswith(_FAMILIES):
         _load_families()  # so that our own names count as taken
-    spellings = {word.casefold(): word for word in (entry.name, *entry.aliases)}
+    words = (entry.name, *entry.aliases, *entry.spellings)
+    spellings = {word.casefold(): word for word in words}
     replaced = set()
     for spelling, word in spellings.items():
         holder = _NAMES.get(spelling)
@@ -195,6 +202,8 @@ def definition(name: str) -> Definition:
         MetricError: the metric is unknown; the message suggests the most similar name.
     """
     entry = registered(name)
+    if entry is None and (refusal := refusal_of(name)):
+        raise refusal
     if entry is None:
         words = [word for each in _DEFINITIONS.values() for word in (each.name, *each.aliases)]
         hint = suggestion(name, words) or (

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
+from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate
 from tests.examples import examples
 
 ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
@@ -92,6 +92,13 @@ IR_MEASURES = [
     ir_measures.SetF,
     ir_measures.IPrec @ 0.5,
     ir_measures.NumRet,
+    ir_measures.NumRelRet,
+    ir_measures.NumRel,
+    ir_measures.NumQ,
+    ir_measures.SetF(beta=2.0),
+    ir_measures.SetAP,
+    ir_measures.SetRelP,
+    ir_measures.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 3, 4: 4}) @ 5,
 ]
 
 
@@ -105,8 +112,6 @@ def test_ir_measures_agrees_with_the_mean_over_all_judged_queries(
     evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
     for measure in IR_MEASURES:
         ours = evaluation.mean(measure)
-        if measure is ir_measures.NumRet:  # which it adds up
-            ours *= len(qrels)
         assert ours == pytest.approx(theirs[measure], abs=1e-9), measure
 
 
@@ -116,6 +121,7 @@ def test_the_judged_share_of_a_short_list_is_of_k() -> None:
     measure = ir_measures.Judged @ 10
     assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == 0.5
     evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    assert evaluation.mean(measure) == 0.5
     assert evaluation.mean("Judged@10") == 0.1
     assert evaluation.mean("Judged@2") == 0.5
 
@@ -210,3 +216,54 @@ def test_accuracy_is_success_here_and_the_object_of_that_name_is_that_of_ir_meas
     theirs = ir_measures.calc_aggregate([ir_measures.Accuracy], qrels, run)[ir_measures.Accuracy]
     assert evaluation.mean(ir_measures.Accuracy) == theirs
     assert evaluation.mean("Accuracy@2") == 1
+
+
+def test_the_beta_of_set_f_is_the_square_of_ours() -> None:
+    qrels = {"q": {"a": 1, "b": 1, "c": 1}}
+    run = {"q": {"a": 4.0, "x": 3.0}}
+    measure = ir_measures.SetF(beta=2.0)
+    theirs = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+    precision, recall = 1 / 2, 1 / 3
+    assert theirs == pytest.approx(3 * precision * recall / (2 * precision + recall))
+    for asked in (measure, "SetF(beta=2)", ir_measures.SetF(beta=2)):
+        assert evaluation.mean(asked) == pytest.approx(theirs, abs=1e-12)
+    assert evaluation.mean("F(beta=2)") == pytest.approx(
+        5 * precision * recall / (4 * precision + recall)
+    )
+
+
+def test_gains_that_equal_their_grades_are_kept() -> None:
+    """The text of an ir_measures object leaves them out."""
+    measure = ir_measures.nDCG(gains={0: 0, 1: 1, 2: 3}) @ 5
+    assert str(measure) == "nDCG(gains={2:3})@5"
+    assert str(Metric.parse(measure)) == "nDCG(gain={0:0,1:1,2:3})@5"
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (ir_measures.nDCG(depth=1), "ir_measures' nDCG has no parameter 'depth'; it has cutoff"),
+        (ir_measures.nDCG(dcg="exp"), "nDCG: dcg=exp is invalid"),
+        (ir_measures.P, "ir_measures' P needs cutoff="),
+        (ir_measures.SDCG @ 10, "ir_measures' SDCG needs max_rel="),
+        (ir_measures.RBP(p=0.8), r"RBP only with rel; use RBP\(rel=1\)"),
+    ],
+    ids=["unknown", "invalid", "cutoff", "required", "rel"],
+)
+def test_an_invalid_object_is_refused(measure: object, message: str) -> None:
+    with pytest.raises(MetricError, match=message):
+        Metric.parse(measure)
+
+
+def test_scaled_dcg_is_not_the_metric_of_sessions() -> None:
+    for measure in (ir_measures.SDCG(max_rel=4) @ 10, "SDCG(max_rel=4)@10"):
+        assert str(Metric.parse(measure)) == "ir_measures:SDCG(max_rel=4)@10"
+    with pytest.raises(MetricError, match="ir_measures' SDCG needs max_rel="):
+        Metric.parse("SDCG@10")
+    assert str(Metric.parse("sDCG@10")) == "sDCG@10"
+
+
+def test_the_err_of_an_object_is_that_of_gdeval() -> None:
+    assert str(Metric.parse(ir_measures.ERR @ 20)) == "ERR(max_grade=4)@20"
+    assert str(Metric.parse("ERR@20")) == "ERR@20"

@@ -67,7 +67,7 @@ def test_by_hand(metric: str, values: list[float]) -> None:
 
 def test_the_mean_of_distinct_is_the_share_of_different_documents() -> None:
     assert EVALUATION.mean("Distinct@2") == pytest.approx(4 / (5 * 2))
-    assert EVALUATION.mean("Coverage") == pytest.approx(5 / (5 * 3))
+    assert EVALUATION.mean("Distinct") == pytest.approx(5 / (5 * 3))
     perfect = evaluate(
         Run.from_dict({"q1": ["a"], "q2": ["b"]}), GoldenSet.from_dict({"q1": {}, "q2": {}})
     )

@@ -29,9 +29,9 @@ SINGLE = {
     "set_P": "P",
     "set_recall": "R",
     "set_F": "F",
-    "num_ret": "NumRet",
-    "num_rel": "NumRel",
-    "num_rel_ret": "NumRelRet",
+    "num_ret": "TotalRet",
+    "num_rel": "TotalRel",
+    "num_rel_ret": "TotalRelRet",
 }
 """What trec_eval prints once, by its name there."""
 
@@ -42,12 +42,9 @@ AT = {
     "map_cut": "AP",
     "ndcg_cut": "nDCG",
     "iprec_at_recall": "IPrec",
-    "unj": "Judged",
+    "unj": "Unjudged",
 }
 """What it prints with a number after the name."""
-
-SUMS = {"num_ret", "num_rel", "num_rel_ret"}
-"""What trec_eval adds up over the queries; our mean of them is per query."""
 
 OTHERS = {
     "runid": "text",
@@ -90,7 +87,7 @@ class Case:
 
 
 T, L, C, S = "trec_eval/", "lightgbm-lambdarank/", "cranfield/", "trec-session-2013/"
-GRADED = {"nDCG", "Judged", "NumRet"}
+GRADED = {"nDCG", "Unjudged", "TotalRet"}
 """What the relevance level of trec_eval's -l leaves alone."""
 LEVEL_2 = dict.fromkeys(({*SINGLE.values(), *AT.values()} - GRADED), "rel=2")
 JUDGED = dict.fromkeys((*SINGLE.values(), *AT.values()), "judged_only=true")
@@ -181,14 +178,6 @@ def our_value(
     if name is None:
         return None
     value = value_of(evaluation, name, query_id, case.missing_dropped)
-    if query_id == "all" and measure in SUMS:
-        missing = len(evaluation.missing) if case.missing_dropped else 0
-        value *= len(evaluation.query_ids) - missing
-    if measure.startswith("unj_"):  # of a short list, the places that are empty are not unjudged
-        k = int(measure.removeprefix("unj_"))
-        brackets = f"({case.parameters['NumRet']})" if "NumRet" in case.parameters else ""
-        shown = f"NumRet{brackets}@{k}"
-        value = value_of(evaluation, shown, query_id, case.missing_dropped) / k - value
     return name, value
 
 
@@ -210,6 +199,29 @@ def test_values_are_those_of_trec_eval(case: Case, tmp_path: Path) -> None:
             wrong.append(f"{name} of {query_id}: {value:.6f}, trec_eval {text}")
     assert not wrong
     assert compared == case.compared
+
+
+RESIDUALS = {"rbp", "rbp_resid"}
+
+
+@pytest.mark.parametrize("case", CASES[2:5], ids=lambda case: case.id)
+def test_a_name_in_trec_evals_spelling_gives_its_number(case: Case) -> None:
+    """With rbp and rbp_resid, which trec_eval computes correctly on grades of 0 and 1."""
+    golden = GoldenSet.load(data(case.qrels), format="trec")
+    evaluation = evaluate(Run.load(data(case.results), format="trec"), golden)
+    compared, wrong, without_residual = 0, [], {*evaluation.missing, "all"}
+    for measure, query_id, text in printed(data(case.output)):
+        stem = re.sub(r"_\d+(\.\d+)?$", "", measure)
+        if measure == "11pt_avg" or stem in set(OTHERS) - RESIDUALS:
+            continue
+        if evaluation.missing and measure == "rbp_resid" and query_id in without_residual:
+            continue  # trec_eval's residual of an empty ranking is 0 instead of 1
+        compared += 1
+        value = value_of(evaluation, measure, query_id, case.missing_dropped)
+        if abs(value - float(text)) > HALF_A_DIGIT:
+            wrong.append(f"{measure} of {query_id}: {value:.6f}, trec_eval {text}")
+    assert not wrong
+    assert compared > 67
 
 
 def test_values_are_those_of_trec_eval_with_measure_parameters() -> None:

@@ -82,6 +82,10 @@ def _distinguishes_grades(parameters: Mapping[str, Value]) -> LawStatus:
     ),
     formula="(sum over relevant i <= k of P@i) / (number of relevant documents)",
     use=("binary judgments with several relevant documents, all of which should be near the top"),
+    spellings={
+        "ContextPrecision": {"divide": "retrieved"},
+        "context_precision": {"divide": "retrieved"},
+    },
     parameters=(REL, DIVIDE),
     trec_eval=("map_cut",),
     **having(

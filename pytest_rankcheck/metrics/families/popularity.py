@@ -24,7 +24,6 @@ _GE = (
 
 @metric(
     "Distinct",
-    aliases=("Coverage",),
     reference=_GE + "; divided by the number of ranks, since the size of the catalogue is unknown",
     formula="distinct documents in the top k of all queries / (k * queries)",
     use="to see whether the ranker shows much of the catalogue or the same documents to everybody",

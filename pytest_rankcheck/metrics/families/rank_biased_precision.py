@@ -22,6 +22,9 @@ P = Parameter(
     description="the probability that the user goes on to the next document",
 )
 
+TREC_EVAL_P = 0.9
+"""The default of trec_eval's rbp and rbp_resid."""
+
 _REFERENCE = (
     "Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS "
     "27(1), 2008, "
@@ -42,6 +45,7 @@ def _patience_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
         "when it is known how far users read (p), and judgments are incomplete: the residual "
         "bounds the error"
     ),
+    spellings={"rbp": {"p": TREC_EVAL_P}},
     parameters=(
         P,
         REL,
@@ -84,7 +88,7 @@ def rank_biased_precision(
 
 @metric(
     "RBPResidual",
-    aliases=("rbp_resid",),
+    spellings={"rbp_resid": {"p": TREC_EVAL_P}},
     reference=_REFERENCE + "section 3.3",
     formula="1 - (1-p) * sum over judged i <= k of p^(i-1)",
     use="next to RBP, to see how much of its value is unknown",

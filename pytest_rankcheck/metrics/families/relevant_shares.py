@@ -5,6 +5,7 @@ A document is relevant if its grade is above 0, or at least ``rel`` if that is g
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -38,9 +39,20 @@ def _at_full_recall(parameters: Mapping[str, Value]) -> LawStatus | None:
     return False if recall <= 0.5 else None
 
 
+def _with_root_of_beta(given: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the beta of a SetF of ir_measures, whose own beta is the square of it.
+
+    ir_measures passes it to trec_eval as x in (x + 1) P R / (R + x P).
+    """
+    weight = given.get("beta")
+    if isinstance(weight, (int, float)) and not isinstance(weight, bool) and weight > 0:
+        return {**given, "beta": math.sqrt(weight)}
+    return given
+
+
 @metric(
     "Success",
-    aliases=("Hit", "HitRate", "Accuracy"),
+    aliases=("Hit", "HitRate", "hit_rate", "HR", "Accuracy"),
     reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009",
     formula="1 if any document in the top k is relevant, else 0",
     use="when one relevant document in the top k is enough, such as retrieval for an LLM",
@@ -87,7 +99,7 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
 
 @metric(
     "R",
-    aliases=("Recall", "SetR", "set_recall"),
+    aliases=("Recall", "SetR", "set_recall", "ContextRecall", "context_recall"),
     reference="van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7",
     formula="relevant documents in the top k / all relevant documents",
     use="a first stage that passes k candidates to a reranker or an LLM",
@@ -109,7 +121,8 @@ def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
 
 @metric(
     "F",
-    aliases=("SetF", "set_F"),
+    aliases=("set_F",),
+    spellings={"SetF": _with_root_of_beta, "f1": {"beta": 1}},
     reference=(
         "van Rijsbergen, Information Retrieval, 2nd edition, 1979, chapter 7: 1 - E, with "
         "beta for the importance of recall"
@@ -204,6 +217,7 @@ def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArr
         ),
     ),
     at="recall",
+    spellings={"iprec_at_recall": {"needed": "rounded"}},
     trec_eval=("iprec_at_recall",),
     **having(
         SOUND,

@@ -22,7 +22,7 @@ from pytest_rankcheck.statistics.array_types import FloatArray
 
 @metric(
     "Judged",
-    reference="trec_eval 10, measure unj (1 - Judged); ir_measures, Judged",
+    reference="ir_measures, Judged, which divides by the length of a shorter ranking",
     formula="judged documents in the top k / k",
     use=("next to other metrics, to see how many of the documents in the top k are unjudged"),
     unjudged="not judged",
@@ -47,24 +47,65 @@ def judged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 
 
 @metric(
+    "Unjudged",
+    aliases=("unj",),
+    reference="trec_eval 10, measure unj",
+    formula="unjudged documents in the top k / k",
+    use="next to other metrics, as trec_eval does; a short ranking is not unjudged where it ends",
+    trec_eval=("unj",),
+    higher_is_better=False,
+    unjudged="unjudged",
+    **having(
+        SOUND,
+        identity=False,
+        normalised=True,
+        sensitive=False,
+        robust_1=True,
+        all_best=True,
+    ),
+)
+def unjudged(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+    """The share of the top k that is ranked but not judged.
+
+    The denominator is k, even if fewer documents are ranked, so it is not 1 - Judged@k for a
+    ranking shorter than k. Without a cutoff it is the length of the ranking; an empty ranking has
+    0. A negative grade counts as unjudged.
+    """
+    judged_count = count_of(in_top(hits, cutoff) & (hits.grades >= 0))
+    count = depth_of(hits, cutoff) - judged_count
+    return share_of(count, hits.retrieved) if cutoff is None else count / cutoff
+
+
+_RETRIEVED = having(
+    SOUND,
+    identity=lambda parameters: first_only(parameters) if parameters["rel"] is not None else False,
+    normalised=False,
+    sensitive=False,
+    robust_1=lambda parameters: parameters["rel"] is None or whole(parameters),
+    all_best=False,
+)
+_RELEVANT = having(
+    SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
+)
+_RELEVANT_RETRIEVED = having(
+    SOUND,
+    identity=first_only,
+    normalised=False,
+    sensitive=False,
+    robust_1=whole,
+    all_best=False,
+)
+
+
+@metric(
     "NumRet",
-    aliases=("num_ret",),
-    reference="trec_eval, measure num_ret",
+    reference="trec_eval, measure num_ret of a query",
     formula="number of documents in the top k",
     use="to check that queries have enough results",
     parameters=(REL,),
     range=(0.0, np.inf),
     unjudged="retrieved",
-    **having(
-        SOUND,
-        identity=lambda parameters: (
-            first_only(parameters) if parameters["rel"] is not None else False
-        ),
-        normalised=False,
-        sensitive=False,
-        robust_1=lambda parameters: parameters["rel"] is None or whole(parameters),
-        all_best=False,
-    ),
+    **_RETRIEVED,
 )
 def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The number of documents in the top k; with ``rel``, the number of relevant ones."""
@@ -75,17 +116,14 @@ def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Flo
 
 @metric(
     "NumRel",
-    aliases=("num_rel",),
-    reference="trec_eval, measure num_rel",
+    reference="trec_eval, measure num_rel of a query",
     formula="number of relevant documents, ranked or not",
     use="to describe a golden set; it does not depend on the ranker",
     parameters=(REL,),
     range=(0.0, np.inf),
     at=None,
     unjudged="not relevant",
-    **having(
-        SOUND, identity=False, normalised=False, sensitive=False, robust_1=True, all_best=False
-    ),
+    **_RELEVANT,
 )
 def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The number of relevant documents, retrieved or not."""
@@ -94,21 +132,63 @@ def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
 
 @metric(
     "NumRelRet",
-    aliases=("num_rel_ret",),
-    reference="trec_eval, measure num_rel_ret",
+    reference="trec_eval, measure num_rel_ret of a query",
     formula="number of relevant documents in the top k",
     use="to describe a run as trec_eval does; in gates, use R instead",
     parameters=(REL,),
     range=(0.0, np.inf),
-    **having(
-        SOUND,
-        identity=first_only,
-        normalised=False,
-        sensitive=False,
-        robust_1=whole,
-        all_best=False,
-    ),
+    **_RELEVANT_RETRIEVED,
 )
 def number_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The number of relevant documents in the top k."""
     return count_of(relevant_hits(hits, cutoff, rel))
+
+
+@metric(
+    "TotalRet",
+    aliases=("num_ret",),
+    reference="trec_eval, measure num_ret, which it adds up over the queries",
+    formula="sum over queries of the number of documents in the top k",
+    use="to compare with trec_eval or ir_measures; otherwise use NumRet, which is a mean",
+    parameters=(REL,),
+    aggregate="sum",
+    range=(0.0, np.inf),
+    unjudged="retrieved",
+    **_RETRIEVED,
+)
+def total_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """NumRet, with the sum over the queries instead of the mean."""
+    return number_retrieved(hits, cutoff, rel=rel)
+
+
+@metric(
+    "TotalRel",
+    aliases=("num_rel",),
+    reference="trec_eval, measure num_rel, which it adds up over the queries",
+    formula="sum over queries of the number of relevant documents, ranked or not",
+    use="to compare with trec_eval or ir_measures; otherwise use NumRel, which is a mean",
+    parameters=(REL,),
+    aggregate="sum",
+    range=(0.0, np.inf),
+    at=None,
+    **_RELEVANT,
+)
+def total_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """NumRel, with the sum over the queries instead of the mean."""
+    return number_relevant(hits, cutoff, rel=rel)
+
+
+@metric(
+    "TotalRelRet",
+    aliases=("num_rel_ret",),
+    reference="trec_eval, measure num_rel_ret, which it adds up over the queries",
+    formula="sum over queries of the number of relevant documents in the top k",
+    use="to compare with trec_eval or ir_measures; otherwise use NumRelRet, which is a mean",
+    parameters=(REL,),
+    aggregate="sum",
+    range=(0.0, np.inf),
+    **_RELEVANT_RETRIEVED,
+)
+def total_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """NumRelRet, with the sum over the queries instead of the mean."""
+    return number_relevant_retrieved(hits, cutoff, rel=rel)
