@@ -13,6 +13,7 @@ from pytest_rankcheck.rankers.callable_adapters import (
     is_async,
     name_of,
 )
+from pytest_rankcheck.rankers.ranking_forms import has_no_order
 
 __all__ = ["ADDED_ADAPTERS", "adapter_of", "is_ranker"]
 
@@ -61,11 +62,25 @@ def _retriever(ranker: object) -> Callable[[str], object] | None:
         return None
     retrieve = getattr(ranker, "retrieve", None)
     if callable(retrieve):
-        return lambda text: list(_nodes(retrieve(text)))
+        return lambda text: list(_nodes(_in_order(retrieve(text))))
     invoke = getattr(ranker, "invoke", None)
     if callable(invoke):
-        return lambda text: [_document_id(document) for document in invoke(text)]
+        return lambda text: [_document_id(document) for document in _in_order(invoke(text))]
     return None
+
+
+def _in_order(results: Any) -> Any:
+    """Return the results of a retriever.
+
+    Raises:
+        RankerError: they are a set.
+    """
+    if has_no_order(results):
+        raise RankerError(
+            f"the retriever returned {type(results).__name__}, which has no order; it must return "
+            "a list, best first"
+        )
+    return results
 
 
 def _nodes(results: object) -> Iterator[object]:

@@ -20,8 +20,9 @@ from pytest_rankcheck.rankers.ranking import (
     Ranking,
     Ties,
     checked_option,
-    ranking_of,
 )
+from pytest_rankcheck.rankers.ranking_forms import ranking_of
+from pytest_rankcheck.rankers.rising_scores import RisingScores
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["DEFAULT_DEPTH", "Attempt", "RankOptions", "attempted", "rank"]
@@ -67,14 +68,17 @@ def rank(
         progress: called after each query, with the number of queries done and of all queries.
 
     Raises:
-        RankerError: the ranker is invalid, raised an error, or did not return a ranking. The
-            message counts all failing queries; the first failure is the cause.
+        RankerError: the ranker is invalid, raised an error, or did not return a ranking (the
+            message counts all failing queries; the first failure is the cause); or in most
+            queries the scores of (id, score) pairs rise down the list.
     """
     __tracebackhide__ = True
     task = RankingTask(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
     attempt = attempted(adapter_of(ranker), task, ties, duplicates, progress)
     if attempt.failures:
         _report(attempt.failures, golden)
+    if attempt.problem:
+        raise RankerError(f"ranker '{quoted(attempt.run.name)}': {attempt.problem}")
     return attempt.run
 
 
@@ -97,6 +101,8 @@ class Attempt:
     run: Run
     """The rankings of the queries that did not fail."""
     failures: Mapping[str, Exception]
+    problem: str | None = None
+    """What is wrong with all answers together."""
 
 
 def attempted(
@@ -118,19 +124,18 @@ def attempted(
     golden = task.golden
     rankings: dict[str, Ranking] = {}
     failures: dict[str, Exception] = {}
+    rising = RisingScores()
     seconds: dict[str, float] = {}
 
     def on_answer(query_answer: QueryAnswer) -> None:
         query_id, failure = query_answer.query.id, query_answer.failure
         try:
             if failure is None:
-                rankings[query_id] = ranking_of(
-                    query_answer.answer,
-                    query_id,
-                    depth=task.depth,
-                    ties=ties,
-                    duplicates=duplicates,
+                ranking = ranking_of(
+                    query_answer.answer, query_id, ties=ties, duplicates=duplicates
                 )
+                rising.add(query_id, ranking.doc_ids, ranking.scores)
+                rankings[query_id] = ranking.top(task.depth)
         except Exception as error:  # a generator may raise while it is read
             failure = error
         if failure is not None:
@@ -150,7 +155,7 @@ def attempted(
         duplicates=duplicates,
         seconds={query_id: seconds[query_id] for query_id in answered_ids},
     )
-    return Attempt(run, {q.id: failures[q.id] for q in golden if q.id in failures})
+    return Attempt(run, {q.id: failures[q.id] for q in golden if q.id in failures}, rising.problem)
 
 
 def _report(failures: Mapping[str, Exception], golden: GoldenSet) -> None:

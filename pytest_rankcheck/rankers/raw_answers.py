@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_rankcheck.rankers.query_hits import QueryHits, hits_in_order
-from pytest_rankcheck.rankers.ranking import Ranking, Ties, is_list_of_ids, ranking_as_given
+from pytest_rankcheck.rankers.ranking import Ranking, Ties
+from pytest_rankcheck.rankers.ranking_forms import is_list_of_ids, ranking_as_given
 from pytest_rankcheck.rankers.score_ranks import ranks_of
 
 __all__ = ["ListedAnswer", "ScoredAnswer", "raw_answer"]

@@ -20,11 +20,11 @@ from pytest_rankcheck.rankers.ranking import (
     by_score,
     checked_option,
     duplicates_settled,
-    ranking_as_given,
-    ranking_of,
 )
+from pytest_rankcheck.rankers.ranking_forms import ranking_as_given, ranking_of
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
 from pytest_rankcheck.rankers.raw_answers import ListedAnswer, ScoredAnswer, raw_answer
+from pytest_rankcheck.rankers.rising_scores import RisingScores
 from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
 
 if TYPE_CHECKING:
@@ -165,12 +165,13 @@ class Run:
         ``{id: score}``; or a DataFrame. Lists and dicts are not copied and must not change.
 
         Raises:
-            RunError: a ranking is none of these, a score is not finite, or a ranking has a
-                duplicate document.
+            RunError: a ranking has another form, a score is not finite, a ranking has a
+                duplicate document, or in most queries the scores of (id, score) pairs rise.
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
         read: dict[str, Answer] = {}
+        rising = RisingScores()
         with collector_paused():
             for given, answer in rankings.items():
                 query_id = _checked_query_id(given)
@@ -179,9 +180,14 @@ class Run:
                         f"duplicate query '{quoted(query_id)}': given as text and as a number"
                     )
                 as_given = raw_answer(answer, ties) if depth is None else None
-                read[query_id] = as_given or ranking_of(
-                    answer, query_id, depth=depth, ties=ties, duplicates=duplicates
-                )
+                if as_given is not None:
+                    read[query_id] = as_given
+                    continue
+                ranking = ranking_of(answer, query_id, ties=ties, duplicates=duplicates)
+                rising.add(query_id, ranking.doc_ids, ranking.scores)
+                read[query_id] = ranking if depth is None else ranking.top(depth)
+        if rising.problem:
+            raise RunError(f"run '{quoted(name)}': {rising.problem}")
         return cls(read, name=name, depth=depth, ties=ties, duplicates=duplicates)
 
     @classmethod

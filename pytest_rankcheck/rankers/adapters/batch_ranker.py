@@ -9,6 +9,7 @@ from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries, with_depth
+from pytest_rankcheck.rankers.ranking_forms import has_no_order
 
 __all__ = ["batch"]
 
@@ -39,7 +40,8 @@ class _Batch(BatchedAdapter):
         __tracebackhide__ = True
         batch = list(queries) if not self.needs_text else [query.text for query in queries]
         output = with_depth(self._ranker, task.depth)(batch)
-        if isinstance(output, (str, bytes, Mapping)) or not isinstance(output, Iterable):
+        is_unfit = isinstance(output, (str, bytes, Mapping)) or has_no_order(output)
+        if is_unfit or not isinstance(output, Iterable):
             raise RankerError(
                 f"the batch was answered with {type(output).__name__}, not a list of rankings: "
                 f"{quoted(output)}"

@@ -17,8 +17,10 @@ from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
-from pytest_rankcheck.rankers.ranking import duplicates_settled, ranking_as_given
+from pytest_rankcheck.rankers.ranking import duplicates_settled
+from pytest_rankcheck.rankers.ranking_forms import ranking_as_given
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
+from pytest_rankcheck.rankers.rising_scores import RisingScores
 
 __all__ = ["FORMAT", "format_lines", "parse_lines"]
 
@@ -27,9 +29,10 @@ def read(source: RunSource) -> FileRankings:
     """Read a run.
 
     Raises:
-        RunError: a line is not such an object; the message names file and line.
+        RunError: a line is not such an object (the message names file and line), or in most
+            queries the scores rise.
     """
-    return parse_lines(_numbered(source.path))
+    return dict(_listings_of_file(source.path))
 
 
 def parse_lines(numbered: Iterable[tuple[str, str]]) -> FileRankings:
@@ -69,11 +72,20 @@ def scan(source: RunSource, wanted: Wanted) -> Iterator[tuple[str, QueryHits | N
     Raises:
         RunError: as in `read`; or a document is duplicated.
     """
-    for query_id, file_ranking in _listings(_numbered(source.path)):
+    for query_id, file_ranking in _listings_of_file(source.path):
         ranking = file_ranking.ranking(query_id, source.ties)
         ranking = duplicates_settled(ranking, query_id, source.duplicates)
         judged = wanted(query_id)
         yield query_id, None if judged is None else hits_in_order(ranking.doc_ids, judged)
+
+
+def _listings_of_file(path: Path) -> Iterator[tuple[str, FileRanking]]:
+    rising = RisingScores()
+    for query_id, file_ranking in _listings(_numbered(path)):
+        rising.add(query_id, file_ranking.doc_ids, file_ranking.scores)
+        yield query_id, file_ranking
+    if rising.problem:
+        raise RunError(f"{path}: {rising.problem}")
 
 
 def _numbered(path: Path) -> Iterator[tuple[str, str]]:

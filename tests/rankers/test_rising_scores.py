@@ -1,0 +1,171 @@
+"""Scores that rise down a list that should be best first: from rankers, dicts and JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import (
+    GoldenSet,
+    RankcheckError,
+    RankerError,
+    Run,
+    RunError,
+    evaluate,
+    rank,
+    rankers,
+)
+from pytest_rankcheck.files.whole_files import readable_json
+
+Pairs = Sequence[tuple[str, float]]
+
+FALLING = [("a", 3.0), ("b", 2.0), ("c", 1.0)]
+RISING = [("a", 1.0), ("b", 2.0), ("c", 3.0)]
+DISTANCES = [("a", 0.1), ("b", 0.1), ("c", 0.4), ("d", 0.4)]
+TIED = [("a", 1.0), ("b", 1.0), ("c", 1.0)]
+PINNED = [("c", 1.0), ("a", 3.0), ("b", 2.0)]
+DIVERSIFIED = [("a", 3.0), ("c", 1.0), ("b", 2.0)]
+
+
+def golden_for(lists: Mapping[str, Pairs]) -> GoldenSet:
+    return GoldenSet.from_dict({q: {"a": 1} for q in lists}, queries={q: q for q in lists})
+
+
+def of_a_dict(lists: Mapping[str, Pairs], folder: Path) -> Run:
+    return Run.from_dict(lists)
+
+
+def of_a_ranker(lists: Mapping[str, Pairs], folder: Path) -> Run:
+    return rank(lists.__getitem__, golden_for(lists))
+
+
+def of_frames(lists: Mapping[str, Pairs], folder: Path) -> Run:
+    def search(text: str) -> pd.DataFrame:
+        return pd.DataFrame(lists[text], columns=["doc_id", "score"])
+
+    return rank(search, golden_for(lists))
+
+
+def of_a_batch(lists: Mapping[str, Pairs], folder: Path) -> Run:
+    return rank(rankers.batch(lambda texts: [lists[text] for text in texts]), golden_for(lists))
+
+
+def _file(lists: Mapping[str, Pairs], folder: Path) -> Path:
+    lines = (
+        readable_json({"query_id": q, "ranking": [d for d, _ in p], "scores": [s for _, s in p]})
+        for q, p in lists.items()
+    )
+    (folder / "run.jsonl").write_text("\n".join(lines) + "\n")
+    return folder / "run.jsonl"
+
+
+def of_json_lines(lists: Mapping[str, Pairs], folder: Path) -> Run:
+    return Run.load(_file(lists, folder))
+
+
+def of_scanned_json_lines(lists: Mapping[str, Pairs], folder: Path) -> Run:
+    run = Run.scan(_file(lists, folder))
+    evaluate(run, golden_for(lists))
+    return run
+
+
+Make = Callable[[Mapping[str, Pairs], Path], Run]
+MAKERS = [of_a_dict, of_a_ranker, of_frames, of_a_batch, of_json_lines, of_scanned_json_lines]
+
+
+@pytest.fixture(params=MAKERS)
+def make(request: pytest.FixtureRequest) -> object:
+    return request.param
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        {"q": RISING},
+        {"q": DISTANCES, "p": DISTANCES},
+        {"q": RISING, "p": RISING, "o": FALLING},
+        {"q": RISING[:2], "p": RISING[:2]},
+        # queries without different scores say nothing
+        {"q": RISING, "p": TIED, "o": TIED, "n": [("a", 1.0)], "m": []},
+    ],
+)
+def test_lists_in_the_wrong_order_are_refused(
+    make: Make, tmp_path: Path, lists: Mapping[str, Pairs]
+) -> None:
+    with pytest.raises(RankcheckError, match="the scores rise down the list in ") as failure:
+        make(lists, tmp_path)
+    said = str(failure.value)
+    assert "such as 'q' (a " in said
+    assert "If the highest score is best, sort the lists by falling scores" in said
+    assert "if the lowest is best, as with distances, negate the scores" in said
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        {"q": FALLING},
+        {"q": TIED},
+        {"q": TIED, "p": TIED},
+        {"q": [("a", 1.0)]},
+        {"q": RISING[:2]},  # a single inversion: the first document may be pinned
+        {"q": RISING[:2], "p": []},
+        {"q": RISING, "p": FALLING},  # half of the queries
+        {"q": RISING, "p": PINNED},
+        {"q": PINNED, "p": PINNED},
+        {"q": DIVERSIFIED, "p": DIVERSIFIED},
+        {"q": [("a", 2.0), ("b", 2.0), ("c", 1.0)]},
+    ],
+)
+def test_single_inversions_are_allowed(
+    make: Make, tmp_path: Path, lists: Mapping[str, Pairs]
+) -> None:
+    run = make(lists, tmp_path)
+    assert {q: run[q] for q in lists} == {q: tuple(doc for doc, _ in lists[q]) for q in lists}
+
+
+def test_the_message_counts_and_shows(tmp_path: Path) -> None:
+    lists = {"q1": FALLING, "q2": DISTANCES, "q3": DISTANCES, "q4": TIED}
+    with pytest.raises(RunError) as failure:
+        Run.from_dict(lists, name="bm25")
+    assert str(failure.value).startswith(
+        "run 'bm25': the scores rise down the list in 2 of 3 queries, such as 'q2' (a 0.1, b 0.1, "
+        "c 0.4, ...); a list is best first."
+    )
+    with pytest.raises(RunError, match=r"run.jsonl: the scores rise down the list in 2 of 3"):
+        Run.load(_file(lists, tmp_path))
+
+
+def test_the_error_of_a_ranker_names_it() -> None:
+    def nearest(text: str) -> Pairs:
+        return RISING
+
+    with pytest.raises(RankerError, match=r"^ranker '.*nearest': the scores rise down the list"):
+        rank(nearest, golden_for({"q": RISING}))
+
+
+def test_a_failing_query_is_reported_first() -> None:
+    def search(text: str) -> Pairs:
+        if text == "p":
+            raise OSError("no connection")
+        return RISING
+
+    with pytest.raises(RankerError, match="OSError: no connection"):
+        rank(search, golden_for({"q": RISING, "p": RISING}))
+
+
+def test_the_whole_answer_decides_and_not_what_is_kept_of_it() -> None:
+    """Cut to two documents, a list with a pinned document would look as if it rose."""
+    lists = {"q": PINNED, "p": PINNED}
+    assert rank(lists.__getitem__, golden_for(lists), 2)["q"] == ("c", "a")
+    assert Run.from_dict(lists, depth=2)["q"] == ("c", "a")
+    with pytest.raises(RankerError, match="the scores rise"):
+        rank({"q": RISING}.__getitem__, golden_for({"q": RISING}), 1)
+
+
+def test_scores_that_decide_the_order_can_be_given_in_any_order() -> None:
+    assert Run.from_dict({"q": dict(RISING), "p": dict(RISING)})["q"] == ("c", "b", "a")
+    frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
+    assert Run.from_frame(frame)["q"] == ("c", "b", "a")
