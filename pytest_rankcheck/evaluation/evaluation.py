@@ -16,7 +16,6 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.evaluation.ranked_depth import refuse_deeper_cutoff
-from pytest_rankcheck.evaluation.tied_scores import TieOrder
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
@@ -25,6 +24,8 @@ from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pytest_rankcheck.evaluation.tied_scores import TieOrder
 
 __all__ = ["Evaluation", "html_table"]
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
-from pytest_rankcheck.evaluation.tied_scores import TieOrder, tied_queries, ties_reordered
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -23,6 +22,9 @@ from pytest_rankcheck.rankers.query_hits import TOP
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.evaluation.tied_scores import TieOrder
 
 __all__ = ["RunEvaluation", "evaluate"]
 
@@ -138,6 +140,8 @@ class RunEvaluation(Evaluation):
 
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:
+            from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
+
             values = ir_measures_values(metric.definition.ir_measures, self.run, self.golden)
         elif metric.unit == "run":
             values = metric.compute(self._whole_run(metric))
@@ -175,12 +179,16 @@ class RunEvaluation(Evaluation):
         ``k=None`` means the whole ranking.
         """
         if k not in self._tied:
+            from pytest_rankcheck.evaluation.tied_scores import tied_queries
+
             self._tied[k] = tied_queries(self.run, self.golden, k)
         return self._tied[k]
 
     def with_ties(self, order: TieOrder) -> RunEvaluation:
         """Return the evaluation of the run with its tied documents in another order."""
         if order not in self._reordered:
+            from pytest_rankcheck.evaluation.tied_scores import ties_reordered
+
             self._reordered[order] = self._alike(ties_reordered(self.run, self.golden, order))
         return self._reordered[order]
 
