@@ -141,7 +141,6 @@ def test_a_change_far_down_is_a_change() -> None:
         assert_invariant(search, SHOP.subset(["q1"]), upper, depth=300)
 
 
-@pytest.mark.filterwarnings("ignore:.*no ranking of run:pytest_rankcheck.errors.MetricWarning")
 def test_the_seed_of_what_is_drawn_is_said() -> None:
     def listening(text: str) -> list[str]:
         return ["a", "b"] if text == "green" else ["b", "a"]
@@ -154,7 +153,6 @@ def test_the_seed_of_what_is_drawn_is_said() -> None:
     assert all("perturbation 'typo, seed " in text for text in texts)
 
 
-@pytest.mark.filterwarnings("ignore:.*no ranking of run:pytest_rankcheck.errors.MetricWarning")
 def test_so_many_queries_may_be_beyond_but_none_may_fail() -> None:
     assert_invariant(loud, SHOP, upper, allowed_queries=4)
     with pytest.raises(AssertionError, match="4 of 4 queries are not, 3 allowed"):
@@ -215,7 +213,6 @@ def test_queries_keep_their_ids_attributes_and_candidates() -> None:
     assert_invariant(model(Estimator(), features=["f"]), golden, upper)
 
 
-@pytest.mark.filterwarnings("ignore:.*no ranking of run:pytest_rankcheck.errors.MetricWarning")
 def test_a_perturbation_may_look_at_the_query() -> None:
     asked = []
 

@@ -50,7 +50,6 @@ def test_a_document_that_turns_relevant_changes_both_ideal_rankings(recorded: bo
     assert found.if_relevant == pytest.approx(expected, abs=2e-6)
 
 
-@pytest.mark.filterwarnings("ignore:.*no ranking of run:pytest_rankcheck.errors.MetricWarning")
 def test_judging_the_documents_gives_the_bound() -> None:
     """The bound is what comes out when the documents are judged so and measured again."""
     for grade in (0, 3):

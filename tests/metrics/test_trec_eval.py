@@ -12,10 +12,6 @@ from reference import data, printed, unpacked
 
 from pytest_rankcheck import Evaluation, GoldenSet, Metric, Run, evaluate
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*no ranking of run:pytest_rankcheck.errors.MetricWarning"
-)
-
 HALF_A_DIGIT = 0.00005 + 1e-9
 
 SINGLE = {

@@ -38,7 +38,6 @@ def write(path: Path, **columns: list) -> Path:
 
 @examples(60)
 @given(rows=ranked_rows, by_query=st.booleans(), batch=st.sampled_from([3, 20, 1000]))
-@pytest.mark.filterwarnings("ignore:.*no ranking of run:pytest_rankcheck.errors.MetricWarning")
 def test_the_values_are_those_of_the_same_rows_in_a_dict(
     rows: list, by_query: bool, batch: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -90,7 +90,6 @@ def everything(
     block=st.sampled_from([10, 100, 1000]),
     last_line_feed=st.booleans(),
 )
-@pytest.mark.filterwarnings("ignore:.*no ranking of run:pytest_rankcheck.errors.MetricWarning")
 def test_all_readers_give_exactly_the_same_values(
     rows: list, judgments: dict, order: str, form: str, ties: str, block: int, last_line_feed: bool,
     tmp_path_factory: pytest.TempPathFactory,
@@ -116,7 +115,6 @@ def test_all_readers_give_exactly_the_same_values(
 
 @examples(60)
 @given(rows=ranked_rows, judgments=golden_of)
-@pytest.mark.filterwarnings("ignore:.*no ranking of run:pytest_rankcheck.errors.MetricWarning")
 def test_dicts_and_lists_give_the_same_values_as_files(rows: list, judgments: dict) -> None:
     given: dict[str, dict[str, float]] = {}
     for query_id, doc_id, score in rows:

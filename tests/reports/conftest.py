@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +16,6 @@ from pytest_rankcheck import (
     Expectation,
     Gate,
     GoldenSet,
-    MetricWarning,
     Run,
     assert_at_least,
     assert_expectations,
@@ -36,7 +34,6 @@ def made_report(
     now = evaluate(Run.from_dict(rankings), golden)
     then = evaluate(Run.from_dict(before), golden)
     findings: list[ReportedFinding] = []
-    warnings.simplefilter("ignore", MetricWarning)  # short rankings; pytest restores the filters
     for check in (
         lambda: assert_not_regressed(now, then, "nDCG@10", abs=0.01, by="locale"),
         lambda: assert_not_regressed(now, then, "RR", gate=Gate.noninferior(0.001)),
