@@ -149,6 +149,7 @@ TYPES = {
     "ParameterCheck": "a function that returns a value in canonical form, or raises ValueError",
     "Severity": '`"error"` or `"warn"`',
     "Ties": '`"doc_id"`, `"input"` or `"error"`',
+    "UnmetIds": "ids of both sides, and a rule by which they meet",
     "Unit": '`"query"`, `"session"` or `"run"`',
     "Value": "a number, text, truth value, mapping of grades or `metrics.Call`",
 }

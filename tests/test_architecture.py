@@ -36,6 +36,7 @@ HOUSE = [
     "metrics",
     "statistics",
     "files",
+    "document_ids",
     "progress",
     "errors",
     "lazy_names",

@@ -47,6 +47,7 @@ def assert_at_least(
 
     Raises:
         AssertionError: the mean is below; the text names slices and queries.
+        RunError: no ranked document is judged in any of at least 5 queries.
         ConfigurationError: a minimum is missing, or no ranker can reach it.
         MetricError: unknown metric.
         GoldenSetError: no query has the attribute ``by``.
@@ -96,6 +97,7 @@ def _limits(
 def _hold(evaluation: Evaluation, bounds: Mapping[Metric, Bound], by: By, min_queries: int) -> None:
     """Fail unless all queries, and every slice that is large enough, are within each bound."""
     __tracebackhide__ = True
+    evaluation.refuse_unmet_ids()
     for metric, bound in bounds.items():
         _refuse_bound(bound, metric)
         _enter_if_always_true(bound, metric, evaluation)

@@ -62,6 +62,7 @@ def assert_not_regressed(
         AssertionError: it regressed, there is no baseline, or it cannot be compared; the text
             names slices, queries and documents, and says what to do.
         BaselineError: the baseline file cannot be read.
+        RunError: no ranked document is judged in any of at least 5 queries.
         ConfigurationError: a gate together with ``abs`` or ``rel``, or a negative one.
         MetricError: unknown metric.
         GoldenSetError: no query has the attribute ``by``.
@@ -72,6 +73,9 @@ def assert_not_regressed(
         raise ConfigurationError(
             "give a gate, or abs and rel, not both: Gate.tolerance(abs=..., rel=...)"
         )
+    for each_side in (evaluation, baseline):
+        if isinstance(each_side, Evaluation):
+            each_side.refuse_unmet_ids()
     given = None
     if gate is not None or abs is not None or rel is not None:
         given = gate or Gate.tolerance(abs or 0.0, rel or 0.0)

@@ -51,6 +51,8 @@ def assert_ranking_stable(
         AssertionError: rankings changed by more than allowed, or there is no baseline.
         ConfigurationError: a limit is invalid.
         BaselineError: the baseline file cannot be read.
+        RunError: the ``evaluation`` is given, and no ranked document is judged in any of at least 5
+            queries.
     """
     __tracebackhide__ = True
     limits = StabilityLimits(
@@ -61,6 +63,7 @@ def assert_ranking_stable(
             f"the baseline is {quoted(repr(baseline), 60)}; give the fixture baseline"
         )
     evaluation = _evaluation_of(ranking_run)
+    evaluation.refuse_unmet_ids()
     check, block = baseline.check_rankings(evaluation, limits)
     note = stability_note(check, evaluation)
     if block is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import RunError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.evaluation.ranked_depth import refuse_deeper_cutoff
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.evaluation.tied_scores import TieOrder
+    from pytest_rankcheck.evaluation.unmet_ids import UnmetIds
 
 __all__ = ["Evaluation", "html_table"]
 
@@ -90,6 +91,22 @@ class Evaluation(MetricValues):
     def extra(self) -> Sequence[str]:
         """The ranked queries without judgments; they are not evaluated."""
         return ()
+
+    @property
+    def unmet_ids(self) -> UnmetIds | None:
+        """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
+        return None
+
+    def refuse_unmet_ids(self) -> None:
+        """Refuse a run whose documents are never those that the golden set judges.
+
+        Raises:
+            RunError: no ranked document is judged in any of at least 5 queries with a relevant
+                judgment; the message shows ids of both sides, and a rule that makes them meet.
+        """
+        unmet = self.unmet_ids
+        if unmet is not None and unmet.is_error:
+            raise RunError("\n  ".join(unmet.lines))
 
     @property
     def notes(self) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -9,7 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, listed, quoted
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    MetricError,
+    MetricWarning,
+    RunError,
+    listed,
+    quoted,
+)
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
@@ -25,6 +33,7 @@ from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.tied_scores import TieOrder
+    from pytest_rankcheck.evaluation.unmet_ids import UnmetIds
 
 __all__ = ["RunEvaluation", "evaluate"]
 
@@ -36,6 +45,9 @@ def evaluate(
     conventions: Conventions | None = None,
 ) -> RunEvaluation:
     """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
+
+    A `MetricWarning` says so if judged documents are never ranked, or in less than 1% of at least
+    50 queries: the ids of the run may not be those of the golden set.
 
     Args:
         run: the rankings.
@@ -49,19 +61,9 @@ def evaluate(
             bad one; or a query is missing or extra and the conventions make that an error.
         ConfigurationError: ``conventions`` names ties or duplicates that are not the run's.
     """
-    chosen = _conventions_for(run, conventions or Conventions())
-    evaluation = RunEvaluation(run, golden, chosen, join(run, golden))
-    evaluation._refuse_empty()
-    for convention, query_ids, problem in (
-        (chosen.missing, evaluation.missing, "lacks judged queries"),
-        (chosen.extra, evaluation.extra, "has queries without judgments"),
-    ):
-        if convention == "error" and query_ids:
-            raise RunError(
-                f"run '{quoted(run.name)}' {problem} of golden set '{quoted(golden.name)}', "
-                f"{len(query_ids):,}: {listed(query_ids)}; fix the run, or use the conventions "
-                "missing='empty' and extra='ignore'"
-            )
+    evaluation = RunEvaluation.of(run, golden, conventions)
+    if evaluation.unmet_ids is not None:
+        warnings.warn("\n  ".join(evaluation.unmet_ids.lines), MetricWarning, stacklevel=2)
     return evaluation
 
 
@@ -95,6 +97,29 @@ class RunEvaluation(Evaluation):
         self._tied: dict[int | None, Sequence[str]] = {}
         self._reordered: dict[TieOrder, RunEvaluation] = {}
 
+    @classmethod
+    def of(cls, run: Run, golden: GoldenSet, conventions: Conventions | None) -> RunEvaluation:
+        """Return the evaluation of a run, without a warning about ids.
+
+        Raises:
+            RunError: as in `evaluate`.
+            ConfigurationError: as in `evaluate`.
+        """
+        chosen = _conventions_for(run, conventions or Conventions())
+        evaluation = cls(run, golden, chosen, join(run, golden))
+        evaluation._refuse_empty()
+        for convention, query_ids, problem in (
+            (chosen.missing, evaluation.missing, "lacks judged queries"),
+            (chosen.extra, evaluation.extra, "has queries without judgments"),
+        ):
+            if convention == "error" and query_ids:
+                raise RunError(
+                    f"run '{quoted(run.name)}' {problem} of golden set '{quoted(golden.name)}', "
+                    f"{len(query_ids):,}: {listed(query_ids)}; fix the run, or use the conventions "
+                    "missing='empty' and extra='ignore'"
+                )
+        return evaluation
+
     @property
     def run(self) -> Run:
         """The run that was measured."""
@@ -110,6 +135,15 @@ class RunEvaluation(Evaluation):
     def extra(self) -> Sequence[str]:
         """The queries of the run that have no judgments; they are not evaluated."""
         return self._joined.extra
+
+    @cached_property
+    def unmet_ids(self) -> UnmetIds | None:
+        """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
+        if self._joined.has_hits(1 + len(self.golden) // 100):
+            return None  # at least 1%, as almost always; nothing else has to be loaded
+        from pytest_rankcheck.evaluation.unmet_ids import unmet_ids
+
+        return unmet_ids(self.name, self.golden, self._joined.hits, self.ranking)
 
     @property
     def known_depth(self) -> int | None:
@@ -195,7 +229,7 @@ class RunEvaluation(Evaluation):
     def _alike(self, run: Run) -> RunEvaluation:
         """Return the evaluation of another run, measured by the same conventions."""
         conventions = replace(self.conventions, ties=run.ties, duplicates=run.duplicates)
-        return evaluate(run, self.golden, conventions=conventions)
+        return RunEvaluation.of(run, self.golden, conventions)
 
     @cached_property
     def repeats(self) -> Sequence[RunEvaluation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -29,6 +30,11 @@ class Joined:
     """By judged query, for the queries that the run has."""
     extra: tuple[str, ...]
     """The queries of the run without judgments."""
+
+    def has_hits(self, queries: int) -> bool:
+        """Return whether at least this many queries rank a judged document."""
+        hits = (query for query in self.hits.values() if query.ranks)
+        return len(tuple(islice(hits, queries))) == queries
 
 
 def join(run: Run, golden: GoldenSet) -> Joined:

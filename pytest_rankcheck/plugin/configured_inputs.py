@@ -160,11 +160,11 @@ def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:
     Raises:
         RunError: as `evaluate` does.
     """
-    from pytest_rankcheck.evaluation.run_evaluation import evaluate
+    from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 
     # A run from the user's own fixture may have been made with other ties and duplicates.
     chosen = replace(conventions_of(config), ties=run.ties, duplicates=run.duplicates)
-    return evaluate(run, golden, conventions=chosen)
+    return RunEvaluation.of(run, golden, chosen)
 
 
 def check_metrics(config: Config) -> None:

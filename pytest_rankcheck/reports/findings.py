@@ -69,6 +69,7 @@ class Topic(StrEnum):
     STABILITY = "stability"
     UNGATED_FALL = "ungated-fall"
     NO_SLICE_GATED = "no-slice-gated"
+    UNMET_IDS = "unmet-ids"
     DECIDES_NOTHING = "decides-nothing"
     UNGATED_SLICES = "ungated-slices"
     INCONCLUSIVE = "inconclusive"
@@ -111,6 +112,7 @@ _HEADINGS = {
     Topic.STABILITY: "rankings compared with their baseline",
     Topic.UNGATED_FALL: "slices that are not gated, but fell by more than chance",
     Topic.NO_SLICE_GATED: "warning: an assertion names slices, but gates none of them",
+    Topic.UNMET_IDS: "warning: ranked documents are not those that the golden set judges",
     Topic.DECIDES_NOTHING: "warning: gates that could not have failed",
     Topic.UNGATED_SLICES: "slices that are not gated",
     Topic.INCONCLUSIVE: "inconclusive: not enough evidence to say whether it got worse",

@@ -30,6 +30,8 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     yield from _weight_notes(evaluation)
     for finding in evaluation.golden.lint(rules=_HOPELESS):
         yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
+    if evaluation.unmet_ids is not None:
+        yield Note(Topic.UNMET_IDS, "; ".join(evaluation.unmet_ids.lines))
     if evaluation.missing:
         count = plural(len(evaluation.missing), "judged query is", "judged queries are")
         yield Note(

@@ -183,7 +183,7 @@ def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> It
     """Yield how much of the difference could be due to unjudged documents."""
     pairs = leading.pairs
     unjudged = unjudged_between(comparison.evaluation, comparison.other, pairs)
-    if not unjudged.documents:
+    if not unjudged.documents or comparison.evaluation.unmet_ids is not None:
         return
     is_one = unjudged.documents == 1
     verb, subject = ("is", "it") if is_one else ("are", "all of them")

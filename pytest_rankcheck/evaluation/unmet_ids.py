@@ -1,0 +1,158 @@
+"""Ids that never meet: a run whose documents are not those that the golden set judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from pytest_rankcheck.document_ids import DocIdMap, joining_rule
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.rankers.query_hits import QueryHits
+
+__all__ = ["UnmetIds", "unmet_ids"]
+
+_REFUSED_FROM = 5
+"""From this many queries with a relevant judgment on, ids that never meet fail assertions. Fewer
+queries are reported only if a rule makes the ids meet."""
+_FEW_SHARE, _FEW_FROM = 0.01, 50
+"""Below this share of at least so many queries, ids that meet are suspicious."""
+_SAMPLED_QUERIES, _SAMPLED_IDS = 50, 100
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetIds:
+    """How few of the queries rank a judged document, and the ids of both sides."""
+
+    run_name: str
+    golden_name: str
+    queries: int
+    """The number of queries with a relevant judgment."""
+    meeting: int
+    """How many of them rank a judged document."""
+    judged: Sequence[str]
+    ranked: Sequence[str]
+    rule: Sequence[str]
+    """The named rules that would make the ids meet; empty if none was found."""
+    are_judged_elsewhere: bool
+    """Whether ranked documents are judged for other queries."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether assertions and updates must fail."""
+        return self.meeting == 0 and self.queries >= _REFUSED_FROM
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """What is wrong, three ids of each side, and what to do."""
+        queries = plural(self.queries, "query", "queries")
+        few = "no ranked document is judged in any of"
+        if self.meeting:
+            verb = "ranks" if self.meeting == 1 else "rank"
+            few = f"only {self.meeting:,} {verb} a judged document, of"
+        return (
+            (
+                f"run '{quoted(self.run_name)}' on golden set '{quoted(self.golden_name)}': {few} "
+                f"{queries} with a relevant judgment"
+            ),
+            f"judged: {listed(self.judged)}",
+            f"ranked: {listed(self.ranked) or 'nothing'}",
+            self._advice,
+        )
+
+    @property
+    def _advice(self) -> str:
+        if self.rule:
+            rules = [quoted(rule) for rule in self.rule]
+            value = f'"{rules[0]}"' if len(rules) == 1 else str(rules).replace("'", '"')
+            return (
+                f"they meet with rankcheck_doc_id = {value}, or doc_id={value} for both the golden "
+                "set and the run"
+            )
+        if self.are_judged_elsewhere:
+            return (
+                "these documents are judged for other queries: are the query ids of the run those "
+                "of the golden set?"
+            )
+        return (
+            "if both mean the same documents, map the ids with doc_id= or rankcheck_doc_id; if "
+            "not, this run or golden set is the wrong one"
+        )
+
+
+def unmet_ids(
+    run_name: str,
+    golden: JudgedQueries,
+    hits: Mapping[str, QueryHits],
+    ranking: Callable[[str], Sequence[str]],
+) -> UnmetIds | None:
+    """Return what is wrong if judged documents are never or hardly ever ranked, otherwise None.
+
+    Args:
+        run_name: the run, for messages.
+        golden: the judged queries.
+        hits: the judged documents that were ranked, by query.
+        ranking: returns the known top of the ranking of a query.
+    """
+    relevant = [
+        query_id
+        for query_id in golden.query_ids
+        if any(grade > 0 for grade in golden.grades(query_id).values())
+    ]
+    meeting = sum(bool(hits[query_id].ranks) for query_id in relevant if query_id in hits)
+    is_any_met = any(query.ranks for query in hits.values())
+    if not relevant or (
+        is_any_met and (len(relevant) < _FEW_FROM or meeting >= _FEW_SHARE * len(relevant))
+    ):
+        return None
+    samples = [
+        (_best(golden.grades(query_id)), ranking(query_id)[:_SAMPLED_IDS])
+        for query_id in relevant
+        if query_id in hits and hits[query_id].retrieved and not hits[query_id].ranks
+    ][:_SAMPLED_QUERIES]
+    rule = joining_rule(samples)
+    if len(relevant) < _REFUSED_FROM and not rule:
+        return None  # a ranker may miss the judged documents of a few queries
+    judged, ranked = _shown(samples, rule)
+    if not judged:
+        judged = _best(golden.grades(relevant[0]))[:_SHOWN]
+    all_judged = set(chain.from_iterable(golden.grades(query_id) for query_id in relevant))
+    return UnmetIds(
+        run_name,
+        golden.name,
+        len(relevant),
+        meeting,
+        judged,
+        ranked,
+        rule,
+        any(not all_judged.isdisjoint(ranked_ids) for _, ranked_ids in samples),
+    )
+
+
+def _best(grades: Mapping[str, float]) -> Sequence[str]:
+    """Return judged documents of a query, the best grades first."""
+    return sorted(grades, key=lambda doc_id: -grades[doc_id])[:_SAMPLED_IDS]
+
+
+def _shown(
+    samples: Sequence[tuple[Sequence[str], Sequence[str]]], rule: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Return a few ids of each side: those that the rule makes equal, side by side, come first."""
+    pairs: list[tuple[str, str]] = []
+    if rule:
+        to_id = DocIdMap(rule)
+        for judged, ranked in samples:
+            spelled = {to_id(doc_id): doc_id for doc_id in reversed(ranked)}
+            pairs += [(doc, spelled[to_id(doc)]) for doc in judged if to_id(doc) in spelled][:1]
+    rest_judged = chain.from_iterable(zip_longest(*(judged[:_SHOWN] for judged, _ in samples)))
+    rest_ranked = chain.from_iterable(zip_longest(*(ranked[:_SHOWN] for _, ranked in samples)))
+    return (
+        _first([judged for judged, _ in pairs], rest_judged),
+        _first([ranked for _, ranked in pairs], rest_ranked),
+    )
+
+
+def _first(shown: Sequence[str], others: Iterable[str | None]) -> Sequence[str]:
+    return [doc_id for doc_id in dict.fromkeys([*shown, *others]) if doc_id is not None][:_SHOWN]

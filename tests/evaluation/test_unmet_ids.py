@@ -1,0 +1,235 @@
+"""Ids that never meet: the run ranks other documents than those that the golden set judges."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_rankcheck import (
+    GoldenSet,
+    MetricWarning,
+    Run,
+    RunError,
+    assert_at_least,
+    assert_at_most,
+    assert_not_regressed,
+    evaluate,
+)
+from pytest_rankcheck.document_ids import joining_rule
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+
+NAMES = ("red-hat", "blue-scarf", "green-shoe", "grey-coat", "white-sock", "black-tie")
+
+
+def golden_set(queries: int = 6, doc_id: Callable[[int], str] | None = None) -> GoldenSet:
+    """Return queries with one relevant and one irrelevant document each."""
+    named = doc_id or (lambda number: NAMES[number % len(NAMES)] + f".{number}")
+    return GoldenSet.from_dict(
+        {
+            f"q{number}": {named(number): 1, named(number + queries): 0}
+            for number in range(1, queries + 1)
+        },
+        name="shop",
+    )
+
+
+def run_with_ids(golden: GoldenSet, doc_id: Callable[[str], str]) -> Run:
+    """Return the perfect run with its ids spelled in another way."""
+    return Run.from_dict({query.id: list(map(doc_id, golden.grades(query.id))) for query in golden})
+
+
+def measured(run: Run, golden: GoldenSet) -> Evaluation:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MetricWarning)
+        return evaluate(run, golden)
+
+
+@pytest.mark.parametrize(
+    ("judged", "ranked", "rule"),
+    [
+        (lambda n: f"red-hat{n}", str.upper, ("lower",)),
+        (lambda n: f"00{n}", lambda doc: doc.lstrip("0"), ("strip_zeros",)),
+        (lambda n: f"{n:04}", lambda doc: f"doc_{int(doc)}", ("strip_zeros", "remove_prefix:doc_")),
+        (str, lambda doc: f"doc_{int(doc):03}", ("remove_prefix:doc_", "strip_zeros")),
+        (str, lambda doc: f"doc_{doc}", ("remove_prefix:doc_",)),
+        (str, lambda doc: f"prod{doc}", ("remove_prefix:prod",)),
+        (str, lambda doc: f"{doc}.0", ("before:.",)),
+        (lambda n: f"page{n}", lambda doc: f"{doc}.html", ("remove_suffix:.html",)),
+        (lambda n: f"page{n}", lambda doc: f"{doc}#{ord(doc[-1])}", ("before:#",)),
+        (lambda n: f"page{n}", lambda doc: f"s3://{doc[-1]}/{doc}", ("after:/",)),
+        (lambda n: f"page{n}", lambda doc: f"{doc} ", ("strip",)),
+        (lambda n: f"caf\u00e9 {n}", lambda doc: doc.replace("\u00e9", "e\u0301"), ("nfc",)),
+        (lambda n: f"a page {n}", lambda doc: doc.replace(" ", "%20"), ("unquote",)),
+        (lambda n: f"red-hat{n}", lambda doc: f"{doc.upper()}#2", ("lower", "before:#")),
+        (
+            lambda n: f"a page {n}",
+            lambda doc: doc.upper().replace(" ", "%20"),
+            ("unquote", "lower"),
+        ),
+    ],
+)
+def test_the_error_shows_both_sides_and_the_rule_that_makes_them_meet(
+    judged: Callable[[int], str], ranked: Callable[[str], str], rule: tuple[str, ...]
+) -> None:
+    golden = golden_set(doc_id=judged)
+    evaluation = measured(run_with_ids(golden, ranked), golden)
+    unmet = evaluation.unmet_ids
+    assert unmet is not None
+    assert tuple(unmet.rule) == rule
+    assert [ranked(doc_id) for doc_id in unmet.judged] == list(unmet.ranked)
+    assert len(unmet.judged) == 3
+    with pytest.raises(RunError, match="no ranked document is judged in any of 6 queries"):
+        assert_at_least(evaluation, "RR", 0.0)
+
+
+def test_the_message() -> None:
+    golden = golden_set(doc_id=lambda number: f"red-hat{number}")
+    run = run_with_ids(golden, str.upper)
+    with pytest.warns(MetricWarning) as warned:
+        evaluation = evaluate(run, golden)
+    assert str(warned[0].message) == (
+        "run 'run' on golden set 'shop': no ranked document is judged in any of 6 queries with a "
+        "relevant judgment\n"
+        "  judged: red-hat1, red-hat2, red-hat3\n"
+        "  ranked: RED-HAT1, RED-HAT2, RED-HAT3\n"
+        '  they meet with rankcheck_doc_id = "lower", or doc_id="lower" for both the golden set '
+        "and the run"
+    )
+    assert warned[0].filename == __file__
+    assert len(warned) == 1
+    assert evaluation.mean("RR") == 0
+
+
+def test_all_assertions_refuse_it_and_both_sides_of_a_comparison_count() -> None:
+    golden = golden_set()
+    unmet = measured(run_with_ids(golden, str.upper), golden)
+    fine = evaluate(run_with_ids(golden, str), golden)
+    checks: tuple[Callable[[], None], ...] = (
+        lambda: assert_at_least(unmet, "RR", 0.0),
+        lambda: assert_at_least(unmet, {"RR": 0.0, "AP": 0.0}),
+        lambda: assert_at_most(unmet, "RR", 1.0),
+        lambda: assert_not_regressed(unmet, unmet, "RR"),
+        lambda: assert_not_regressed(fine, unmet, "RR"),
+    )
+    for check in checks:
+        with pytest.raises(RunError, match=r'doc_id="lower"'):
+            check()
+    assert_not_regressed(fine, fine, "RR")
+
+
+def test_ids_are_escaped() -> None:
+    golden = golden_set(doc_id=lambda number: f"\x1b[2J{number}")
+    unmet = measured(run_with_ids(golden, lambda doc: f"\x1b{doc}"), golden).unmet_ids
+    assert unmet is not None
+    assert "\x1b" not in "".join(unmet.lines)
+    assert "\\x1b[2J1" in unmet.lines[1]
+
+
+# --- how many queries ----------------------------------------------------------------------------
+
+
+def test_fewer_than_five_queries_are_warned_of_only_with_a_rule() -> None:
+    golden = golden_set(queries=4)
+    with pytest.warns(MetricWarning, match=r'doc_id="lower"'):
+        evaluation = evaluate(run_with_ids(golden, str.upper), golden)
+    assert_at_most(evaluation, "RR", 0.5)
+    evaluation = evaluate(run_with_ids(golden, lambda doc: f"{hash(doc)}"), golden)
+    assert evaluation.unmet_ids is None, "a ranker may miss the documents of four queries"
+
+
+def test_queries_without_a_relevant_judgment_do_not_count() -> None:
+    judged = {f"q{number}": {f"doc{number}": int(number < 4)} for number in range(10)}
+    golden = GoldenSet.from_dict(judged)
+    assert evaluate(Run.from_dict({"q1": ["x"], "q9": ["y"]}), golden).unmet_ids is None
+    golden = GoldenSet.from_dict({**judged, "q4": {"doc4": 1}})
+    unmet = measured(Run.from_dict({"q1": ["x"], "q9": ["y"]}), golden).unmet_ids
+    assert unmet is not None
+    assert (unmet.queries, unmet.meeting, unmet.is_error) == (5, 0, True)
+
+
+def test_one_judged_document_is_enough_below_fifty_queries() -> None:
+    golden = golden_set(queries=49)
+    run = Run.from_dict({f"q{number}": ["x"] for number in range(2, 50)} | {"q1": ["blue-scarf.1"]})
+    assert evaluate(run, golden).unmet_ids is None
+
+
+@pytest.mark.parametrize(
+    ("queries", "meeting", "warns"),
+    [(100, 1, False), (101, 1, True), (202, 2, True), (200, 2, False)],
+)
+def test_below_one_percent_is_a_warning(queries: int, meeting: int, *, warns: bool) -> None:
+    golden = golden_set(queries=queries)
+    rankings = {
+        query.id: list(golden.grades(query.id)) if place < meeting else ["x"]
+        for place, query in enumerate(golden)
+    }
+    unmet = measured(Run.from_dict(rankings), golden).unmet_ids
+    assert (unmet is not None) == warns
+    if unmet is not None:
+        assert f"only {meeting}" in unmet.lines[0]
+        assert not unmet.is_error
+        assert_at_least(measured(Run.from_dict(rankings), golden), "RR", 0.0)
+
+
+def test_rankings_of_other_queries_are_named() -> None:
+    golden = golden_set(queries=20, doc_id=lambda number: f"doc{number:05}x")
+    shifted = {f"q{number % 20 + 1}": list(golden.grades(f"q{number}")) for number in range(1, 21)}
+    unmet = measured(Run.from_dict(shifted), golden).unmet_ids
+    assert unmet is not None
+    assert "judged for other queries" in unmet.lines[-1]
+
+
+def test_a_run_with_nothing_for_the_relevant_queries() -> None:
+    golden = GoldenSet.from_dict(
+        {f"q{number}": {"a": 1} for number in range(5)} | {"q9": {"b": 0}}, name="shop"
+    )
+    unmet = measured(Run.from_dict({"q9": ["c"]}), golden).unmet_ids
+    assert unmet is not None
+    assert unmet.lines[1:3] == ("judged: a", "ranked: nothing")
+
+
+# --- every source of a run -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["run", "parquet", "csv", "jsonl"])
+@pytest.mark.parametrize("read", [Run.load, Run.scan])
+def test_runs_of_files(ending: str, read: Callable[[Path], Run], tmp_path: Path) -> None:
+    golden = golden_set()
+    path = tmp_path / f"bm25.{ending}"
+    run_with_ids(golden, str.upper).save(path, "trec" if ending == "run" else ending)
+    unmet = measured(read(path), golden).unmet_ids
+    assert unmet is not None
+    assert list(unmet.rule) == ["lower"]
+    assert measured(read(path).top(1), golden).unmet_ids is not None
+    run_with_ids(golden, str).save(path, "trec" if ending == "run" else ending)
+    assert measured(read(path), golden).unmet_ids is None
+
+
+def test_scored_answers() -> None:
+    golden = golden_set()
+    scored = {query.id: {doc.upper(): 1.0 for doc in golden.grades(query.id)} for query in golden}
+    assert measured(Run.from_dict(scored), golden).unmet_ids is not None
+
+
+# --- the search for a rule -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("judged", "ranked"),
+    [
+        (["a"], ["banana"]),
+        (["7"], ["17"]),
+        (["x"], ["y"]),
+        (["#1"], ["2#1"]),
+    ],
+)
+def test_a_single_query_suggests_no_cut_within_a_word(judged: list[str], ranked: list[str]) -> None:
+    assert joining_rule([(judged, ranked)]) in {(), ("after:#",)}
+
+
+def test_a_rule_that_makes_an_id_empty_is_not_suggested() -> None:
+    samples = [(["doc_"], ["x"]), (["1"], ["doc_1"]), (["2"], ["doc_2"])]
+    assert "remove_prefix:doc_" not in joining_rule(samples)

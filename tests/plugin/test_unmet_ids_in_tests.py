@@ -1,0 +1,101 @@
+"""A test session whose ranker names documents in another way than the golden set."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
+
+ENGINE_WITH_OTHER_IDS = """
+def search(text):
+    return [f"DOC OF {text.upper()}", "FILLER-0"]
+"""
+
+ASSERTIONS = """
+from pytest_rankcheck import assert_at_least, assert_ndcg_at_least, assert_ranking_stable
+
+def test_floor(evaluation):
+    assert_at_least(evaluation, "nDCG@10", 0.0)
+
+def test_named(evaluation):
+    assert_ndcg_at_least(evaluation, 0.0, k=10)
+
+def test_mrr(evaluation, baseline):
+    from pytest_rankcheck import assert_mrr_not_regressed
+    assert_mrr_not_regressed(evaluation, baseline, abs=0.01)
+
+def test_stable(evaluation, baseline):
+    assert_ranking_stable(evaluation, baseline)
+
+def test_stable_without_judgments(ranking_run, baseline):
+    assert_ranking_stable(ranking_run, baseline)
+"""
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_assertions_and_updates_fail_and_write_nothing(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.test(ASSERTIONS)
+    project.write("engine.py", ENGINE_WITH_OTHER_IDS)
+    for arguments in ((), ("--snapshot-update",)):
+        result = project.run(*arguments, *workers)
+        # Without --snapshot-update, the last test has no baseline yet.
+        result.assert_outcomes(failed=4 + (not arguments), passed=bool(arguments))
+        text = text_of(result)
+        assert "no ranked document is judged in any of 80 queries with a relevant judgment" in text
+        assert "ranked: DOC OF QUERY 0, DOC OF QUERY 1, DOC OF QUERY 2" in text
+        assert 'rankcheck_doc_id = "lower"' in text
+    assert not project.baseline_file().exists()
+    assert not project.baseline_file("test_stable").exists()
+    assert project.baseline_file("test_stable_without_judgments").exists()
+
+
+def test_a_recorded_mean_of_0_does_not_pass_again(project: Project) -> None:
+    project.test()
+    project.rank(dict.fromkeys(range(80), None))
+    project.update()
+    assert project.record()["metrics"]["RR"]["mean"] == 0
+    project.run().assert_outcomes(passed=1)
+    project.write("engine.py", ENGINE_WITH_OTHER_IDS)
+    project.run().assert_outcomes(failed=1)
+
+
+def test_a_fall_to_0_asks_nobody_to_judge_documents(project: Project) -> None:
+    project.test()
+    project.update()
+    project.write("engine.py", ENGINE_WITH_OTHER_IDS)
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert "judge them before you decide" not in text_of(result)
+
+
+FEW_MEET = """
+def search(text):
+    return ["doc of query 0" if text == "query 0" else "DOC OF " + text.upper()]
+"""
+
+
+def test_ids_that_hardly_meet_are_noted_in_the_summary_and_in_reports(project: Project) -> None:
+    project.test()
+    project.golden(project.queries(120))
+    project.update()
+    project.write("engine.py", FEW_MEET)
+    result = project.run("--rankcheck-json", "report.json", "--rankcheck-markdown", "report.md")
+    result.assert_outcomes(failed=1)
+    text = text_of(result)
+    assert "warning: ranked documents are not those that the golden set judges:" in text
+    assert "only 1 ranks a judged document, of 120 queries with a relevant judgment" in text
+    assert "judge them before you decide" not in text
+    assert "only 1 ranks a judged document" in (project.path / "report.md").read_text("utf-8")
+    notes = json.loads((project.path / "report.json").read_text("utf-8"))["notes"]
+    assert any(note["topic"] == "unmet-ids" for note in notes)
+
+
+def test_a_measurement_without_an_assertion_is_noted_once(project: Project) -> None:
+    project.test("def test_nothing(evaluation):\n    assert evaluation.mean('RR') == 0\n")
+    project.write("engine.py", ENGINE_WITH_OTHER_IDS)
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    assert text_of(result).count("no ranked document is judged in any of 80 queries") == 1
