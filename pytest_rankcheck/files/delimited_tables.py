@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
@@ -15,8 +17,12 @@ from pytest_rankcheck.files.text_files import numbered_lines
 __all__ = [
     "Role",
     "Table",
+    "decimal_comma_hint",
     "header_of",
     "index_of_roles",
+    "is_separator_line",
+    "lacks",
+    "looks_meant_for",
     "normalised_name",
     "table_of",
     "table_text",
@@ -24,6 +30,14 @@ __all__ = [
 
 _DELIMITERS = (",", "\t", ";", "|")
 _NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
+
+_SEPARATOR_LINE = re.compile(r"sep=([^\w\s\"]|\t)\s*", re.IGNORECASE)
+"""Excel's first line of a table, which names the separator."""
+
+_SIMILAR = 0.8
+"""From this similarity on (difflib), a column name is a misspelling of another."""
+
+_DECIMAL_COMMA = re.compile(r"\s*([+-]?\d*),(\d+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +60,15 @@ class Role:
                 return places
         return []
 
+    def near(self, header: Sequence[str]) -> str | None:
+        """Return the column whose name looks like a misspelling of one of the names."""
+        spellings = {normalised_name(column): column for column in header}
+        for name in (self.name, *self.names, *self.otherwise):
+            nearest = get_close_matches(name, spellings, n=1, cutoff=_SIMILAR)
+            if nearest:
+                return spellings[nearest[0]]
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -60,6 +83,51 @@ def header_of(line: str) -> list[str]:
     return [normalised_name(name) for name in _split(line, _delimiter_of(line))]
 
 
+def is_separator_line(line: str) -> bool:
+    """Whether a line is Excel's first line of a table, such as ``sep=;``."""
+    return _SEPARATOR_LINE.fullmatch(line) is not None
+
+
+def decimal_comma_hint(text: object) -> str:
+    """Return what to do about a number with a decimal comma, as the end of a message, or ``""``."""
+    comma = _DECIMAL_COMMA.fullmatch(text) if isinstance(text, str) else None
+    if comma is None:
+        return ""
+    return f"; write {comma[1] or 0}.{comma[2]}, with a decimal point (pandas: decimal=',')"
+
+
+def looks_meant_for(header: Sequence[str], roles: Sequence[Role]) -> bool:
+    """Whether a header of normalised names has or misspells a column of one of the roles.
+
+    A line of JSON or with a single column is not a header.
+    """
+    if len(header) < 2 or header[0].startswith(("{", "[")):
+        return False
+    return any(role.among(header) or role.near(header) for role in roles)
+
+
+def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]) -> str:
+    """Return a clause about missing columns: misspelt ones, all that there are, and what to do.
+
+    Args:
+        header: the column names.
+        taken: the indexes of the columns that have another role.
+        missing: the roles without a column.
+    """
+    free = [name for index, name in enumerate(header) if index not in taken]
+    near = {role.name: role.near(free) for role in missing}
+    meant = {name: column for name, column in near.items() if column is not None}
+    hint = (
+        "; did you mean " + " and ".join(f"'{quoted(column)}'" for column in meant.values()) + "?"
+    )
+    example = meant or {missing[0].name: (free or header)[0]}
+    pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in example.items())
+    return (
+        f"has no column {listed([role.name for role in missing])}{hint if meant else ''}; it has "
+        f"{listed(header, 10)}. Rename its columns, or map them, such as columns={{{pairs}}}"
+    )
+
+
 def normalised_name(name: str) -> str:
     """Return a column name in the form used for comparison: ``Query-ID`` is ``query_id``."""
     return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
@@ -72,7 +140,10 @@ def table_of(
     lone_first: bool = False,
     on_broken: Callable[[int, str], None] | None = None,
 ) -> Table:
-    """Read a table; the separator is the one that splits the header into the most columns.
+    """Read a table.
+
+    The separator is the one that Excel's first line ``sep=;`` names, or the one that splits the
+    header into the most columns.
 
     Args:
         path: the file, UTF-8.
@@ -86,11 +157,15 @@ def table_of(
             or fewer columns than the header; the message names file and line.
     """
     lines = numbered_lines(path, error)
-    first = next(((number, line) for number, line in lines if line.strip()), None)
+    filled = ((number, line) for number, line in lines if line.strip())
+    first = next(filled, None)
+    separator = _SEPARATOR_LINE.fullmatch(first[1]) if first else None
+    if separator:
+        first = next(filled, None)
     if first is None:
         raise error(f"{path} is empty; a table needs a header and rows")
-    number, line = first
-    reader = _Reader(path, error, number, line, lines)
+    number = first[0]
+    reader = _Reader(path, error, chain([first], lines), separator[1] if separator else None)
     header = next(reader)[1]
     duplicates = sorted({name for name in header if header.count(name) > 1})
     if duplicates:
@@ -105,16 +180,15 @@ class _Reader:
         self,
         path: Path,
         error: type[RankcheckError],
-        first: int,
-        line: str,
-        others: Iterator[tuple[int, str]],
+        lines: Iterator[tuple[int, str]],
+        delimiter: str | None,
     ) -> None:
         self.path, self.error = path, error
-        self.delimiter = _delimiter_of(line)
-        self._before = first
-        texts = chain([line], (text for _, text in others))
+        self._before, header = next(lines)
+        self.delimiter = delimiter or _delimiter_of(header)
+        texts = chain([header], (text for _, text in lines))
         # In a header such as "a, b" the space belongs to the separator, so also in the rows.
-        spaced = any(name.startswith(" ") for name in _split(line, self.delimiter))
+        spaced = any(name.startswith(" ") for name in _split(header, self.delimiter))
         self._rows = csv.reader(
             texts, delimiter=self.delimiter, strict=True, skipinitialspace=spaced
         )
@@ -149,7 +223,7 @@ def _whole_rows(
             problem = (
                 f"{plural(len(row), 'column')}, but the header has {len(header)}: "
                 f"'{quoted(' '.join(row), 60)}'; columns are separated by "
-                f"{_NAMES[reader.delimiter]}, as in the header"
+                f"{_NAMES.get(reader.delimiter, reader.delimiter)}, as in the header"
             )
             if on_broken is None:
                 raise reader.error(f"{reader.path}:{start}: {problem}")

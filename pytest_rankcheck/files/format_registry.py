@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from pytest_rankcheck.errors import RankcheckError, quoted, suggestion
-from pytest_rankcheck.files.delimited_tables import header_of, normalised_name
+from pytest_rankcheck.files.delimited_tables import header_of, is_separator_line, normalised_name
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.text_files import lines_of, text_of
 
@@ -49,15 +49,20 @@ class FileSample:
 
     @cached_property
     def numbered_line(self) -> tuple[int, str]:
-        """The first line that is neither blank nor a comment, with its number; (0, "") if none."""
+        """The first line with content, and its number; (0, "") if there is none.
+
+        Blank lines, comments and Excel's line ``sep=;`` do not count.
+        """
         if self.is_folder:
             return 0, ""
-        lines = lines_of(self.path, self._error)
-        return next(((number, line) for number, line in lines if not line.startswith("#")), (0, ""))
+        for number, line in lines_of(self.path, self._error):
+            if not line.startswith("#") and not is_separator_line(line):
+                return number, line
+        return 0, ""
 
     @property
     def line(self) -> str:
-        """The first line that is neither blank nor a comment."""
+        """The first line with content."""
         return self.numbered_line[1]
 
     @cached_property

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.packed_files import failures_named, opened
+from pytest_rankcheck.files.file_kinds import opened_text
 
 __all__ = [
     "LONGEST_LINE",
@@ -40,7 +40,7 @@ def numbered_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[in
             64 MiB; the message names the line.
     """
     number = 0
-    with failures_named(path, error), opened(path) as file:
+    with opened_text(path, error) as file:
         while raw := file.readline(LONGEST_LINE):
             number += 1
             if len(raw) == LONGEST_LINE:
@@ -67,7 +67,7 @@ def blocks_of_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[i
         error: as in `numbered_lines`, except that the caller must check for valid UTF-8.
     """
     number, rest = 1, b""
-    with failures_named(path, error), opened(path) as file:
+    with opened_text(path, error) as file:
         while read := file.read(_BLOCK):
             is_start = number == 1 and not rest
             chunk = read.removeprefix(codecs.BOM_UTF8) if is_start else read
@@ -98,7 +98,7 @@ def text_of(path: Path, error: type[RankcheckError]) -> str:
     Raises:
         error: as in `numbered_lines`, except for the length of lines.
     """
-    with failures_named(path, error), opened(path) as file:
+    with opened_text(path, error) as file:
         return decode_utf8(file.read().removeprefix(codecs.BOM_UTF8), str(path), error)
 
 

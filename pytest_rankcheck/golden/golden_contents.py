@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
+from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_conflicts import conflict_in
 from pytest_rankcheck.golden.golden_source import Source, checked_number
@@ -169,7 +170,8 @@ class Contents:
         grades = self.source.grades
         grade = checked_number(value) if grades is None else grades.grade(value)
         if grade is None:
-            why = "not a finite number" if grades is None else self.source.unknown_code()
+            not_finite = f"not a finite number{decimal_comma_hint(value)}"
+            why = not_finite if grades is None else self.source.unknown_code()
             raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
                 f"{_kind(value)}, {why}"

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError, listed
-from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
+from pytest_rankcheck.files.delimited_tables import (
+    Role,
+    index_of_roles,
+    lacks,
+    looks_meant_for,
+    normalised_name,
+)
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
 from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.query import Query
@@ -19,7 +25,7 @@ __all__ = [
     "QUERY_ID",
     "Row",
     "add_table",
-    "has_judgments",
+    "may_have_judgments",
     "only_judgments",
     "table_of_contents",
 ]
@@ -57,10 +63,9 @@ Row = tuple[int, Sequence[object]]
 """A line or row number, and the cells."""
 
 
-def has_judgments(header: Sequence[str]) -> bool:
-    """Whether a header of normalised names is that of a golden set."""
-    query_id, query, doc_id, relevance, *_ = (role.among(header) for role in ROLES)
-    return bool((query_id or query) and doc_id and relevance)
+def may_have_judgments(header: Sequence[str]) -> bool:
+    """Whether a header of normalised names is that of a golden set, perhaps with wrong names."""
+    return looks_meant_for(header, ROLES[:4])
 
 
 def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) -> None:
@@ -120,14 +125,12 @@ def only_judgments(contents: Contents, header: Sequence[str]) -> tuple[str, str,
 
 
 def _require(place: Mapping[str, int], header: Sequence[str], where: str) -> None:
-    missing = [name for name in ("doc_id", "relevance") if name not in place]
-    if "query_id" not in place and "query" not in place:
-        missing.insert(0, "query_id")
+    needed = [role for role in ROLES if role.name in ("query_id", "doc_id", "relevance")]
+    if "query" in place:
+        needed.remove(QUERY_ID)
+    missing = [role for role in needed if role.name not in place]
     if missing:
-        raise GoldenSetError(
-            f"{where} has no column {listed(missing)}; it has {listed(header, 10)}. Rename its "
-            f"columns, or map them, such as columns={{'{missing[0]}': '{header[0]}'}}"
-        )
+        raise GoldenSetError(f"{where} {lacks(header, place.values(), missing)}")
 
 
 def _cell(value: object) -> object:

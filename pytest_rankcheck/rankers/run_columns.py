@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_rankcheck.errors import RunError, listed
-from pytest_rankcheck.files.delimited_tables import Role, index_of_roles
+from pytest_rankcheck.errors import RunError
+from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, lacks, looks_meant_for
 from pytest_rankcheck.golden.judgment_columns import DOC_ID, QUERY_ID
 from pytest_rankcheck.rankers.query_hits import RunSource
 
-__all__ = ["has_ranking", "run_columns"]
+__all__ = ["may_have_ranking", "run_columns"]
 
 _ROLES = (
     Role(QUERY_ID.name, QUERY_ID.names, otherwise=("query",)),
@@ -17,12 +17,13 @@ _ROLES = (
     Role("score", ("score", "similarity", "sim")),
     Role("rank", ("rank", "position", "pos")),
 )
+_ORDER = Role("score", (*_ROLES[2].names, *_ROLES[3].names))
+"""What decides the order, if a run lacks both columns."""
 
 
-def has_ranking(header: Sequence[str]) -> bool:
-    """Whether a header of normalised names is that of a run."""
-    query, doc, score, rank = (role.among(header) for role in _ROLES)
-    return bool(query and doc and (score or rank))
+def may_have_ranking(header: Sequence[str]) -> bool:
+    """Whether a header of normalised names is that of a run, perhaps with wrong names."""
+    return looks_meant_for(header, _ROLES)
 
 
 def run_columns(header: Sequence[str], source: RunSource) -> dict[str, int]:
@@ -33,12 +34,12 @@ def run_columns(header: Sequence[str], source: RunSource) -> dict[str, int]:
     """
     where = str(source.path)
     place = index_of_roles(header, _ROLES, source.columns, where, RunError)
-    missing = [name for name in ("query_id", "doc_id") if name not in place]
+    missing = [role for role in _ROLES[:2] if role.name not in place]
     if "score" not in place and "rank" not in place:
-        missing.append("score or rank")
+        missing.append(_ORDER)
     if missing:
         raise RunError(
-            f"{where}: no column {listed(missing)}; it has {listed(list(header), 10)}. A run "
-            "needs query_id, doc_id, and score or rank"
+            f"{where} {lacks(header, place.values(), missing)}. A run needs query_id, doc_id, and "
+            "score or rank"
         )
     return place

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
+import io
+import lzma
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, RankcheckError, Run
+from pytest_rankcheck import GoldenSet, GoldenSetError, RankcheckError, Run, RunError, evaluate
 from pytest_rankcheck.golden.golden_set import GOLDEN_FORMATS
 from pytest_rankcheck.rankers.run_file import RUN_FORMATS
 
@@ -95,6 +99,59 @@ def test_latin_1_is_reported(tmp_path: Path, load: Load, name: str, text: str) -
         RankcheckError, match=r"file(:\d+)?: byte \d+ is not UTF-8; save the file as"
     ):
         load(file, name)
+
+
+def archive(*names: str) -> bytes:
+    """Return a ZIP archive with files of these names, as in a workbook of Excel."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name in names:
+            file.writestr(name, "q1 0 d1 1")
+    return buffer.getvalue()
+
+
+TABLE = "query_id,doc_id,relevance\nq,d,1\n"
+KINDS = {
+    "xlsx": (
+        archive("[Content_Types].xml", "xl/workbook.xml"),
+        "is an Excel workbook; save its sheet as 'CSV UTF-8', or read it with pandas",
+    ),
+    "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504), r"is an old Excel workbook \(\.xls"),
+    "zip": (archive("web.qrels"), "is a ZIP archive; unpack it"),
+    "utf-16": (TABLE.encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
+    "utf-16-be": (TABLE.encode("utf-16-be"), "is UTF-16 text"),
+    "utf-16-le": (TABLE.encode("utf-16-le"), "is UTF-16 text"),
+    "html": (b"\n<!DOCTYPE html><title>Sign in</title>", "is an HTML page"),
+    "bzip2": (bz2.compress(b"q1 0 d1 1\n"), "is compressed with bzip2"),
+    "xz": (lzma.compress(b"q1 0 d1 1\n"), "is compressed with xz"),
+    "feather": (b"ARROW1\0\0\xff\xff", "is an Arrow or Feather file; save it as Parquet"),
+    "lfs": (b"version https://git-lfs.github.com/spec/v1\noid x\n", "is a Git LFS pointer"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [None, "csv", "trec", "jsonl", "letor", "rre"])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_other_kinds_of_files_are_named(
+    tmp_path: Path, kind: str, name: str | None, is_packed: bool
+) -> None:
+    data, message = KINDS[kind]
+    file = tmp_path / "web.csv"
+    file.write_bytes(gzip.compress(data) if is_packed else data)
+    with pytest.raises(GoldenSetError, match=rf"web\.csv {message}"):
+        GoldenSet.load(file, name)
+    if name not in ("letor", "rre"):
+        with pytest.raises(RunError, match=rf"web\.csv {message}"):
+            Run.load(file, name)
+        with pytest.raises(RunError, match=rf"web\.csv {message}"):
+            evaluate(Run.scan(file, name), GoldenSet.from_dict({"q": {"d": 1}}))
+
+
+def test_a_parquet_file_is_not_read_as_text(tmp_path: Path) -> None:
+    file = tmp_path / "web.csv"
+    file.write_bytes(b"PAR1\x15\x04\x15")
+    with pytest.raises(GoldenSetError, match=r"web\.csv is a Parquet file; give format='parquet'"):
+        GoldenSet.load(file, "csv")
 
 
 @every_format

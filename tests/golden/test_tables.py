@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -72,6 +73,51 @@ def test_columns_with_other_names_are_mapped(file: Path) -> None:
         GoldenSet.load(file, "csv", columns={**columns, "doc_id": "skuu"})
     with pytest.raises(GoldenSetError, match="unknown key 'docid'; did you mean 'doc_id'"):
         GoldenSet.load(file, "csv", columns={"docid": "sku"})
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("query_id,doc_id,relevence", "no column relevance; did you mean 'relevence'?; it has que"),
+        (
+            "query_id,doc_id,Relevanz",
+            "no column relevance; it has .* columns={'relevance': 'Releva",
+        ),
+        (
+            "qeury_id,document,grade",
+            "no column query_id, doc_id; did you mean 'qeury_id' and 'docu",
+        ),
+        ("query-id,corpus-id,scor", "no column relevance; did you mean 'scor'"),
+        ("query_id,doc_id,rank", "no column relevance; it has query_id, doc_id, rank"),
+    ],
+)
+def test_a_misspelt_column_is_suggested(file: Path, header: str, message: str) -> None:
+    file.write_text(f"{header}\nq1,d3,2\n")
+    with pytest.raises(GoldenSetError, match=re.escape(message).replace(r"\.\*", ".*")):
+        GoldenSet.load(file)
+    frame = pd.DataFrame([("q1", "d3", 2)], columns=header.split(","))
+    with pytest.raises(GoldenSetError, match=re.escape(message).replace(r"\.\*", ".*")):
+        GoldenSet.from_frame(frame)
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t", "|"])
+def test_the_first_line_of_excel_names_the_separator(file: Path, separator: str) -> None:
+    table = TABLE.replace(",", separator)
+    file.write_bytes(codecs.BOM_UTF8 + f"sep={separator}\r\n\r\n{table}".encode())
+    assert grades_of(GoldenSet.load(file)) == SAME
+    assert grades_of(GoldenSet.load(file, "csv")) == SAME
+    file.write_text(f"sep={separator}\n{table.replace('2', 'x', 1)}")
+    with pytest.raises(GoldenSetError, match=":3: the grade of document 'd3' is 'x'"):
+        GoldenSet.load(file)
+    file.write_text("sep=;\n")
+    with pytest.raises(GoldenSetError, match="is empty"):
+        GoldenSet.load(file)
+
+
+def test_a_decimal_comma_is_explained(file: Path) -> None:
+    file.write_text("query_id;doc_id;relevance\nq;d;1,5\n")
+    with pytest.raises(GoldenSetError, match=r"not a finite number; write 1\.5, with a decimal p"):
+        GoldenSet.load(file)
 
 
 def test_ambiguous_columns_are_refused_unless_one_is_chosen(file: Path) -> None:

@@ -58,7 +58,11 @@ def test_without_scores_ranks_decide(file: Path) -> None:
         ("qid,docno,rank\nq,d,first\n", ":2: the rank of document 'd' is 'first'"),
         ("qid,docno,score\nq,d,1\nq,d,2\n", "document 'd' is ranked twice"),
         ("qid,docno,score\n", "is empty; a run needs at least one ranked document"),
-        ("qid,docno,what\nq,d,1\n", "unknown format of runs"),
+        ("qid,docno,what\nq,d,1\n", "no column score; it has qid, docno, what"),
+        ("qid,docno,scor\nq,d,1\n", "no column score; did you mean 'scor'"),
+        ("qid,docnoo,postion\nq,d,1\n", "no column doc_id, score; did you mean 'docnoo' and 'po"),
+        ("a,b,c\nq,d,1\n", "unknown format of runs"),
+        ("sep=;\nqid;docno;score\nq;d;1,5\n", ":3: .*'1,5', not a finite number; write 1.5, with"),
     ],
 )
 def test_a_malformed_table_is_reported(file: Path, text: str, message: str) -> None:
@@ -72,9 +76,7 @@ def test_a_malformed_table_is_reported(file: Path, text: str, message: str) -> N
 
 def test_a_forced_format_reports_missing_columns(file: Path) -> None:
     file.write_text("who,docno,what\nq,d,1\n")
-    with pytest.raises(
-        RunError, match="no column query_id, score or rank; it has who, docno, what"
-    ):
+    with pytest.raises(RunError, match="no column query_id, score; it has who, docno, what"):
         Run.load(file, "csv")
 
 

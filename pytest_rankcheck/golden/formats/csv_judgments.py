@@ -16,7 +16,11 @@ from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_columns import add_table, has_judgments, table_of_contents
+from pytest_rankcheck.golden.judgment_columns import (
+    add_table,
+    may_have_judgments,
+    table_of_contents,
+)
 
 __all__ = ["FORMATS"]
 
@@ -49,7 +53,7 @@ def write(contents: Contents, path: Path, *, delimiter: str) -> None:
 
 
 def _recognises(sample: FileSample, delimiter: str) -> bool:
-    return has_judgments(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
+    return may_have_judgments(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
 
 
 FORMATS = (

@@ -14,12 +14,12 @@ from functools import partial
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError, quoted
-from pytest_rankcheck.files.delimited_tables import table_of, table_text
+from pytest_rankcheck.files.delimited_tables import decimal_comma_hint, table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_by_score
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings, ranked_rows
-from pytest_rankcheck.rankers.run_columns import has_ranking, run_columns
+from pytest_rankcheck.rankers.run_columns import may_have_ranking, run_columns
 
 __all__ = ["FORMATS"]
 
@@ -70,7 +70,7 @@ def _number(text: str, what: str, doc_id: str, where: str) -> float:
     if not math.isfinite(number):
         raise RunError(
             f"{where}: the {what} of document '{quoted(doc_id)}' is '{quoted(text, 40)}', not a "
-            "finite number"
+            f"finite number{decimal_comma_hint(text)}"
         )
     return number
 
@@ -91,7 +91,7 @@ def write(rankings: FileRankings, path: Path, *, delimiter: str) -> None:
 
 
 def _recognises(sample: FileSample, delimiter: str) -> bool:
-    return has_ranking(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
+    return may_have_ranking(sample.header) and ("\t" in sample.line) == (delimiter == "\t")
 
 
 FORMATS = (
