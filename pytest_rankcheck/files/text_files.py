@@ -1,15 +1,19 @@
-"""Reading text files, by numbered lines or as a whole, and JSON documents."""
+"""Reading text files, by numbered lines or as a whole, and JSON documents.
+
+Other kinds of files, such as Excel workbooks, are named for what they are.
+"""
 
 from __future__ import annotations
 
 import codecs
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.file_kinds import opened_text
+from pytest_rankcheck.files.packed_files import failures_named, opened
 
 __all__ = [
     "LONGEST_LINE",
@@ -18,6 +22,7 @@ __all__ = [
     "line_too_long",
     "lines_of",
     "numbered_lines",
+    "opened_text",
     "parse_json",
     "read_json",
     "text_of",
@@ -27,6 +32,60 @@ LONGEST_LINE = 64 << 20
 """In bytes: far longer than any line of a golden set or run, far smaller than memory."""
 
 _BLOCK = 1 << 20
+
+_PEEKED = 1024
+_ALTERNATING = 8
+
+_WITH_PANDAS = "save its sheet as 'CSV UTF-8', or read it with pandas and use from_frame"
+_UTF_16 = "UTF-16 text; save it as UTF-8 (in Excel: 'CSV UTF-8')"
+_WEB_PAGE = "an HTML page (of a login or an error?); download the file itself"
+
+_KINDS = {
+    b"\xd0\xcf\x11\xe0": f"an old Excel workbook (.xls); {_WITH_PANDAS}",
+    b"\xff\xfe": _UTF_16,
+    b"\xfe\xff": _UTF_16,
+    b"bzh91ay&sy": "compressed with bzip2; decompress it, or use gzip",
+    b"\xfd7zxz": "compressed with xz; decompress it, or use gzip",
+    b"par1\x15": "a Parquet file; give format='parquet'",
+    b"arrow1": "an Arrow or Feather file; save it as Parquet",
+    b"version https://git-lfs": "a Git LFS pointer; get the file itself with: git lfs pull",
+    b"<!doctype html": _WEB_PAGE,
+    b"<html": _WEB_PAGE,
+}
+"""The first bytes in lower case, what the file is, and what to do."""
+
+
+def opened_text(path: Path, error: type[RankcheckError]) -> BinaryIO:
+    """Open a text file for reading bytes; a packed file is unpacked on the fly.
+
+    Raises:
+        OSError: the file cannot be opened.
+        error: it is not a text file; the message says what it is.
+    """
+    with ExitStack() as stack:
+        file = stack.enter_context(opened(path))
+        kind = _kind_of(path, file.peek(_PEEKED)[:_PEEKED])  # type: ignore[attr-defined]
+        if kind is not None:
+            raise error(f"{path} is {kind}")
+        stack.pop_all()  # the caller closes the file
+    return file
+
+
+def _kind_of(path: Path, start: bytes) -> str | None:
+    """Return what a file is and what to do, if it begins like another kind than UTF-8 text."""
+    if start.startswith(b"PK\x03\x04"):
+        is_workbook = b"[Content_Types].xml" in start or path.suffix in (".xlsx", ".xlsm")
+        return f"an Excel workbook; {_WITH_PANDAS}" if is_workbook else "a ZIP archive; unpack it"
+    lowered = start.lstrip().lower()
+    kind = next((kind for magic, kind in _KINDS.items() if lowered.startswith(magic)), None)
+    return _UTF_16 if kind is None and _alternates(start[:_ALTERNATING]) else kind
+
+
+def _alternates(start: bytes) -> bool:
+    """Whether every other byte is 0, as in UTF-16 without a byte order mark."""
+    halves = (start[::2], start[1::2])
+    empty = b"\0" * (_ALTERNATING // 2)
+    return empty in halves and any(b"\0" not in half for half in halves)
 
 
 def numbered_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str]]:
@@ -40,7 +99,7 @@ def numbered_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[in
             64 MiB; the message names the line.
     """
     number = 0
-    with opened_text(path, error) as file:
+    with failures_named(path, error), opened_text(path, error) as file:
         while raw := file.readline(LONGEST_LINE):
             number += 1
             if len(raw) == LONGEST_LINE:
@@ -67,7 +126,7 @@ def blocks_of_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[i
         error: as in `numbered_lines`, except that the caller must check for valid UTF-8.
     """
     number, rest = 1, b""
-    with opened_text(path, error) as file:
+    with failures_named(path, error), opened_text(path, error) as file:
         while read := file.read(_BLOCK):
             is_start = number == 1 and not rest
             chunk = read.removeprefix(codecs.BOM_UTF8) if is_start else read
@@ -98,7 +157,7 @@ def text_of(path: Path, error: type[RankcheckError]) -> str:
     Raises:
         error: as in `numbered_lines`, except for the length of lines.
     """
-    with opened_text(path, error) as file:
+    with failures_named(path, error), opened_text(path, error) as file:
         return decode_utf8(file.read().removeprefix(codecs.BOM_UTF8), str(path), error)
 
 

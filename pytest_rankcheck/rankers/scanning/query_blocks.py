@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.file_kinds import opened_text
-from pytest_rankcheck.files.packed_files import opened
-from pytest_rankcheck.files.text_files import LONGEST_LINE, line_too_long
+from pytest_rankcheck.files.packed_files import failures_named, opened
+from pytest_rankcheck.files.text_files import LONGEST_LINE, line_too_long, opened_text
 
 __all__ = ["LineBlock", "blocks_of_queries"]
 
@@ -56,7 +55,7 @@ def blocks_of_queries(path: Path, size: int) -> Iterator[LineBlock]:
     Raises:
         RunError: the file cannot be read.
     """
-    with opened_text(path, RunError) as file:
+    with failures_named(path, RunError), opened_text(path, RunError) as file:
         rest, offset = file.read(len(codecs.BOM_UTF8)), 0
         if rest == codecs.BOM_UTF8:
             rest, offset = b"", len(rest)
