@@ -80,8 +80,8 @@ def test_columns_with_other_names_are_mapped(file: Path) -> None:
     [
         ("query_id,doc_id,relevence", "no column relevance; did you mean 'relevence'?; it has que"),
         (
-            "query_id,doc_id,Relevanz",
-            "no column relevance; it has .* columns={'relevance': 'Releva",
+            "query_id,doc_id,Note",
+            "no column relevance; it has .* columns={'relevance': 'Note'",
         ),
         (
             "qeury_id,document,grade",
