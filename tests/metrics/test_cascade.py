@@ -9,7 +9,15 @@ from pytest_rankcheck import MetricError
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
-LAW_VARIANTS = ["ERR(stop=sigmoid(1,1))@5", "ERR(max_grade=8)", "nERR(stop=sigmoid(50,1))"]
+LAW_VARIANTS = [
+    "ERR(stop=sigmoid(1,1))@5",
+    "ERR(max_grade=8)",
+    "nERR(stop=sigmoid(50,1))",
+    "ERR(max_grade=query)",
+    "nERR(max_grade=query)@3",
+    "ERR(stop=sigmoid_all(1,1))@5",
+    "nERR(stop=sigmoid_all(50,-10))",
+]
 
 
 # max 3, p = 7/8, 3/8, 7/8, 1/8, 0:
@@ -38,6 +46,35 @@ def test_err_takes_the_highest_grade_of_the_whole_golden_set() -> None:
     assert value("ERR", (0, 1), other={"x": 2}) == pytest.approx(1 / 8)
     # alone, it is 1: p = 1/2
     assert value("ERR", (0, 1)) == pytest.approx(1 / 4)
+
+
+def test_err_takes_the_highest_grade_of_each_query_if_asked() -> None:
+    """The definition of ptranking with max_label of the query."""
+    # the query's highest grade is 1, although another query has a 2: p = (2^1 - 1) / 2^1
+    assert value("ERR(max_grade=query)", (0, 1), other={"x": 2}) == pytest.approx(1 / 4)
+    # also where it is not retrieved: max 3, p = (2^1 - 1) / 2^3 at rank 2
+    assert value("ERR(max_grade=query)", (0, 1), (3,), other={"x": 4}) == pytest.approx(1 / 16)
+    # max 2: p = 1/4, 3/4; ideal 3/4 + 1/2 * 1/4 * 1/4; 1/4 + 1/2 * 3/4 * 3/4
+    assert value("nERR(max_grade=query)", (1, 2), other={"x": 9}) == pytest.approx(
+        (1 / 4 + 9 / 32) / (3 / 4 + 1 / 32)
+    )
+    # nothing relevant, nothing judged, negative grades only
+    assert value("ERR(max_grade=query)", (0, 0), other={"x": 2}) == 0
+    assert value("ERR(max_grade=query)", (UNJUDGED,), other={"x": 2}) == 0
+    assert value("ERR(max_grade=query)", (-2, -1), other={"x": 2}) == 0
+
+
+def test_a_sigmoid_can_let_grade_0_satisfy_too() -> None:
+    # alpha 1, beta 1: p(0) = 1 / (1 + e) = 0.268941, p(1) = 0.5, p(2) = 0.731059
+    # 0 at rank 1, 2 at rank 2: 0.268941 + 1/2 * 0.731059 * 0.731059
+    assert value("ERR(stop=sigmoid_all(1,1))", (0, 2)) == pytest.approx(0.536165, abs=1e-6)
+    assert value("ERR(stop=sigmoid(1,1))", (0, 2)) == pytest.approx(0.365529, abs=1e-6)
+    # an unjudged document and a negative grade satisfy nobody, but take their rank
+    for missing in (UNJUDGED, -1):
+        assert value("ERR(stop=sigmoid_all(1,1))", (missing, 2)) == pytest.approx(
+            0.365529, abs=1e-6
+        )
+    assert value("nERR(stop=sigmoid_all(1,1))", (2, 0)) == 1
 
 
 def test_err_with_probabilities_for_grades() -> None:

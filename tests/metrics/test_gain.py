@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from worked import MIXED, value
+from worked import MIXED, UNJUDGED, value
 
-from pytest_rankcheck import GoldenSet, MetricError, Run, evaluate
+from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate
+from pytest_rankcheck.metrics.laws.metric_card import card_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 
@@ -20,6 +21,10 @@ LAW_VARIANTS = [
     "nDCG(judged_only=true)@3",
     "DCG(gain=exponential,discount=linear)@4",
     "DCG(discount=log(10))",
+    "nDCG(discount=exponential(2))",
+    "DCG(discount=exponential(1.1))@4",
+    "nDCG(ideal=retrieved)@3",
+    "nDCG(ideal=retrieved,gain={0:1,1:3,2:1,3:2})@2",
 ]
 
 # Grades 3, 3, 0, 3, 2, ideal 3, 3, 3, 2, 0; log2(2..6) = 1, 1.58496, 2, 2.32193, 2.58496.
@@ -65,6 +70,17 @@ def test_ndcg_of_the_catalogues_example(metric: str, expected: float) -> None:
         ("nDCG(discount=power(0))", 0.6),
         # (i+1)^2 = 4, 9, 16: (1/4 + 2/16) / (2/4 + 2/9 + 1/16) = 0.375 / 0.784722
         ("nDCG(discount=zipf(1,2))", 0.375 / 0.784722),
+        # 2^(i-1) = 1, 2, 4: (1 + 2/4) / (2 + 2/2 + 1/4) = 1.5 / 3.25
+        ("nDCG(discount=exponential(2))", 1.5 / 3.25),
+        ("DCG(discount=exponential(2))", 1.5),
+        ("DCG(discount=exponential(3),gain=exponential)", 1 + 3 / 9),
+        # of the retrieved 1, 0, 2 only: 2 / (2 + 1/1.584963)
+        ("nDCG(ideal=retrieved)", 2 / 2.630930),
+        # the ideal of rank 1 is the 2 at rank 3
+        ("nDCG(ideal=retrieved)@1", 1 / 2),
+        ("nDCG(ideal=retrieved,discount=linear)", (1 + 2 / 3) / (2 + 1 / 2)),
+        # gains 1 -> 9, 2 -> 1, turned round: (9 + 1/2) / (9 + 1/1.584963)
+        ("nDCG(ideal=retrieved,gain={1:9,2:1})", 9.5 / 9.630930),
         # gains 1 -> 5, 2 -> 6: (5 + 6/2) / (6 + 6/1.584963 + 5/2) = 8 / 12.285578
         ("nDCG(gain={1:5,2:6})", 8 / 12.285578),
         # a mapping that turns the order round, 1 -> 9, 2 -> 1: the ideal is by gain, 9, 1, 1
@@ -154,3 +170,30 @@ def test_the_relevance_level_leaves_ndcg_alone() -> None:
     evaluation = evaluate(Run.from_dict({"q": ["a", "b"]}), golden)
     # (1 + 2/1.584963) / (2 + 1/1.584963)
     assert evaluation.mean("nDCG") == pytest.approx(2.261860 / 2.630930, abs=1e-6)
+
+
+def test_the_exponential_discount_weighs_ranks_as_rbp_does() -> None:
+    for p in (0.5, 0.8, 0.95):
+        rbp = value(f"RBP(p={p})", *MIXED)
+        binary = f"DCG(gain={{1:1,2:1,3:1}},discount=exponential({1 / p}))"
+        assert (1 - p) * value(binary, *MIXED) == pytest.approx(rbp, abs=1e-12)
+
+
+def test_an_ideal_of_retrieved_documents_rewards_short_lists() -> None:
+    """One relevant document at rank 1 is enough for 1, however many are missed."""
+    assert value("nDCG(ideal=retrieved)", (3,), (3, 3, 3)) == 1
+    assert value("nDCG(ideal=retrieved)", (3, 0, 3), (3, 3)) < 1
+    assert value("nDCG(ideal=retrieved)", (UNJUDGED,), (3,)) == 0
+    assert value("nDCG", (3,), (3, 3, 3)) < 0.5
+    card = " ".join(card_of(Metric.parse("nDCG(ideal=retrieved)@10")).lines())
+    assert "rewards short lists" in " ".join(card.split())
+
+
+@pytest.mark.parametrize("discount", ["exponential", "exponential(1)", "exponential(0.5)"])
+def test_an_exponential_discount_needs_a_base_above_1(discount: str) -> None:
+    with pytest.raises(MetricError, match=r"is invalid.*or exponential\(b\)"):
+        Metric.parse(f"nDCG(discount={discount})")
+
+
+def test_a_steep_exponential_discount_overflows_to_nothing() -> None:
+    assert value("nDCG(discount=exponential(1e300))", (1, 2, 2)) == pytest.approx(0.5)

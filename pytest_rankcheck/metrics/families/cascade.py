@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.metrics.grade_scale import MAX_GRADE, highest_grades
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
 from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, having
 from pytest_rankcheck.metrics.metric_parameters import (
@@ -22,22 +23,22 @@ from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import share_of
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-MAX_GRADE = Parameter(
-    "max_grade",
-    default=None,
-    check=number(above=0),
-    allowed="a number above 0",
-    description="the highest grade of the scale; by default, the golden set's highest grade",
-)
-
 STOP = Parameter(
     "stop",
     default="exponential",
-    check=one_of(choice("exponential", "identity"), call("sigmoid", number(above=0), number())),
-    allowed="exponential, identity (grades are probabilities) or sigmoid(alpha,beta)",
+    check=one_of(
+        choice("exponential", "identity"),
+        call("sigmoid", number(above=0), number()),
+        call("sigmoid_all", number(above=0), number()),
+    ),
+    allowed=(
+        "exponential, identity (grades are probabilities), sigmoid(alpha,beta) or "
+        "sigmoid_all(alpha,beta)"
+    ),
     description=(
         "the probability that a document of grade g > 0 satisfies the user: (2^g - 1) / "
-        "2^max_grade, g, or 1 / (1 + exp(-alpha (g - beta))); it is 0 for other grades"
+        "2^max_grade, g, or 1 / (1 + exp(-alpha (g - beta))); it is 0 for other grades, except "
+        "that sigmoid_all is also the sigmoid for documents judged 0"
     ),
 )
 
@@ -45,6 +46,29 @@ STOP = Parameter(
 def _never_certain(parameters: Mapping[str, Value]) -> LawStatus | None:
     """The law holds if no document stops every user; other probabilities are left undeclared."""
     return True if parameters["stop"] == "exponential" else None
+
+
+def _all_may_satisfy(parameters: Mapping[str, Value]) -> bool:
+    """Whether documents judged 0 may satisfy users too; then some laws depend on how often."""
+    stop = parameters["stop"]
+    return isinstance(stop, Call) and stop.name == "sigmoid_all"
+
+
+def _if_0_satisfies_nobody(parameters: Mapping[str, Value]) -> LawStatus | None:
+    """The law holds if a document of grade 0 satisfies nobody."""
+    return None if _all_may_satisfy(parameters) else True
+
+
+def _not_robust(parameters: Mapping[str, Value]) -> LawStatus | None:
+    """The law does not hold if a document of grade 0 satisfies nobody."""
+    return None if _all_may_satisfy(parameters) else False
+
+
+def _if_scale_is_fixed(parameters: Mapping[str, Value]) -> LawStatus | None:
+    """The law holds unless a new document, even below the top k, changes the highest grade."""
+    if parameters["max_grade"] != "query" or parameters["stop"] != "exponential":
+        return True
+    return "binary" if parameters["cutoff"] is None else None
 
 
 def _below_one(parameters: Mapping[str, Value]) -> LawStatus | None:
@@ -64,10 +88,12 @@ def _below_one(parameters: Mapping[str, Value]) -> LawStatus | None:
     graded=True,
     **having(
         SOUND,
+        stable=_if_scale_is_fixed,
+        none_worst=_if_0_satisfies_nobody,
         identity=_never_certain,
         normalised=_below_one,
-        sensitive=True,
-        robust_1=False,
+        sensitive=_if_0_satisfies_nobody,
+        robust_1=_not_robust,
         all_best=_below_one,
     ),
 )
@@ -79,7 +105,7 @@ def expected_reciprocal_rank(
     ERR@k = sum over i <= k of 1/i * p_i * prod over j < i of (1 - p_j), where p_i is the
     probability that the document at rank i satisfies the user.
     """
-    satisfied = _satisfaction(hits.grades, hits.max_grade, max_grade, stop)
+    satisfied = _satisfaction(hits.grades, hits, max_grade, stop)
     return _expected_reciprocal(satisfied, hits.ranks, cutoff)
 
 
@@ -95,10 +121,12 @@ def expected_reciprocal_rank(
     graded=True,
     **having(
         SOUND,
+        stable=_if_scale_is_fixed,
+        none_worst=_if_0_satisfies_nobody,
         identity=_never_certain,
         normalised=True,
-        sensitive=True,
-        robust_1=False,
+        sensitive=_if_0_satisfies_nobody,
+        robust_1=_not_robust,
         all_best=True,
     ),
 )
@@ -111,7 +139,7 @@ def normalised_expected_reciprocal_rank(
     nothing is relevant.
     """
     ideal_ranks = np.broadcast_to(np.arange(1.0, hits.ideal.shape[1] + 1), hits.ideal.shape)
-    satisfied = _satisfaction(hits.ideal, hits.max_grade, max_grade, stop)
+    satisfied = _satisfaction(hits.ideal, hits, max_grade, stop)
     possible = _expected_reciprocal(satisfied, ideal_ranks, cutoff)
     reached = expected_reciprocal_rank(hits, cutoff, max_grade=max_grade, stop=stop)
     return share_of(reached, possible)
@@ -132,27 +160,23 @@ def _expected_reciprocal(
 
 
 def _satisfaction(
-    grades: FloatArray, occurring: float, max_grade: Value, stop: Value
+    grades: FloatArray, hits: JudgedHits, max_grade: Value, stop: Value
 ) -> FloatArray:
     """Return the probability that each grade satisfies, in the same shape; 0 in the padding."""
-    relevant = grades > 0
-    grades = np.where(relevant, grades, 0.0)
+    counted = grades > 0
     match stop:
         case "identity":
-            if occurring > 1:
+            if hits.max_grade > 1:
                 raise MetricError(
-                    f"ERR(stop=identity): grades must be probabilities, but {occurring:g} occurs; "
-                    "use stop=exponential, or grades between 0 and 1"
+                    "ERR(stop=identity): grades must be probabilities, but "
+                    f"{hits.max_grade:g} occurs; use stop=exponential, or grades between 0 and 1"
                 )
-            return grades
-        case Call("sigmoid", (alpha, beta)):
+            return np.where(counted, grades, 0.0)
+        case Call("sigmoid" | "sigmoid_all" as name, (alpha, beta)):
+            counted = grades >= 0 if name == "sigmoid_all" else counted
             with np.errstate(over="ignore"):
-                return np.where(relevant, 1.0 / (1.0 + np.exp(-alpha * (grades - beta))), 0.0)
-    highest = occurring if max_grade is None else float(max_grade)  # type: ignore[arg-type]
-    if highest < occurring:
-        raise MetricError(
-            f"ERR(max_grade={highest:g}): the golden set has the grade {occurring:g}; "
-            f"use max_grade={occurring:g} or more"
-        )
+                return np.where(counted, 1.0 / (1.0 + np.exp(-alpha * (grades - beta))), 0.0)
+    grades = np.where(counted, grades, 0.0)
+    highest = highest_grades("ERR", hits, max_grade)
     # (2^g - 1) / 2^max, written so that large grades do not overflow
-    return np.where(relevant, np.exp2(grades - highest) - np.exp2(-highest), 0.0)
+    return np.where(counted, np.exp2(grades - highest) - np.exp2(-highest), 0.0)

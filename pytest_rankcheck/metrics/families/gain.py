@@ -41,9 +41,25 @@ DISCOUNT = Parameter(
         call("log", number(above=1)),
         call("power", number(at_least=0)),
         call("zipf", number(above=-1), number(at_least=0)),
+        call("exponential", number(above=1)),
     ),
-    allowed="log2, log(base), linear, power(s) or zipf(p,s)",
-    description=("the divisor of the gain at rank i: log2(i+1), log_base(i+1), i, i^s or (i+p)^s"),
+    allowed="log2, log(base), linear, power(s), zipf(p,s) or exponential(b)",
+    description=(
+        "the divisor of the gain at rank i: log2(i+1), log_base(i+1), i, i^s, (i+p)^s or b^(i-1); "
+        "the last gives the weights of RBP with p = 1/b (Moffat and Zobel, ACM TOIS 27(1), 2008)"
+    ),
+)
+
+IDEAL = Parameter(
+    "ideal",
+    default="judged",
+    check=choice("judged", "retrieved"),
+    allowed="judged or retrieved",
+    description=(
+        "the documents of the ideal ranking: all judged ones, or only those that the ranker "
+        "returned, as in scikit-learn and torchmetrics. Retrieved rewards short lists: a ranker "
+        "that returns one relevant document and misses all others scores 1"
+    ),
 )
 
 
@@ -175,26 +191,35 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
         "the first choice for graded judgments: every swap of different grades changes it, most "
         "of all at the top"
     ),
-    parameters=(GAIN, DISCOUNT),
+    parameters=(GAIN, DISCOUNT, IDEAL),
     synonyms=_SYNONYMS,
     renamed={"gains": "gain"},
     spellings={"ndcg_burges": {"gain": "exponential"}},
     trec_eval=("ndcg_cut",),
     graded=_uses_grades,
-    **having(_DISCOUNTED, normalised=_gains_rise, all_best=_unless_mapped),
+    **having(
+        _DISCOUNTED,
+        normalised=_gains_rise,
+        all_best=_unless_mapped,
+        cutoff_local=lambda parameters: parameters["ideal"] == "judged",
+    ),
 )
-def ndcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -> FloatArray:
+def ndcg(
+    hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value, ideal: Value
+) -> FloatArray:
     """Normalised discounted cumulative gain: DCG divided by that of the ideal ranking.
 
     nDCG@k = DCG@k / iDCG@k, with DCG@k = sum over i <= k of gain(g_i) / discount(i). The ideal
     ranking has all judged documents, best first, and is also cut at k. Unjudged documents and
     grades of 0 or less have no gain, unless a mapping gives them one. The value is 0 if the ideal
-    ranking has no gain.
+    ranking has no gain. With ``ideal=retrieved``, the ideal ranking has only the documents that
+    were returned, above or below rank k, so that missing a relevant document costs nothing.
     """
-    ideal_ranks = np.broadcast_to(np.arange(1.0, hits.ideal.shape[1] + 1), hits.ideal.shape)
-    reached = _dcg(_gains(hits.grades, gain), hits.ranks, cutoff, discount)
+    gains = _gains(hits.grades, gain)
+    reached = _dcg(gains, hits.ranks, cutoff, discount)
     # With a mapping, a higher grade may have a lower gain.
-    best_gains = -np.sort(-_gains(hits.ideal, gain), axis=1)
+    best_gains = -np.sort(-(gains if ideal == "retrieved" else _gains(hits.ideal, gain)), axis=1)
+    ideal_ranks = np.broadcast_to(np.arange(1.0, best_gains.shape[1] + 1), best_gains.shape)
     possible = _dcg(best_gains, ideal_ranks, cutoff, discount)
     return share_of(reached, possible)
 
@@ -219,6 +244,8 @@ def _discounts(ranks: FloatArray, discount: Value) -> FloatArray:
                 result = ranks**exponent
             case Call("zipf", (shift, exponent)):
                 result = (ranks + shift) ** exponent
+            case Call("exponential", (base,)):
+                result = float(base) ** (ranks - 1)
     array: FloatArray = np.asarray(result, dtype=np.float64)
     return array
 

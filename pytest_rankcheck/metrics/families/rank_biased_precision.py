@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.metrics.grade_scale import MAX_GRADE, highest_grades
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
 from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, having
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag, number
@@ -54,8 +55,9 @@ def _patience_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
             default=False,
             check=flag,
             allowed="true or false",
-            description="true: the gain is the grade divided by the golden set's highest grade",
+            description="true: the gain is the grade divided by the highest grade, max_grade",
         ),
+        MAX_GRADE,
     ),
     graded=lambda parameters: bool(parameters["graded"]),
     **having(
@@ -68,7 +70,7 @@ def _patience_is_robust(parameters: Mapping[str, Value]) -> LawStatus:
     ),
 )
 def rank_biased_precision(
-    hits: JudgedHits, cutoff: int | None, *, p: Value, rel: Value, graded: Value
+    hits: JudgedHits, cutoff: int | None, *, p: Value, rel: Value, graded: Value, max_grade: Value
 ) -> FloatArray:
     """Rank-biased precision: the expected gain per document that the user reads.
 
@@ -80,9 +82,12 @@ def rank_biased_precision(
         raise MetricError(
             "RBP: graded=true cannot be combined with rel, since it uses all grades; remove one"
         )
+    if max_grade is not None and not graded:
+        raise MetricError(f"RBP: max_grade={max_grade} has no effect without graded=true; add it")
     gains = np.ones_like(hits.grades)
-    if graded and hits.max_grade > 0:
-        gains = hits.grades / hits.max_grade
+    if graded:
+        highest = np.broadcast_to(highest_grades("RBP", hits, max_grade), hits.grades.shape)
+        gains = np.divide(hits.grades, highest, out=gains, where=highest > 0)
     return _discounted_gain(hits, np.where(found, gains, 0.0), float(p))  # type: ignore[arg-type]
 
 
