@@ -24,11 +24,11 @@ from pytest_rankcheck.metrics.metric_parameters import Value, spelled
 from pytest_rankcheck.metrics.metric_registry import (
     definition,
     generation,
+    refusal_of,
     registered,
     trec_eval_definition,
 )
-from pytest_rankcheck.metrics.name_grammar import parts_of
-from pytest_rankcheck.metrics.refused_names import refusal_of
+from pytest_rankcheck.metrics.name_grammar import NameParts, parts_of
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["USUAL_METRICS", "Metric", "MetricLike", "usual_metrics"]
@@ -195,16 +195,21 @@ def _parse(text: str, _generation: int) -> Metric:
         cutoff = float(number) if "." in number else int(number)
         given = entry.as_spelled(trec_eval_name[1], {})
         return _build(entry.name, given, cutoff, text)
-    stem = trec_eval_name[1] if trec_eval_name else text.strip()
-    if registered(text.strip()) is None and (refusal := refusal_of(stem, text.strip())):
-        raise refusal
     name_at = _NAME_AT.fullmatch(text.strip())
     if name_at and registered(name_at[1]):
         return _build(name_at[1], {}, int(name_at[2]), text)
-    parts = parts_of(text)
+    parts = _parts_of(text)
     if parts.name in ONLY_THERE or (registered(parts.name) is None and is_known_there(parts.name)):
         return Metric(ir_measures_definition(text.strip()))
     return _build(parts.name, parts.given, parts.cutoff, text)
+
+
+def _parts_of(text: str) -> NameParts:
+    """Return the parts of a name; an error says what to write instead of another tool's name."""
+    try:
+        return parts_of(text)
+    except MetricError as failure:
+        raise refusal_of(text.strip()) or failure from None
 
 
 def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) -> Metric:

@@ -25,7 +25,6 @@ from pytest_rankcheck.metrics.metric_definition import (
     Unit,
 )
 from pytest_rankcheck.metrics.metric_parameters import Parameter
-from pytest_rankcheck.metrics.refused_names import refusal_of
 
 __all__ = [
     "definition",
@@ -33,6 +32,7 @@ __all__ = [
     "generation",
     "judged_definitions",
     "metric",
+    "refusal_of",
     "registered",
     "trec_eval_definition",
 ]
@@ -211,6 +211,14 @@ def definition(name: str) -> Definition:
         )
         raise MetricError(f"unknown metric '{quoted(name)}'{hint}")
     return entry
+
+
+def refusal_of(name: str) -> MetricError | None:
+    """Return the error for another tool's name that we refuse; None for any other name."""
+    from pytest_rankcheck.metrics.refused_names import advice_on  # only if a name is unknown
+
+    advice = advice_on(name)
+    return MetricError(f"'{quoted(name)}' is not a metric here: {advice}") if advice else None
 
 
 def trec_eval_definition(stem: str) -> Definition | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_rankcheck.errors import MetricError, quoted
+import re
 
-__all__ = ["refusal_of"]
+__all__ = ["advice_on"]
+
+_NUMBER = re.compile(r"[_.]\d+(\.\d+)?$")
+"""A cutoff, as trec_eval writes it."""
 
 _NO_CATALOGUE = (
     "the coverage of a catalogue needs the catalogue, which a golden set does not list; Distinct "
@@ -38,14 +41,7 @@ _INSTEAD_OF = {
 """What to write instead of a name, by the name in lower case."""
 
 
-def refusal_of(name: str, written: str | None = None) -> MetricError | None:
-    """Return the error for another tool's name that we refuse; None for any other name.
-
-    Args:
-        name: the name, without parameters, cutoff and number.
-        written: the whole name as written, for the message.
-    """
-    advice = _INSTEAD_OF.get(name.casefold())
-    if advice is None:
-        return None
-    return MetricError(f"'{quoted(written or name)}' is not a metric here: {advice}")
+def advice_on(name: str) -> str | None:
+    """Return what to write instead of another tool's name, or None if the name is not known."""
+    stem = _NUMBER.sub("", name.casefold())
+    return _INSTEAD_OF.get(name.casefold()) or _INSTEAD_OF.get(stem)
