@@ -72,7 +72,6 @@ def test_a_missing_ir_measures_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
     from pytest_rankcheck.metrics import ir_measures_bridge, metric_names
 
     monkeypatch.setattr(ir_measures_bridge, "find_spec", lambda name: None)
-    monkeypatch.setattr(metric_names, "find_spec", lambda name: None)
     metric_names._parse.cache_clear()
     ir_measures_bridge.ir_measures_definition.cache_clear()
     evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 1}}))
@@ -80,6 +79,8 @@ def test_a_missing_ir_measures_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
         evaluation.mean("ir_measures:Compat(p=0.8)")
     with pytest.raises(MetricError, match="unknown metric 'Compat'"):
         evaluation.mean("Compat(p=0.8)")
+    with pytest.raises(MetricError, match="SDCG.*not installed: pip install ir-measures"):
+        evaluation.mean("SDCG(max_rel=1)@10")  # not sDCG, the metric of sessions
 
 
 @pytest.mark.oracle
@@ -97,7 +98,7 @@ def test_measures_are_built_without_the_parser_that_python_3_14_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
-    from pytest_rankcheck.metrics import ir_measures_bridge
+    from pytest_rankcheck.metrics import ir_measures_bridge, metric_names
 
     monkeypatch.delattr(ir_measures, "parse_measure")
     ir_measures_bridge.ir_measures_definition.cache_clear()
