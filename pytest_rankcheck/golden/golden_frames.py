@@ -12,6 +12,7 @@ from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import Row, add_table
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
+from pytest_rankcheck.golden.source_places import Numbering
 
 __all__ = ["candidates_frame", "contents_from_frames", "judgments_frame", "queries_frame"]
 
@@ -25,12 +26,13 @@ def contents_from_frames(
         GoldenSetError: as in ``GoldenSet.from_frame``.
     """
     contents = Contents(source)
-    contents.places.before_number = ", row "
+    contents.places.numbering = Numbering("judgments", is_table=True, labels=judgments.index)
     if queries is not None:
         _require(queries, ("query_id", "query"), "queries")
         names = [str(name) for name in queries.columns if name not in ("query_id", "query")]
-        for row, record in enumerate(queries.to_dict("records")):
-            where = f"queries, row {row}"
+        rows = Numbering("queries", is_table=True, labels=queries.index)
+        for number, record in enumerate(queries.to_dict("records"), start=1):
+            where = rows.place(number)
             key = checked_id(_plain(record["query_id"]), "query_id", where)
             text = _plain(record["query"])
             attributes = {name: _plain(record[name]) for name in names}
@@ -41,7 +43,7 @@ def contents_from_frames(
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[Row]:
-    for number, cells in enumerate(frame.itertuples(index=False, name=None)):
+    for number, cells in enumerate(frame.itertuples(index=False, name=None), start=1):
         yield number, [_plain(cell) for cell in cells]
 
 

@@ -4,11 +4,38 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Place", "Places"]
+from pytest_rankcheck.errors import quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Numbering", "Place", "Places"]
 
 Place = str | int
 """A place in words, or as a line number of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """How messages name the lines or rows of a source; both are counted from 1."""
+
+    source: str
+    is_table: bool = False
+    """Whether it has rows (a DataFrame, a Parquet file), not lines."""
+    labels: pd.Index[Any] | None = None
+    """The index of a DataFrame."""
+
+    def place(self, number: int) -> str:
+        """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
+        if not self.is_table:
+            return f"{self.source}:{number}"
+        label = (
+            "" if self.labels is None else f" (index label {quoted(self.labels[number - 1], 40)})"
+        )
+        return f"{self.source}, row {number}{label}"
 
 
 class Places:
@@ -16,14 +43,13 @@ class Places:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.before_number = ":"
-        """The text between the file and a line number, or ``, row ``."""
+        self.numbering = Numbering(file)
         self._named: dict[str, str] = {}
         self._lines: dict[str, range | array[int]] = {}
 
     def shown(self, place: Place) -> str:
         """Return a place as text: ``web.qrels:17``."""
-        return f"{self.file}{self.before_number}{place}" if isinstance(place, int) else place
+        return self.numbering.place(place) if isinstance(place, int) else place
 
     def note_query(self, query_id: str, place: Place) -> None:
         """Note the place of a query."""

@@ -76,7 +76,7 @@ def _text_of(run: Run) -> str:
 def _run_of(text: str) -> Run:
     header, *lines = text.split("\n")
     details = json.loads(header)
-    listings = parse_lines((f"line {number}", line) for number, line in enumerate(lines))
+    listings = parse_lines((f"line {number}", line) for number, line in enumerate(lines, start=2))
     rankings = {
         query_id: listing.ranking(query_id, details["ties"])
         for query_id, listing in listings.items()

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Literal, get_args
 
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
+from pytest_rankcheck.golden.source_places import Numbering
 
 __all__ = ["Clock", "TimeUnit"]
 
@@ -88,7 +89,7 @@ class Clock:
             moment = moment.replace(tzinfo=UTC)  # for all of them, so differences are right
         return float(moment.timestamp())  # type: ignore[attr-defined]
 
-    def refuse_mixture(self, source: str, before_number: str) -> None:
+    def refuse_mixture(self, rows: Numbering) -> None:
         """Check that all times are of one kind, and that the kind matches ``time_unit``.
 
         Raises:
@@ -99,18 +100,18 @@ class Clock:
         if len(kinds) > 1:
             (kind, row), (other_kind, other_row) = kinds[:2]
             raise SessionLogError(
-                f"{source}{before_number}{row}: the time is {_WORDS[kind]}, but in "
-                f"{source}{before_number}{other_row} it is {_WORDS[other_kind]}; write all times "
+                f"{rows.place(row)}: the time is {_WORDS[kind]}, but in "
+                f"{rows.place(other_row)} it is {_WORDS[other_kind]}; write all times "
                 "in the same way"
             )
         wrong = next((kind for kind in self._first if kind in _EPOCH), self._unit)
         if self._unit is not None and wrong != self._unit:
             raise SessionLogError(
-                f"{source}{before_number}{self._first[str(wrong)]}: time_unit={self._unit} was "
+                f"{rows.place(self._first[str(wrong)])}: time_unit={self._unit} was "
                 f"given, but the time is {_WORDS[str(wrong)]}; omit time_unit, or give {wrong}"
             )
         if self._unit is None and "relative" in self._first:
-            place = f"{source}{before_number}{self._first['relative']}"
+            place = rows.place(self._first["relative"])
             raise SessionLogError(
                 f"{place}: the time is a number that is not a time since 1970; give its unit: "
                 'time_unit="s", "ms", "us" or "ns"'

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rankcheck.errors import SessionLogError, plural
+from pytest_rankcheck.golden.source_places import Numbering
 
 __all__ = ["LogSource", "NumberedRow", "Problems", "SetAside"]
 
@@ -48,9 +49,9 @@ class Problems:
     def __init__(self, source: str, *, is_lenient: bool) -> None:
         self.source = source
         """The file or other source of the rows, for messages."""
+        self.numbering = Numbering(source)
+        """The places of rows, for messages."""
         self.is_lenient = is_lenient
-        self.before_number = ":"
-        """The text between the source and a row number in messages."""
         self.lost_rows = 0
         """Rows without a session."""
         self.unread = 0
@@ -61,7 +62,7 @@ class Problems:
 
     def place(self, number: int) -> str:
         """Return the place of a row, for messages."""
-        return f"{self.source}{self.before_number}{number}"
+        return self.numbering.place(number)
 
     def add(
         self, number: int, session_id: str | None, reason: str, text: str, *, is_read: bool = False

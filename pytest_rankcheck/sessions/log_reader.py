@@ -72,7 +72,7 @@ def read_log(rows: Iterable[NumberedRow], options: LogOptions, problems: Problem
             for event in reader.events(number, row):
                 collector.add(event)
     reader.check_columns()
-    reader.clock.refuse_mixture(problems.source, problems.before_number)
+    reader.clock.refuse_mixture(problems.numbering)
     _note_varying(collector, options, problems)
     session_ids = tuple(collector.sessions)
     events = in_order(collector.finished())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, unknown_id
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.packed_files import shown_name
+from pytest_rankcheck.golden.source_places import Numbering
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions import formats
 from pytest_rankcheck.sessions.log_options import LogOptions
@@ -118,14 +119,14 @@ class SessionLog:
         """Make a log from a DataFrame with one row per event; see `load` for the arguments.
 
         Raises:
-            SessionLogError: as in `load`; rows are named by their numbers from 0.
+            SessionLogError: as in `load`; rows are named by their numbers from 1.
         """
         problems = Problems("events", is_lenient=lenient)
-        problems.before_number = ", row "
+        problems.numbering = Numbering("events", is_table=True, labels=events.index)
         names = [str(column) for column in events.columns]
         rows: Iterator[NumberedRow] = (
             (number, dict(zip(names, row, strict=True)))
-            for number, row in enumerate(events.itertuples(index=False, name=None))
+            for number, row in enumerate(events.itertuples(index=False, name=None), start=1)
         )
         reading = _reading(columns, first_rank, time_unit, attributes, lenient)
         return cls(read_log(rows, reading, problems), name)

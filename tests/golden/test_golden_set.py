@@ -119,18 +119,32 @@ def test_every_missing_value_of_pandas_is_a_missing_text() -> None:
     ("judgments", "message"),
     [
         (frame(query_id=["q"], doc_id=["d"]), "judgments has no column relevance; it has query_id"),
-        (frame(query_id=[1.0], doc_id=["d"], relevance=[1]), r"row 0: query_id .* \(dtype=str\)"),
-        (frame(query_id=["q"], doc_id=[1.5], relevance=[1]), "judgments, row 0: doc_id"),
-        (frame(query_id=[None], doc_id=["d"], relevance=[1]), "row 0: query_id is empty"),
+        (
+            frame(query_id=[1.0], doc_id=["d"], relevance=[1]),
+            r"row 1 \(index label 0\): query_id .* \(dtype=str\)",
+        ),
+        (
+            frame(query_id=["q"], doc_id=[1.5], relevance=[1]),
+            r"judgments, row 1 \(index label 0\): doc_id",
+        ),
+        (
+            frame(query_id=[None], doc_id=["d"], relevance=[1]),
+            r"row 1 \(index label 0\): query_id is empty",
+        ),
         (
             frame(query_id=["q", "q"], doc_id=["d", "e"], relevance=[1, np.nan]),
-            "judgments, row 1: the grade of document 'e' is empty",
+            r"judgments, row 2 \(index label 1\): the grade of document 'e' is empty",
         ),
         (
-            frame(query_id=["q", "q"], doc_id=["d", "d"], relevance=[1, 2]),
-            "judgments, row 1: document 'd' of query 'q' is judged twice, 1 and 2",
+            frame(query_id=["q", "q"], doc_id=["d", "d"], relevance=[1, 2]).set_index(
+                pd.Index(["x", "y"])
+            ),
+            r"judgments, row 2 \(index label y\): document 'd' of query 'q' is judged twice, 1 and 2",
         ),
-        (frame(query_id=["q"], doc_id=["d"], relevance=["x"]), "row 0: the grade"),
+        (
+            frame(query_id=["q"], doc_id=["d"], relevance=["x"]),
+            r"row 1 \(index label 0\): the grade",
+        ),
         (frame(query_id=[], doc_id=[], relevance=[]), "has no queries"),
     ],
 )
@@ -141,7 +155,9 @@ def test_invalid_frames_are_refused_with_the_row(judgments: pd.DataFrame, messag
 
 def test_a_duplicate_query_in_the_frame_is_refused() -> None:
     judgments = frame(query_id=["q"], doc_id=["d"], relevance=[1])
-    with pytest.raises(GoldenSetError, match="queries, row 1: duplicate query 'q'"):
+    with pytest.raises(
+        GoldenSetError, match=r"queries, row 2 \(index label 1\): duplicate query 'q'"
+    ):
         GoldenSet.from_frame(judgments, frame(query_id=["q", "q"], query=["a", "b"]))
     with pytest.raises(GoldenSetError, match="queries has no column query"):
         GoldenSet.from_frame(judgments, frame(query_id=["q"]))

@@ -322,16 +322,31 @@ def test_an_attribute_that_would_be_misread_is_refused(tmp_path: Path, name: str
     assert not list(tmp_path.iterdir())
 
 
+def test_rows_of_parquet_are_counted_from_1_in_every_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    monkeypatch.setattr("pytest_rankcheck.golden.formats.parquet_judgments._BATCH_ROWS", 2)
+    file = tmp_path / "web.parquet"
+    table = pl.DataFrame({"qid": ["q"] * 5, "docno": list("abcde"), "label": [1.0] * 4 + [None]})
+    for columns in (table, table.with_columns(pl.col("docno").alias("feature"))):
+        columns.write_parquet(file)
+        with pytest.raises(GoldenSetError, match=r"web\.parquet, row 5: the grade of document 'e'"):
+            GoldenSet.load(file)
+    table.with_columns(label=1.0).write_parquet(file)
+    assert grades_of(GoldenSet.load(file)) == {"q": dict.fromkeys("abcde", 1)}
+
+
 def test_parquet_keeps_types_and_names_the_row(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
     file = tmp_path / "web.parquet"
     pl.DataFrame({"qid": [1, 1, 2], "docno": [7, 8, 7], "label": [2, 0, 1]}).write_parquet(file)
     assert grades_of(GoldenSet.load(file)) == {"1": {"7": 2, "8": 0}, "2": {"7": 1}}
     pl.DataFrame({"qid": ["q"], "docno": [None], "label": [2]}).write_parquet(file)
-    with pytest.raises(GoldenSetError, match=r"web\.parquet, row 0: doc_id is empty"):
+    with pytest.raises(GoldenSetError, match=r"web\.parquet, row 1: doc_id is empty"):
         GoldenSet.load(file)
     pl.DataFrame({"qid": ["q"], "docno": ["d"], "label": [float("nan")]}).write_parquet(file)
-    with pytest.raises(GoldenSetError, match=r"web\.parquet, row 0: the grade of document 'd'"):
+    with pytest.raises(GoldenSetError, match=r"web\.parquet, row 1: the grade of document 'd'"):
         GoldenSet.load(file)
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(GoldenSetError, match=r"web\.parquet: cannot be read as Parquet"):

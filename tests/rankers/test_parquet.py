@@ -83,11 +83,11 @@ def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
         ({"query_id": ["q1"], "doc_id": ["a"], "score": ["1"]}, "the column score is String"),
         (
             {"query_id": ["q1", "q1"], "doc_id": ["a", None], "score": [2.0, 1.0]},
-            "row 1: query 'q1', document 'None', score 1.0; each row needs two ids",
+            ", row 2: query 'q1', document 'None', score 1.0; each row needs two ids",
         ),
         (
             {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [2.0, float("nan")]},
-            "row 1: query 'q1', document 'b', score nan",
+            ", row 2: query 'q1', document 'b', score nan",
         ),
         (
             {"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "score": [2.0, 1.0]},

@@ -130,7 +130,7 @@ def test_invalid_choices(options: dict[str, object], message: str) -> None:
 
 def test_a_replay_needs_what_was_shown_and_a_selection() -> None:
     frame = pd.DataFrame([{"session_id": "s", "result_count": 3, "selected_rank": 2}])
-    with pytest.raises(SessionLogError, match="unknown, first in session 's', row 0; a replay"):
+    with pytest.raises(SessionLogError, match="unknown, first in session 's', row 1; a replay"):
         SessionLog.from_frame(frame, first_rank=1).to_golden_set()
     with pytest.raises(SessionLogError, match="has no selections, so there is nothing to replay"):
         log_of(("s", "q", ["a"], [])).to_golden_set()

@@ -74,6 +74,17 @@ def test_a_table(tmp_path: Path, separator: str) -> None:
     assert facts(SessionLog.load(tabs, **SECONDS)) == EXPECTED
 
 
+def test_rows_of_parquet_are_counted_from_1_in_every_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    monkeypatch.setattr("pytest_rankcheck.sessions.formats.parquet_logs._BATCH_ROWS", 2)
+    table = {"session_id": ["s"] * 5, "query": ["a"] * 5, "time": ["2026-01-01"] * 4 + ["x"]}
+    pl.DataFrame(table).write_parquet(tmp_path / "log.parquet")
+    with pytest.raises(SessionLogError, match=r"log\.parquet, row 5: session 's': .*'x'"):
+        SessionLog.load(tmp_path / "log.parquet")
+
+
 def test_a_frame_and_parquet(tmp_path: Path) -> None:
     frame = pd.DataFrame(STATES)
     assert facts(SessionLog.from_frame(frame, **SECONDS)) == EXPECTED
@@ -453,7 +464,8 @@ def test_a_missing_time_of_pandas(tmp_path: Path) -> None:
     times = pd.to_datetime(["2026-11-21T10:00:00Z", None])
     frame = pd.DataFrame({"session_id": ["s", "s"], "event": [1, 2], "time": times})
     with pytest.raises(
-        SessionLogError, match="row 1: session 's': the event has no time, although othe"
+        SessionLogError,
+        match=r"row 2 \(index label 1\): session 's': the event has no time, although othe",
     ):
         SessionLog.from_frame(frame)
     frame = pd.DataFrame({"session_id": ["s", "s"], "time": times[:1].append(times[:1])})

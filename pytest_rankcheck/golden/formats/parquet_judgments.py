@@ -21,6 +21,7 @@ from pytest_rankcheck.golden.judgment_columns import (
     only_judgments,
     table_of_contents,
 )
+from pytest_rankcheck.golden.source_places import Numbering
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,7 +40,7 @@ def read(source: Source) -> Contents:
     """
     table, columns = scan_of(source.file, GoldenSetError)
     contents = Contents(source)
-    contents.places.before_number = ", row "
+    contents.places.numbering = Numbering(str(source.file), is_table=True)
     header = columns.names()
     batches = _batches(table, source.file)
     judgments = only_judgments(contents, header)
@@ -53,12 +54,12 @@ def read(source: Source) -> Contents:
 
 
 def _batches(table: pl.LazyFrame, path: Path) -> Iterator[tuple[int, pl.DataFrame]]:
-    """Yield batches of rows, each with the 0-based number of its first row."""
+    """Yield batches of rows, each with the number of its first row."""
     import polars as pl
 
-    start = 0
+    start = 1
     try:
-        while (batch := table.slice(start, _BATCH_ROWS).collect()).height:
+        while (batch := table.slice(start - 1, _BATCH_ROWS).collect()).height:
             yield start, batch
             start += batch.height
     except (pl.exceptions.PolarsError, OSError) as failure:

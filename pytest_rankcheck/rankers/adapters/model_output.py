@@ -41,7 +41,7 @@ def matrix_of(answer: object, count: int, what: str) -> FloatArray:
             f"{count:,}"
         )
     if not np.isfinite(numbers).all():
-        row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
+        row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0]) + 1
         raise RankerError(f"{what} returned a number that is not finite, in row {row}")
     return numbers
 

@@ -86,7 +86,7 @@ def _refuse_gaps(batch: pl.DataFrame, path: Path, start: int) -> None:
     if len(bad):
         row = batch.row(int(bad[0]))
         raise RunError(
-            f"{path}: row {start + int(bad[0])}: query '{quoted(row[0])}', document "
+            f"{path}, row {start + int(bad[0]) + 1}: query '{quoted(row[0])}', document "
             f"'{quoted(row[1])}', score {row[2]}; each row needs two ids and a finite number"
         )
 

@@ -102,7 +102,7 @@ def fails_on_queries(texts: list[str]) -> np.ndarray:
             r"the encoder of the corpus returned .* shape 3 x 2, not",
         ),
         (lambda texts: letters(texts)[:, 0], "of the shape 4, not one row for each of 4"),
-        (lambda texts: letters(texts) * np.nan, "a number that is not finite, in row 0"),
+        (lambda texts: letters(texts) * np.nan, "a number that is not finite, in row 1"),
         (lambda texts: texts, "returned list, not numbers"),
         (
             lambda texts: np.ones((len(texts), len(texts))),
