@@ -47,8 +47,8 @@ def assert_deterministic(
             ``"threads"``; with ``()`` only the repeats are compared.
         threads: how many threads rank at the same time.
         batch_sizes: the batch sizes to try; without it, 1 and half of the ranker's own size.
-        options: ``depth``, ``ties``, ``duplicates``, ``concurrency``, ``timeout``, ``retries`` and
-            ``retry_on``, as for ``rank``.
+        options: ``depth``, ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``,
+            ``retries`` and ``retry_on``, as for ``rank``.
 
     Raises:
         AssertionError: a query was ranked differently, or failed; the text says under which

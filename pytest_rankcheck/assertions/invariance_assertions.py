@@ -70,8 +70,8 @@ def assert_invariant(
             which the ranker fails is never allowed.
         min_queries: how many queries the perturbation must change, so that something is checked.
         seed: of the random numbers, for typos.
-        options: ``depth``, ``ties``, ``duplicates``, ``concurrency``, ``timeout``, ``retries`` and
-            ``retry_on``, as for ``rank``.
+        options: ``depth``, ``ties``, ``duplicates``, ``doc_id``, ``concurrency``, ``timeout``,
+            ``retries`` and ``retry_on``, as for ``rank``.
 
     Raises:
         AssertionError: a limit is exceeded, or the ranker fails on a perturbed query; the text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted, suggestion
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -12,6 +13,9 @@ from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, Retr
 from pytest_rankcheck.rankers.rank import DEFAULT_DEPTH, Attempt, RankOptions, attempted, rank
 from pytest_rankcheck.rankers.ranking import Duplicates, Ties
 from pytest_rankcheck.rankers.run import Run
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.document_ids import DocIdRule
 
 __all__ = ["AnswerDifference", "RepeatedRanker", "answer_differences"]
 
@@ -24,6 +28,7 @@ class RepeatedRanker:
     depth: int = DEFAULT_DEPTH
     ties: Ties = "doc_id"
     duplicates: Duplicates = "error"
+    doc_id: DocIdRule | None = None
     concurrency: int = 8
     timeout: float | None = None
     retries: int = 0
@@ -65,6 +70,7 @@ class RepeatedRanker:
             self.depth,
             ties=self.ties,
             duplicates=self.duplicates,
+            doc_id=self.doc_id,
             concurrency=self.concurrency,
             timeout=self.timeout,
             retries=self.retries,
@@ -88,7 +94,7 @@ class RepeatedRanker:
             tuple(self.retry_on),
         )
         try:
-            return attempted(self.adapter, task, self.ties, self.duplicates)
+            return attempted(self.adapter, task, self.ties, self.duplicates, doc_id=self.doc_id)
         except Exception as error:  # it fails on all queries, unlike before
             return Attempt(Run({}), {query.id: error for query in golden})
 

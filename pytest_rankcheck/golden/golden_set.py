@@ -32,6 +32,8 @@ from pytest_rankcheck.golden.query import Query, label_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.document_ids import DocIdRule
+
 __all__ = ["GoldenSet"]
 
 GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetError)
@@ -56,6 +58,7 @@ class GoldenSet(JudgedQueries):
         split: str | None = None,
         contradictions: Contradictions = "error",
         scale: float | None = None,
+        doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
         """Read a golden set from a file or a folder.
 
@@ -76,10 +79,18 @@ class GoldenSet(JudgedQueries):
             contradictions: which of two grades for one document counts: ``"first"``, ``"last"``
                 or ``"highest"``; or ``"error"``.
             scale: the highest grade that a document could get, if no judgment has it.
+            doc_id: maps the ids of documents: a function from an id to an id; or a named rule:
+                ``"lower"``, ``"strip"`` (white space), ``"strip_zeros"`` (of whole numbers),
+                ``"nfc"`` (Unicode), ``"unquote"`` (of URLs), ``"remove_prefix:doc_"``,
+                ``"remove_suffix:.html"``, ``"before:#"`` (what stands before the first ``#``) or
+                ``"after:/"`` (what stands after the last ``/``); or a list of these, applied in
+                order.
 
         Raises:
             GoldenSetError: the file is missing, empty or in an unknown format, or a line is
-                malformed or contradicts another; the message names the file and the line.
+                malformed or contradicts another; the message names the file and the line. Or
+                ``doc_id`` maps two documents with different grades to one.
+            ConfigurationError: ``doc_id`` is invalid, or does not return an id.
         """
         file = Path(path)
         source = Source(
@@ -94,7 +105,7 @@ class GoldenSet(JudgedQueries):
         contents = chosen.read(source)
         if not contents.grades:
             raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")
-        return cls(contents, name or shown_name(file))
+        return cls(_with_ids(contents, doc_id), name or shown_name(file))
 
     @classmethod
     def from_dict(
@@ -105,6 +116,7 @@ class GoldenSet(JudgedQueries):
         attributes: Mapping[str, Mapping[str, object]] | None = None,
         name: str = "golden set",
         scale: float | None = None,
+        doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
         """Make a golden set from ``{query_id: {doc_id: grade}}``.
 
@@ -114,6 +126,7 @@ class GoldenSet(JudgedQueries):
             attributes: ``{query_id: {attribute: value}}``, to slice by.
             name: what messages and records call the set.
             scale: the highest grade that a document could get, as in `load`.
+            doc_id: maps the ids of documents, as in `load`.
 
         Raises:
             GoldenSetError: there is no query, an id or a grade is invalid, or attributes are given
@@ -127,11 +140,11 @@ class GoldenSet(JudgedQueries):
             contents.add_query(
                 Query(key, texts.get(query_id), dict(given.pop(query_id, {}))), where
             )
-            for doc_id, grade in judgments.get(query_id, {}).items():
-                contents.add_judgment(key, doc_id, grade, where)
+            for document, grade in judgments.get(query_id, {}).items():
+                contents.add_judgment(key, document, grade, where)
         if given:
             raise GoldenSetError(f"attributes for unknown queries: {listed(list(given))}")
-        return cls(contents, name)
+        return cls(_with_ids(contents, doc_id), name)
 
     @classmethod
     def from_frame(
@@ -144,6 +157,7 @@ class GoldenSet(JudgedQueries):
         columns: Mapping[str, str] | None = None,
         contradictions: Contradictions = "error",
         scale: float | None = None,
+        doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
         """Make a golden set from DataFrames.
 
@@ -157,6 +171,7 @@ class GoldenSet(JudgedQueries):
             columns: ``{meaning: column}`` of ``judgments``, as in `load`.
             contradictions: which of two grades for one document counts, as in `load`.
             scale: the highest grade that a document could get, as in `load`.
+            doc_id: maps the ids of documents, as in `load`.
 
         Raises:
             GoldenSetError: a column is missing, or a row has no id, has an invalid grade or
@@ -171,7 +186,8 @@ class GoldenSet(JudgedQueries):
             contradictions=checked_contradictions(contradictions),
             scale=scale,
         )
-        return cls(contents_from_frames(judgments, queries, source), name)
+        contents = contents_from_frames(judgments, queries, source)
+        return cls(_with_ids(contents, doc_id), name)
 
     @classmethod
     def from_ir_datasets(
@@ -181,6 +197,7 @@ class GoldenSet(JudgedQueries):
         name: str | None = None,
         grades: Mapping[Any, float] | None = None,
         scale: float | None = None,
+        doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
         """Make a golden set from the judged queries of an ir_datasets dataset.
 
@@ -190,6 +207,7 @@ class GoldenSet(JudgedQueries):
             name: what messages and records call the set; without it, the dataset's name.
             grades: the grade of each relevance code, as in `load`.
             scale: the highest grade that a document could get, as in `load`.
+            doc_id: maps the ids of documents, as in `load`.
 
         Raises:
             GoldenSetError: ir_datasets is not installed or does not know the name, or the dataset
@@ -200,7 +218,8 @@ class GoldenSet(JudgedQueries):
         dataset_name = dataset if isinstance(dataset, str) else "dataset"
         source = Source(None, GradeMap(grades) if grades is not None else None, scale=scale)
         data = loaded(dataset) if isinstance(dataset, str) else dataset
-        return cls(contents_of_dataset(data, dataset_name, source), name or dataset_name)
+        contents = contents_of_dataset(data, dataset_name, source)
+        return cls(_with_ids(contents, doc_id), name or dataset_name)
 
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
         """Write the golden set to a file, whole or not at all.
@@ -354,3 +373,12 @@ class GoldenSet(JudgedQueries):
         """
         parts = [golden._contents for golden in (self, *others)]
         return GoldenSet(merged(parts, checked_contradictions(contradictions)), name or self.name)
+
+
+def _with_ids(contents: Contents, doc_id: DocIdRule | None) -> Contents:
+    """Return the contents with their document ids mapped, if that is asked for."""
+    if doc_id is None:
+        return contents
+    from pytest_rankcheck.golden.mapped_ids import with_mapped_ids
+
+    return with_mapped_ids(contents, doc_id)

@@ -69,6 +69,20 @@ class Places:
         """Note the places of all judgments of a query, none of which was noted before."""
         self._lines[query_id] = lines
 
+    def copied(self) -> Places:
+        """Return places of their own, which may be cut without changing these."""
+        places = Places(self.file)
+        places.numbering = self.numbering
+        places._named, places._lines = dict(self._named), dict(self._lines)
+        return places
+
+    def keep(self, query_id: str, indexes: Sequence[int]) -> None:
+        """Keep only the places of the judgments of a query at these indexes."""
+        lines = self._lines.get(query_id, ())
+        if lines:
+            kept = [lines[index] for index in indexes if index < len(lines)]
+            self._lines[query_id] = array("Q", kept)
+
     def query(self, query_id: str) -> str:
         """Return the place of a query or its first judgment; empty if unknown."""
         if query_id in self._named:

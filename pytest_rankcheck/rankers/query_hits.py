@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
@@ -14,6 +15,9 @@ from pytest_rankcheck.rankers.ranking import (
     duplicates_settled,
 )
 from pytest_rankcheck.rankers.score_ranks import Id, ranks_of, top_by_score
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.document_ids import DocIdMap
 
 __all__ = ["TOP", "QueryHits", "RunSource", "Wanted", "hits_by_score", "hits_in_order"]
 
@@ -36,6 +40,8 @@ class RunSource:
     duplicates: Duplicates = "error"
     columns: Mapping[str, str] = field(default_factory=dict)
     """``{role: column}`` for table columns with unusual names."""
+    to_id: DocIdMap | None = None
+    """Maps the ids; the file is then read into memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
-from pytest_rankcheck.errors import RankerError, RunError, listed, plural, quoted
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    RankerError,
+    RunError,
+    listed,
+    plural,
+    quoted,
+)
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.adapter_choice import adapter_of
 from pytest_rankcheck.rankers.adapter_protocol import (
@@ -20,10 +27,14 @@ from pytest_rankcheck.rankers.ranking import (
     Ranking,
     Ties,
     checked_option,
+    id_map,
 )
 from pytest_rankcheck.rankers.ranking_forms import ranking_of
 from pytest_rankcheck.rankers.rising_scores import RisingScores
 from pytest_rankcheck.rankers.run import Run
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.document_ids import DocIdRule
 
 __all__ = ["DEFAULT_DEPTH", "Attempt", "RankOptions", "attempted", "rank"]
 
@@ -37,6 +48,7 @@ def rank(
     *,
     ties: Ties = "doc_id",
     duplicates: Duplicates = "error",
+    doc_id: DocIdRule | None = None,
     concurrency: int = 8,
     timeout: float | None = None,
     retries: int = 0,
@@ -60,6 +72,8 @@ def rank(
         duplicates: a duplicate document in an answer: ``"error"``; or only its first place counts,
             and the documents below move up (``"close_gaps"``) or keep their places
             (``"keep_places"``).
+        doc_id: maps the ids of documents, before duplicates are found: a named rule such as
+            ``"lower"`` or ``"before:#"``, a function from an id to an id, or several.
         concurrency: how many queries an async ranker works on at the same time.
         timeout: seconds that an async ranker has for one query; None for no limit.
         retries: how often a query is tried again after an error in ``retry_on``, with waits of
@@ -71,10 +85,13 @@ def rank(
         RankerError: the ranker is invalid, raised an error, or did not return a ranking (the
             message counts all failing queries; the first failure is the cause); or in most
             queries the scores of (id, score) pairs rise down the list.
+        ConfigurationError: ``doc_id`` is invalid, or does not return an id.
     """
     __tracebackhide__ = True
     task = RankingTask(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
-    attempt = attempted(adapter_of(ranker), task, ties, duplicates, progress)
+    attempt = attempted(
+        adapter_of(ranker), task, ties, duplicates, doc_id=doc_id, progress=progress
+    )
     if attempt.failures:
         _report(attempt.failures, golden)
     if attempt.problem:
@@ -88,6 +105,7 @@ class RankOptions(TypedDict, total=False):
     depth: int
     ties: Ties
     duplicates: Duplicates
+    doc_id: DocIdRule | None
     concurrency: int
     timeout: float | None
     retries: int
@@ -110,6 +128,8 @@ def attempted(
     task: RankingTask,
     ties: Ties = "doc_id",
     duplicates: Duplicates = "error",
+    *,
+    doc_id: DocIdRule | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Attempt:
     """Ask a ranker for every query, even if some fail.
@@ -121,7 +141,7 @@ def attempted(
     __tracebackhide__ = True
     checked_option(ties, Ties, "ties")
     checked_option(duplicates, Duplicates, "duplicates")
-    golden = task.golden
+    golden, to_id = task.golden, id_map(doc_id)
     rankings: dict[str, Ranking] = {}
     failures: dict[str, Exception] = {}
     rising = RisingScores()
@@ -132,7 +152,11 @@ def attempted(
         try:
             if failure is None:
                 ranking = ranking_of(
-                    query_answer.answer, query_id, ties=ties, duplicates=duplicates
+                    query_answer.answer,
+                    query_id,
+                    ties=ties,
+                    duplicates=duplicates,
+                    to_id=to_id,
                 )
                 rising.add(query_id, ranking.doc_ids, ranking.scores)
                 rankings[query_id] = ranking.top(task.depth)
@@ -162,6 +186,8 @@ def _report(failures: Mapping[str, Exception], golden: GoldenSet) -> None:
     """Raise one error for all queries on which the ranker failed."""
     __tracebackhide__ = True
     query_id, first = next(iter(failures.items()))
+    if isinstance(first, ConfigurationError):  # of doc_id; the ranker did not fail
+        raise first
     text = golden.query(query_id).text
     asked = f' "{quoted(text)}"' if text else ""
     count = f"{len(failures):,} of {plural(len(golden), 'query', 'queries')}"

@@ -6,9 +6,12 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_rankcheck.errors import RunError, quoted, suggestion
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 
 __all__ = [
     "Duplicates",
@@ -18,6 +21,7 @@ __all__ = [
     "checked_option",
     "duplicates_settled",
     "first_ranks",
+    "id_map",
 ]
 
 Ties = Literal["doc_id", "input", "error"]
@@ -110,13 +114,32 @@ def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
             )
 
 
-def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) -> Ranking:
-    """Return the ranking with its duplicate documents treated as ``duplicates`` says.
+def id_map(rule: DocIdRule | None) -> DocIdMap | None:
+    """Return the mapping of ids that ``doc_id=`` describes; None without one.
+
+    Raises:
+        ConfigurationError: the rule is invalid.
+    """
+    if rule is None:
+        return None
+    from pytest_rankcheck.document_ids import DocIdMap
+
+    return DocIdMap(rule)
+
+
+def duplicates_settled(
+    ranking: Ranking, query_id: str, duplicates: Duplicates, to_id: DocIdMap | None = None
+) -> Ranking:
+    """Return the ranking with its ids mapped, and then its duplicate documents treated.
 
     Raises:
         RunError: a document is duplicated and ``duplicates`` is ``"error"``.
+        ConfigurationError: an id is mapped to something that is not an id.
     """
     doc_ids, scores = ranking.doc_ids, ranking.scores
+    if to_id is not None:
+        doc_ids = tuple(map(to_id, doc_ids))
+        ranking = Ranking(doc_ids, scores)
     if len(set(doc_ids)) == len(doc_ids):
         return ranking
     ranks = first_ranks(doc_ids)

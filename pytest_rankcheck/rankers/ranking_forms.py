@@ -7,10 +7,13 @@ from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from numbers import Integral, Real
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pytest_rankcheck.errors import RunError, listed, quoted
 from pytest_rankcheck.rankers.ranking import Duplicates, Ranking, Ties, by_score, duplicates_settled
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.document_ids import DocIdMap
 
 __all__ = ["has_no_order", "is_list_of_ids", "ranking_as_given", "ranking_of"]
 
@@ -25,6 +28,7 @@ def ranking_of(
     *,
     ties: Ties = "doc_id",
     duplicates: Duplicates = "error",
+    to_id: DocIdMap | None = None,
 ) -> Ranking:
     """Return the ranking given by a ranker's answer, or by a value of a dict of rankings.
 
@@ -35,14 +39,19 @@ def ranking_of(
         query_id: the query, for messages.
         ties: how equal scores of {id: score} are ordered.
         duplicates: how a duplicate document is treated.
+        to_id: maps the ids.
 
     Raises:
         RunError: the answer has another form, an id or score is invalid, or a document is
             duplicated.
     """
     if is_list_of_ids(answer):
-        return Ranking(tuple(answer))
-    return duplicates_settled(ranking_as_given(answer, query_id, ties), query_id, duplicates)
+        ranking = Ranking(tuple(answer))
+        if to_id is None:
+            return ranking
+    else:
+        ranking = ranking_as_given(answer, query_id, ties)
+    return duplicates_settled(ranking, query_id, duplicates, to_id)
 
 
 def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:

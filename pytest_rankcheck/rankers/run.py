@@ -20,6 +20,7 @@ from pytest_rankcheck.rankers.ranking import (
     by_score,
     checked_option,
     duplicates_settled,
+    id_map,
 )
 from pytest_rankcheck.rankers.ranking_forms import ranking_as_given, ranking_of
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
@@ -30,6 +31,7 @@ from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
 __all__ = ["Run"]
@@ -84,6 +86,7 @@ class Run:
         columns: Mapping[str, str] | None = None,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
+        doc_id: DocIdRule | None = None,
     ) -> Run:
         """Read a run from a file.
 
@@ -99,6 +102,9 @@ class Run:
             duplicates: a document twice in a ranking: ``"error"``; or only its first place counts,
                 and the documents below move up (``"close_gaps"``) or keep their places
                 (``"keep_places"``).
+            doc_id: maps the ids of documents, before duplicates are found: a named rule such as
+                ``"lower"`` or ``"before:#"``, a function from an id to an id, or several. The file
+                is then read into memory.
 
         A file of more than a few megabytes is read when it is needed, as with `scan`.
 
@@ -107,7 +113,15 @@ class Run:
                 has a score that is not finite, or repeats a document. A large file raises errors
                 about its lines when they are read.
         """
-        run = cls.scan(path, format, name=name, columns=columns, ties=ties, duplicates=duplicates)
+        run = cls.scan(
+            path,
+            format,
+            name=name,
+            columns=columns,
+            ties=ties,
+            duplicates=duplicates,
+            doc_id=doc_id,
+        )
         if Path(path).stat().st_size <= _SMALL_FILE_BYTES:
             run._rankings  # noqa: B018 - reads the file
         return run
@@ -122,6 +136,7 @@ class Run:
         columns: Mapping[str, str] | None = None,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
+        doc_id: DocIdRule | None = None,
     ) -> Run:
         """Return the run of a file without reading it yet.
 
@@ -136,6 +151,7 @@ class Run:
             columns: ``{meaning: column}`` of a table.
             ties: the order of equal scores.
             duplicates: a document twice in a ranking.
+            doc_id: maps the ids of documents.
 
         Raises:
             RunError: the file is missing, empty or in an unknown format.
@@ -144,7 +160,7 @@ class Run:
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
         chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
-        reading = RunSource(file, ties, duplicates, dict(columns or {}))
+        reading = RunSource(file, ties, duplicates, dict(columns or {}), id_map(doc_id))
         run = cls({}, name=name or file.name, ties=ties, duplicates=duplicates)
         run._file, run._loaded = RunFile(reading, chosen), None
         return run
@@ -158,11 +174,13 @@ class Run:
         depth: int | None = None,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
+        doc_id: DocIdRule | None = None,
     ) -> Run:
         """Make a run from ``{query_id: ranking}``.
 
         A ranking is what a ranker may return: document ids, best first; (id, score) pairs;
         ``{id: score}``; or a DataFrame. Lists and dicts are not copied and must not change.
+        ``doc_id`` maps the ids of documents, as in `load`.
 
         Raises:
             RunError: a ranking has another form, a score is not finite, a ranking has a
@@ -170,6 +188,7 @@ class Run:
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
+        to_id = id_map(doc_id)
         read: dict[str, Answer] = {}
         rising = RisingScores()
         with collector_paused():
@@ -179,11 +198,13 @@ class Run:
                     raise RunError(
                         f"duplicate query '{quoted(query_id)}': given as text and as a number"
                     )
-                as_given = raw_answer(answer, ties) if depth is None else None
+                as_given = raw_answer(answer, ties) if depth is None and not to_id else None
                 if as_given is not None:
                     read[query_id] = as_given
                     continue
-                ranking = ranking_of(answer, query_id, ties=ties, duplicates=duplicates)
+                ranking = ranking_of(
+                    answer, query_id, ties=ties, duplicates=duplicates, to_id=to_id
+                )
                 rising.add(query_id, ranking.doc_ids, ranking.scores)
                 read[query_id] = ranking if depth is None else ranking.top(depth)
         if rising.problem:
@@ -208,6 +229,7 @@ class Run:
         columns: Mapping[str, str] | None = None,
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
+        doc_id: DocIdRule | None = None,
     ) -> Run:
         """Make a run from a DataFrame with one row for each ranked document.
 
@@ -218,6 +240,7 @@ class Run:
             columns: ``{meaning: column}`` where columns have other names.
             ties: the order of equal scores.
             duplicates: a document twice in a ranking.
+            doc_id: maps the ids of documents, as in `load`.
 
         Raises:
             RunError: a column is missing, an id or a score is invalid, or a ranking has a
@@ -235,6 +258,7 @@ class Run:
         if by_rank and frame["rank"].isna().any():
             raise RunError("the run has a row without a rank")
         ordered = frame.sort_values("rank", kind="stable") if by_rank else frame
+        to_id = id_map(doc_id)
         read: dict[str, Ranking] = {}
         for given, group in ordered.groupby("query_id", sort=False, dropna=False):
             query_id = _checked_query_id(given)
@@ -242,7 +266,7 @@ class Run:
             ranking = ranking_as_given(group[kept], query_id)
             if ranking.scores is not None:
                 ranking = by_score(ranking.doc_ids, ranking.scores, query_id, ties)
-            read[query_id] = duplicates_settled(ranking, query_id, duplicates)
+            read[query_id] = duplicates_settled(ranking, query_id, duplicates, to_id)
         return cls(read, name=name, ties=ties, duplicates=duplicates)
 
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
@@ -304,7 +328,7 @@ class Run:
         Raises:
             RunError: a line of the file is malformed; file and line are named.
         """
-        if self._file is not None and self._loaded is None:
+        if self._file is not None and self._loaded is None and self._file.source.to_id is None:
             yield from self._file.found(wanted)
             return
         for query_id, answer in self._rankings.items():

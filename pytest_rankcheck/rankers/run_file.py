@@ -37,7 +37,9 @@ class RunFile:
         for query_id, file_ranking in rankings_by_query.items():
             try:
                 ranking = file_ranking.ranking(query_id, ties)
-                ranking = duplicates_settled(ranking, query_id, self.source.duplicates)
+                ranking = duplicates_settled(
+                    ranking, query_id, self.source.duplicates, self.source.to_id
+                )
             except RunError as error:
                 raise RunError(f"{path}: {error}") from None
             yield query_id, ranking if self.depth is None else ranking.top(self.depth)

@@ -1,0 +1,106 @@
+"""Golden sets with mapped document ids: judgments, titles, candidates and expectations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.golden.expectation import Expectation
+from pytest_rankcheck.golden.golden_contents import Contents, Repeat
+from pytest_rankcheck.golden.golden_subsets import restricted
+from pytest_rankcheck.golden.reranking_candidates import Candidates
+
+__all__ = ["with_mapped_ids"]
+
+
+def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
+    """Return a golden set with the ids of its documents mapped.
+
+    Two judgments of a query that become one must have the same grade, unless the contents say
+    which of two grades counts.
+
+    Raises:
+        ConfigurationError: the rule is invalid, or maps an id to something that is not an id.
+        GoldenSetError: two judgments with different grades, or two different candidates, become
+            one; or an expectation names a document twice.
+    """
+    to_id = DocIdMap(rule)
+    mapped = restricted(contents, contents.grades)
+    mapped.places = contents.places.copied()
+    mapped.repeats = [replace(repeat, doc_id=to_id(repeat.doc_id)) for repeat in contents.repeats]
+    for query_id, grades in contents.grades.items():
+        mapped.grades[query_id] = _grades(query_id, grades, to_id, mapped)
+    mapped.titles = {}
+    for doc_id, title in contents.titles.items():
+        mapped.titles.setdefault(to_id(doc_id), title)
+    mapped.candidates = _candidates(contents.candidates, to_id)
+    mapped.expectations = {
+        query_id: [_expectation(expectation, to_id) for expectation in expectations]
+        for query_id, expectations in contents.expectations.items()
+    }
+    return mapped
+
+
+def _grades(
+    query_id: str, grades: dict[str, float], to_id: DocIdMap, mapped: Contents
+) -> dict[str, float]:
+    """Return the grades by mapped ids; repeats are noted in the contents."""
+    rule = mapped.source.contradictions
+    by_id: dict[str, float] = {}
+    originals: dict[str, str] = {}
+    kept: list[int] = []
+    for index, (doc_id, grade) in enumerate(grades.items()):
+        key = to_id(doc_id)
+        if key not in by_id:
+            by_id[key], originals[key] = grade, doc_id
+            kept.append(index)
+            continue
+        before = by_id[key]
+        if before != grade and rule == "error":
+            raise GoldenSetError(
+                f"query '{quoted(query_id)}': doc_id={quoted(to_id.name)} maps documents "
+                f"'{quoted(originals[key])}' (grade {before:g}) and '{quoted(doc_id)}' (grade "
+                f"{grade:g}) to '{quoted(key)}'; correct a judgment, or choose the grade that "
+                "counts, such as contradictions='highest'"
+            )
+        where = mapped.places.judgment(query_id, index) or f"query '{quoted(query_id)}'"
+        mapped.repeats.append(Repeat(query_id, key, before, grade, where))
+        if rule == "last" or (rule == "highest" and grade > before):
+            by_id[key] = grade
+    if len(kept) < len(grades):
+        mapped.places.keep(query_id, kept)
+    return by_id
+
+
+def _candidates(candidates: Candidates, to_id: DocIdMap) -> Candidates:
+    mapped = Candidates(candidates.absent)
+    for query_id in candidates.query_ids:
+        row_of: dict[str, int] = {}
+        for row in candidates.rows(query_id):
+            doc_id, cells = candidates.doc_ids[row], candidates.row(row)
+            key = to_id(doc_id)
+            before = row_of.setdefault(key, row)
+            if before == row:
+                mapped.add(query_id, key, cells)
+            elif candidates.row(before) != cells:
+                raise GoldenSetError(
+                    f"query '{quoted(query_id)}': doc_id={quoted(to_id.name)} maps candidates "
+                    f"'{quoted(candidates.doc_ids[before])}' and '{quoted(doc_id)}', which differ, "
+                    f"to '{quoted(key)}'; keep one of them"
+                )
+    mapped.complete()
+    return mapped
+
+
+def _expectation(expectation: Expectation, to_id: DocIdMap) -> Expectation:
+    try:
+        return replace(
+            expectation,
+            documents=tuple(map(to_id, expectation.documents)),
+            others=tuple(map(to_id, expectation.others)),
+        )
+    except GoldenSetError as error:
+        raise GoldenSetError(
+            f"query '{quoted(expectation.query)}': after doc_id={quoted(to_id.name)}: {error}"
+        ) from None
