@@ -12,10 +12,22 @@ from typing import Literal, get_args
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 
-__all__ = ["Contradictions", "GradeMap", "Source", "checked_contradictions", "checked_number"]
+__all__ = [
+    "Contradictions",
+    "GradeMap",
+    "Source",
+    "checked_contradictions",
+    "checked_grade",
+    "checked_number",
+]
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
+
+
+_BOOLEANS = {"true": 1, "false": 0}
+_BOOLEAN_TYPES = ("bool", "bool_")
+"""The names of Python's and numpy's types."""
 
 
 class GradeMap:
@@ -38,12 +50,12 @@ class GradeMap:
 
 
 def _code(code: object) -> object:
-    number = checked_number(code)
+    number = checked_grade(code)
     return code.strip() if number is None and isinstance(code, str) else number
 
 
 def _checked_grade(code: object, grade: object) -> float:
-    number = checked_number(grade)
+    number = checked_grade(grade)
     if number is None or isinstance(grade, str):
         raise GoldenSetError(
             f"grades: {quoted(repr(code), 60)} is mapped to {quoted(repr(grade), 60)}, not to a "
@@ -65,6 +77,14 @@ def checked_number(value: object) -> float | None:
     if not math.isfinite(number):
         return None
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def checked_grade(value: object) -> float | None:
+    """Return a grade as a number; booleans, also as text, are 1 and 0. None if it is neither."""
+    number = checked_number(value)
+    if number is None and (isinstance(value, str) or type(value).__name__ in _BOOLEAN_TYPES):
+        return _BOOLEANS.get(str(value).strip().lower())
+    return number
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ GOOD = '{"query_id": "q0", "relevance": {"d": 1}}\n'
         ('{"query_id": "q", "relevance": ["d"]}', '"relevance" is not an object'),
         ('{"query_id": "q", "relevance": {"": 1}}', "a document id is empty"),
         ('{"query_id": "q", "relevance": {"d": "x"}}', r"the grade of document 'd' is 'x' \(str\)"),
-        ('{"query_id": "q", "relevance": {"d": true}}', r"'True' \(bool\)"),
+        ('{"query_id": "q", "relevance": {"d": []}}', r"'\[\]' \(list\), not a finite number"),
         ('{"query_id": "q", "relevance": {"d": null}}', "the grade of document 'd' is empty"),
         ('{"query_id": "q", "relevance": {"d": NaN}}', "NaN is not a finite number"),
         ('{"query_id": "q", "relevance": {"d": -Infinity}}', "-Infinity is not a finite number"),
