@@ -294,7 +294,7 @@ def table_text(
     header: Sequence[str], rows: Sequence[Sequence[object]], delimiter: str = ","
 ) -> str:
     """Return a table as text; None is an empty cell."""
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    cells = [[_text(cell) for cell in row] for row in rows]
     # csv leaves a lone carriage return unquoted but reads it as a line end; and a space at the
     # start of a name would be read as part of the separator.
     is_odd = any("\r" in cell for row in (header, *cells) for cell in row)
@@ -309,6 +309,13 @@ def table_text(
     writer.writerow(header)
     writer.writerows(cells)
     return buffer.getvalue()
+
+
+def _text(cell: object) -> str:
+    """Return a cell as text; booleans as in JSON."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return "" if cell is None else str(cell)
 
 
 def _delimiter_of(line: str) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 
-from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_conflicts import conflict_in
-from pytest_rankcheck.golden.golden_source import Source, checked_grade, checked_number
+from pytest_rankcheck.golden.golden_source import Source, checked_number
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
@@ -71,10 +71,8 @@ class Contents:
         Raises:
             GoldenSetError: the query is a duplicate.
         """
-        if SCALE in query.attributes:
-            attributes = dict(query.attributes)
-            self.set_scale(attributes.pop(SCALE), where)
-            query = replace(query, attributes=attributes)
+        if query.attributes:
+            query = replace(query, attributes=self._attributes(query, where))
         if query.id in self.queries:
             raise GoldenSetError(
                 f"{self.places.shown(where)}: duplicate query '{quoted(query.id)}'; put all its "
@@ -83,6 +81,40 @@ class Contents:
         self.queries[query.id] = query
         self.grades.setdefault(query.id, {})
         self.places.note_query(query.id, where)
+
+    def _attributes(self, query: Query, where: Place) -> dict[str, object]:
+        """Return the attributes of a query as plain values, without the scale, which is set."""
+        from pytest_rankcheck.files.plain_values import plain_value  # only for attributes
+
+        given, wanted = dict(query.attributes), self.source.attributes
+        if SCALE in given:
+            self.set_scale(given.pop(SCALE), where)
+        attributes = {}
+        for name, value in given.items():
+            if wanted is None or name in wanted:
+                try:
+                    attributes[name] = plain_value(value)
+                except TypeError as failure:
+                    raise GoldenSetError(
+                        f"{self.places.shown(where)}: attribute '{quoted(name)}': {failure}"
+                    ) from None
+        return attributes
+
+    def check_attributes(self) -> None:
+        """Check that each attribute that was asked for exists.
+
+        Raises:
+            GoldenSetError: no query has one of them.
+        """
+        present = {name: None for query in self.queries.values() for name in query.attributes}
+        for name in self.source.attributes or ():
+            if name not in present:
+                others = [*present, *self.candidates.columns]
+                raise GoldenSetError(
+                    f"{self.places.file}: no query has an attribute "
+                    f"'{quoted(name)}'{suggestion(name, others)}; there are "
+                    f"{listed(others, 10) or 'no attributes'}"
+                )
 
     def see_query(self, query: Query, where: Place) -> None:
         """Add a query if it is new, for formats in which each judgment names its query.
@@ -168,7 +200,7 @@ class Contents:
         if cached is not None:
             return cached
         grades = self.source.grades
-        grade = checked_grade(value) if grades is None else grades.grade(value)
+        grade = checked_number(value) if grades is None else grades.grade(value)
         if grade is None:
             not_finite = f"not a finite number{decimal_comma_hint(value)}"
             why = not_finite if grades is None else self.source.unknown_code()

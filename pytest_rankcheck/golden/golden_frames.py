@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from pytest_rankcheck.errors import GoldenSetError, listed
+from pytest_rankcheck.files.plain_values import is_missing
 from pytest_rankcheck.golden.golden_contents import Contents, checked_id
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import Row, add_table
@@ -29,22 +30,21 @@ def contents_from_frames(
     contents.places.numbering = Numbering("judgments", is_table=True, labels=judgments.index)
     if queries is not None:
         _require(queries, ("query_id", "query"), "queries")
-        names = [str(name) for name in queries.columns if name not in ("query_id", "query")]
         rows = Numbering("queries", is_table=True, labels=queries.index)
         for number, record in enumerate(queries.to_dict("records"), start=1):
             where = rows.place(number)
-            key = checked_id(_plain(record["query_id"]), "query_id", where)
-            text = _plain(record["query"])
-            attributes = {name: _plain(record[name]) for name in names}
-            present = {name: value for name, value in attributes.items() if value is not None}
-            contents.add_query(Query(key, None if text is None else str(text), present), where)
+            cells = {str(name): cell for name, cell in record.items() if not is_missing(cell)}
+            key, text = (
+                checked_id(cells.pop("query_id", None), "query_id", where),
+                cells.pop("query", None),
+            )
+            contents.add_query(Query(key, None if text is None else str(text), cells), where)
     add_table(contents, [str(name) for name in judgments.columns], _rows(judgments))
     return contents
 
 
 def _rows(frame: pd.DataFrame) -> Iterator[Row]:
-    for number, cells in enumerate(frame.itertuples(index=False, name=None), start=1):
-        yield number, [_plain(cell) for cell in cells]
+    return enumerate(frame.itertuples(index=False, name=None), start=1)
 
 
 def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.DataFrame:
@@ -77,13 +77,6 @@ def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.Dat
     for name, column in candidates.columns.items():
         columns[name] = [column[row] for row in rows]
     return pd.DataFrame(columns)
-
-
-def _plain(value: object) -> object:
-    """Return a value, or None for everything that pandas calls missing."""
-    if isinstance(value, (list, tuple, dict)):
-        return value
-    return None if pd.isna(value) else value  # type: ignore[call-overload]
 
 
 def _require(frame: pd.DataFrame, columns: tuple[str, ...], what: str) -> None:

@@ -57,6 +57,7 @@ class GoldenSet(JudgedQueries):
         columns: Mapping[str, str] | None = None,
         split: str | None = None,
         contradictions: Contradictions = "error",
+        attributes: Collection[str] | None = None,
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
@@ -78,6 +79,8 @@ class GoldenSet(JudgedQueries):
             split: which set of judgments of a BEIR folder to read.
             contradictions: which of two grades for one document counts: ``"first"``, ``"last"``
                 or ``"highest"``; or ``"error"``.
+            attributes: the columns or keys that are attributes of queries; without them, all that
+                can be. In a table, the other columns belong to the candidates.
             scale: the highest grade that a document could get, if no judgment has it.
             doc_id: maps the ids of documents: a function from an id to an id; or a named rule:
                 ``"lower"``, ``"strip"`` (white space), ``"strip_zeros"`` (of whole numbers),
@@ -99,12 +102,14 @@ class GoldenSet(JudgedQueries):
             dict(columns or {}),
             split,
             checked_contradictions(contradictions),
+            (attributes,) if isinstance(attributes, str) else attributes,
             scale,
         )
         chosen = GOLDEN_FORMATS.named(format) if format else GOLDEN_FORMATS.detected(file, columns)
         contents = chosen.read(source)
         if not contents.grades:
             raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")
+        contents.check_attributes()
         return cls(_with_ids(contents, doc_id), name or shown_name(file))
 
     @classmethod
@@ -156,6 +161,7 @@ class GoldenSet(JudgedQueries):
         grades: Mapping[Any, float] | None = None,
         columns: Mapping[str, str] | None = None,
         contradictions: Contradictions = "error",
+        attributes: Collection[str] | None = None,
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
@@ -164,12 +170,14 @@ class GoldenSet(JudgedQueries):
         Args:
             judgments: one row per judgment, with columns ``query_id``, ``doc_id`` and
                 ``relevance``, or other usual names. Another column is an attribute of the query if
-                all rows of each query agree on it; otherwise it belongs to the candidates.
+                all rows of each query agree on it; otherwise it belongs to the candidates, and so
+                do then all columns of numbers.
             queries: columns ``query_id`` and ``query``; further columns are attributes.
             name: what messages and records call the set.
             grades: the grade of each code, as in `load`.
             columns: ``{meaning: column}`` of ``judgments``, as in `load`.
             contradictions: which of two grades for one document counts, as in `load`.
+            attributes: the columns that are attributes of queries, as in `load`.
             scale: the highest grade that a document could get, as in `load`.
             doc_id: maps the ids of documents, as in `load`.
 
@@ -184,9 +192,11 @@ class GoldenSet(JudgedQueries):
             GradeMap(grades) if grades is not None else None,
             dict(columns or {}),
             contradictions=checked_contradictions(contradictions),
+            attributes=(attributes,) if isinstance(attributes, str) else attributes,
             scale=scale,
         )
         contents = contents_from_frames(judgments, queries, source)
+        contents.check_attributes()
         return cls(_with_ids(contents, doc_id), name)
 
     @classmethod
@@ -303,6 +313,8 @@ class GoldenSet(JudgedQueries):
         Raises:
             GoldenSetError: a query has no such number.
         """
+        if by in self._contents.candidates.columns:
+            self.require_attribute(by)
         whole = restricted(self._contents, self._contents.grades)
         whole.weight_by = by
         weighted = GoldenSet(whole, self.name)
@@ -320,6 +332,8 @@ class GoldenSet(JudgedQueries):
         Raises:
             GoldenSetError: a query lacks the attribute.
         """
+        if by in self._contents.candidates.columns:
+            self.require_attribute(by)
         whole = restricted(self._contents, self._contents.grades)
         whole.cluster_by = by
         clustered = GoldenSet(whole, self.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Real
@@ -12,22 +12,10 @@ from typing import Literal, get_args
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 
-__all__ = [
-    "Contradictions",
-    "GradeMap",
-    "Source",
-    "checked_contradictions",
-    "checked_grade",
-    "checked_number",
-]
+__all__ = ["Contradictions", "GradeMap", "Source", "checked_contradictions", "checked_number"]
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
-
-
-_BOOLEANS = {"true": 1, "false": 0}
-_BOOLEAN_TYPES = ("bool", "bool_")
-"""The names of Python's and numpy's types."""
 
 
 class GradeMap:
@@ -50,12 +38,12 @@ class GradeMap:
 
 
 def _code(code: object) -> object:
-    number = checked_grade(code)
+    number = checked_number(code)
     return code.strip() if number is None and isinstance(code, str) else number
 
 
 def _checked_grade(code: object, grade: object) -> float:
-    number = checked_grade(grade)
+    number = checked_number(grade)
     if number is None or isinstance(grade, str):
         raise GoldenSetError(
             f"grades: {quoted(repr(code), 60)} is mapped to {quoted(repr(grade), 60)}, not to a "
@@ -79,14 +67,6 @@ def checked_number(value: object) -> float | None:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-def checked_grade(value: object) -> float | None:
-    """Return a grade as a number; booleans, also as text, are 1 and 0. None if it is neither."""
-    number = checked_number(value)
-    if number is None and (isinstance(value, str) or type(value).__name__ in _BOOLEAN_TYPES):
-        return _BOOLEANS.get(str(value).strip().lower())
-    return number
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file or folder, and the conventions for reading it."""
@@ -98,6 +78,8 @@ class Source:
     split: str | None = None
     """Which set of judgments to read, in a folder that has several."""
     contradictions: Contradictions = "error"
+    attributes: Collection[str] | None = None
+    """The columns or keys that are attributes; None: all that can be."""
     scale: float | None = None
     """The highest grade that a document could get; None: what the file says, if anything."""
 

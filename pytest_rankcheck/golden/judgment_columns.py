@@ -1,8 +1,4 @@
-"""Golden sets as tables with one row per judgment: reading and writing their columns.
-
-A column that is neither query, document, grade nor title is an attribute of the query if all rows
-of each query agree on it; otherwise it is a column of the candidates, such as a feature.
-"""
+"""Golden sets as tables with one row per judgment: reading and writing their columns."""
 
 from __future__ import annotations
 
@@ -16,8 +12,9 @@ from pytest_rankcheck.files.delimited_tables import (
     looks_meant_for,
     normalised_name,
 )
+from pytest_rankcheck.files.plain_values import is_missing
+from pytest_rankcheck.golden.extra_columns import ExtraColumns, marked_names
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
-from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.query import Query
 
 __all__ = [
@@ -84,7 +81,9 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
     _require(place, header, where)
     others = [index for index in range(len(header)) if index not in place.values()]
     mark_at = place.get("candidate")
-    extras = _Extras(contents, [header[index] for index in others], is_marked=mark_at is not None)
+    extras = ExtraColumns(
+        contents, [header[index] for index in others], is_marked=mark_at is not None
+    )
     query_at, text_at = place.get("query_id"), place.get("query")
     doc_at, grade_at, title_at = place["doc_id"], place["relevance"], place.get("title")
     scale_at = place.get(SCALE)
@@ -106,7 +105,7 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
                 contents.grades.setdefault(key, {})
             if title_at is not None and _cell(row[title_at]) is not None:
                 contents.titles[doc] = str(row[title_at])
-        extras.add(key, doc if is_candidate else None, row, others)
+        extras.add(number, key, doc if is_candidate else None, [row[index] for index in others])
     extras.assign()
 
 
@@ -135,69 +134,10 @@ def _require(place: Mapping[str, int], header: Sequence[str], where: str) -> Non
 
 def _cell(value: object) -> object:
     """Return None for empty cells: None, empty text or NaN."""
-    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124 - faster than math
-    return None if value is None or value == "" or is_nan else value
+    return None if is_missing(value) or value == "" else value
 
 
-class _Extras:
-    """Keeps the cells of other columns until it is clear whether they are attributes."""
-
-    def __init__(self, contents: Contents, names: Sequence[str], *, is_marked: bool) -> None:
-        self._contents = contents
-        self._names = names
-        self._is_marked = is_marked
-        """Whether a column marks which rows are candidates."""
-        self._rows: list[tuple[str, object, list[object]]] = []
-
-    def add(self, query_id: str, doc_id: object, row: Sequence[object], at: Sequence[int]) -> None:
-        """Keep the cells of a row."""
-        if at or self._is_marked:
-            self._rows.append((query_id, doc_id, [_cell(row[index]) for index in at]))
-
-    def assign(self) -> None:
-        """Assign columns that are constant within each query to queries, others to candidates."""
-        first: dict[str, list[object]] = {}
-        varying: set[int] = set()
-        for query_id, _, cells in self._rows:
-            before = first.setdefault(query_id, cells)
-            if before != cells:
-                varying |= {index for index, cell in enumerate(cells) if cell != before[index]}
-        self._set_attributes(first, varying)
-        if varying or self._is_marked:
-            self._set_candidates(sorted(varying))
-
-    def _set_attributes(self, first: Mapping[str, list[object]], varying: set[int]) -> None:
-        queries = self._contents.queries
-        for query_id, cells in first.items():
-            query = queries[query_id]
-            attributes = {
-                name: cells[index]
-                for index, name in enumerate(self._names)
-                if index not in varying and cells[index] is not None
-            }
-            queries[query_id] = Query(query_id, query.text, {**query.attributes, **attributes})
-
-    def _set_candidates(self, columns: Sequence[int]) -> None:
-        is_number = {
-            index: all(
-                cells[index] is None or checked_number(cells[index]) is not None
-                for _, _, cells in self._rows
-            )
-            for index in columns
-        }
-        for query_id, doc_id, cells in self._rows:
-            if doc_id is None:
-                continue
-            values = {
-                self._names[index]: float(str(cells[index])) if is_number[index] else cells[index]
-                for index in columns
-                if cells[index] is not None
-            }
-            self._contents.candidates.add(query_id, str(doc_id), values)
-        self._contents.candidates.complete()
-
-
-def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[object]]]:
+def table_of_contents(contents: Contents) -> tuple[list[str], list[list[object]]]:
     """Return a golden set as a table: the header, and one row per judgment or candidate.
 
     A query without judgments has a row without a document, so that nothing is lost.
@@ -224,7 +164,16 @@ def table_of_contents(contents: Contents) -> tuple[list[str], Iterator[list[obje
             f"an attribute or feature is named {listed(sorted(set(taken)))}, which is reserved in "
             "tables; rename it, or save as jsonl"
         )
-    return header, _rows_of(contents, own, attributes, features)
+    rows = list(_rows_of(contents, own, attributes, features))
+    others = {
+        name: [row[place] for row in rows] for place, name in enumerate(header) if place >= len(own)
+    }
+    shown = marked_names(
+        [str(row[0]) for row in rows],
+        {name: others[name] for name in attributes},
+        {name: others[name] for name in features},
+    )
+    return [*own, *shown], rows
 
 
 def _has_unjudged(contents: Contents) -> bool:
@@ -256,13 +205,6 @@ def _rows_of(
             row = row_of.get(doc_id)
             mark = [None if row is None else 1] if has_marks else []
             cells = [None if row is None else candidates.columns[name][row] for name in features]
-            yield [
-                *start,
-                doc_id or None,
-                grades.get(doc_id),
-                *title,
-                *mark,
-                *scale,
-                *values,
-                *cells,
-            ]
+            cells = [None if is_missing(cell) else cell for cell in cells]
+            judgment = [*start, doc_id or None, grades.get(doc_id)]
+            yield [*judgment, *title, *mark, *scale, *values, *cells]

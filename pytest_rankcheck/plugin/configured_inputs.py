@@ -99,6 +99,7 @@ def loaded_golden(
         columns=config.columns,
         split=config.split,
         contradictions=contradictions or config.contradictions,  # type: ignore[arg-type]
+        attributes=config.attributes or None,
         scale=config.scale,
     )
 

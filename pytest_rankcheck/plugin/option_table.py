@@ -84,6 +84,15 @@ class Config:
         parse=pairs("query_id=keyword"),
         guide="formats.md#tables-csv-tsv-parquet",
     )
+    attributes: tuple[str, ...] = option(
+        (),
+        "the columns or keys of golden sets that are attributes of queries, one a line (default: "
+        "all that can be)",
+        ini="rankcheck_attributes",
+        ini_type="linelist",
+        parse=lines,
+        guide="golden-sets.md#attributes",
+    )
     scale: float | None = option(
         None,
         "the highest grade that a document could get, where no judgment of the golden sets has it",

@@ -60,7 +60,7 @@ def test_whole_numbers_are_ids_and_become_text() -> None:
         ({"q": {"d": None}}, "the grade of document 'd' is empty"),
         ({"q": {"d": float("nan")}}, "not a finite number"),
         ({"q": {"d": float("inf")}}, "not a finite number"),
-        ({"q": {"d": "yes"}}, r"'yes' \(str\), not a finite number"),
+        ({"q": {"d": True}}, r"'True' \(bool\), not a finite number"),
         ({"q": {"d": "1_000"}}, "not a finite number"),
         ({"q": {"d": [1]}}, "not a finite number"),
         ({"q": {"d": 10**400}}, "not a finite number"),

@@ -6,7 +6,6 @@ import codecs
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -113,45 +112,6 @@ def test_the_first_line_of_excel_names_the_separator(file: Path, separator: str)
     file.write_text("sep=;\n")
     with pytest.raises(GoldenSetError, match="is empty"):
         GoldenSet.load(file)
-
-
-BOOLEAN = {"q": {"a": 1, "b": 0}}
-
-
-@pytest.mark.parametrize("words", [("true", "false"), ("True", "False"), ("TRUE", " FALSE ")])
-def test_boolean_grades_are_1_and_0(file: Path, words: tuple[str, str]) -> None:
-    for text in (
-        "query_id,doc_id,relevance\nq,a,{}\nq,b,{}\n",
-        "q 0 a {}\nq 0 b {}\n",
-        "{} qid:q 1:1 # a\n{} qid:q 1:2 # b\n",
-        "query,docid,rating\nq,a,{}\nq,b,{}\n",
-        '{{"query_id": "q", "relevance": {{"a": "{}", "b": "{}"}}}}\n',
-    ):
-        file.write_text(text.format(*words))
-        assert grades_of(GoldenSet.load(file)) == BOOLEAN
-    file.write_text("query_id,doc_id,relevance\nq,a,{}\nq,b,{}\n".format(*words))
-    assert grades_of(GoldenSet.load(file, grades={1: 3, 0: 0})) == {"q": {"a": 3, "b": 0}}
-    assert grades_of(GoldenSet.load(file, grades={"true": 3, "false": 0})) == {
-        "q": {"a": 3, "b": 0}
-    }
-
-
-def test_booleans_of_python_numpy_json_and_parquet_are_1_and_0(file: Path, tmp_path: Path) -> None:
-    file.write_text('{"query_id": "q", "relevance": {"a": true, "b": false}}\n')
-    assert grades_of(GoldenSet.load(file)) == BOOLEAN
-    file.write_text(
-        '{"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": true}]}]}'
-    )
-    assert grades_of(GoldenSet.load(file)) == {"q": {"a": 1}}
-    assert grades_of(GoldenSet.from_dict({"q": {"a": True, "b": np.False_}})) == BOOLEAN
-    for dtype in (bool, object, "boolean"):
-        frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [True, False]})
-        frame["relevance"] = frame["relevance"].astype(dtype)
-        assert grades_of(GoldenSet.from_frame(frame)) == BOOLEAN
-        assert grades_of(GoldenSet.from_frame(frame, grades={True: 2, False: 0}))["q"]["a"] == 2
-    pl = pytest.importorskip("polars", reason="polars is not installed")
-    pl.DataFrame(frame.to_dict("list")).write_parquet(tmp_path / "set.parquet")
-    assert grades_of(GoldenSet.load(tmp_path / "set.parquet")) == BOOLEAN
 
 
 def test_a_decimal_comma_is_explained(file: Path) -> None:

@@ -116,13 +116,16 @@ def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
         rankcheck_contradictions = "last"
         rankcheck_split = "dev"
         rankcheck_scale = "5"
+        rankcheck_attributes = ["locale"]
         """,
     )
-    pytester.makefile(".csv", judged="query,sku,label\nred,a,2\nred,a,1\n")
+    pytester.makefile(".csv", judged="query,sku,label,locale,note\nred,a,2,de,x\nred,a,1,de,x\n")
     qrels = pytester.mkdir("scifact") / "qrels"
     qrels.mkdir()
     (qrels / "dev.tsv").write_text("query-id\tsku\tscore\nq\ta\tbest\n")
-    (qrels.parent / "queries.jsonl").write_text('{"_id": "q", "text": "red"}\n')
+    (qrels.parent / "queries.jsonl").write_text(
+        '{"_id": "q", "text": "red", "locale": "de", "note": "x"}\n'
+    )
     pytester.makepyfile(engine="def search(text): return ['a']")
     pytester.makepyfile(
         """
@@ -131,6 +134,7 @@ def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
             assert query.text == "red"
             assert golden_set.grades(query.id) == {"a": 3}
             assert golden_set.scale == 5
+            assert golden_set.attributes == ("locale",)
             assert evaluation.mean("RR") == 1
         """
     )

@@ -127,7 +127,7 @@ def write(contents: Contents, path: Path) -> None:
             lines.append(readable_json({**entry, **query.attributes}))
         except ValueError:
             raise GoldenSetError(
-                f"query '{quoted(query_id)}' has an attribute that is NaN or infinite"
+                f"query '{quoted(query_id)}' has an infinite attribute, which JSON cannot hold"
             ) from None
     write_whole(path, "".join(f"{line}\n" for line in lines))
 

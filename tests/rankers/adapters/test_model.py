@@ -24,7 +24,7 @@ TABLE = (
 @pytest.fixture
 def golden(tmp_path: Path) -> GoldenSet:
     (tmp_path / "set.csv").write_text(TABLE)
-    return GoldenSet.load(tmp_path / "set.csv")
+    return GoldenSet.load(tmp_path / "set.csv", attributes=["boost"])
 
 
 class Sum:

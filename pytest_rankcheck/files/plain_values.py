@@ -1,0 +1,115 @@
+"""Cells and attributes as plain values: text, numbers, booleans, and lists and objects of these.
+
+Every reader of attributes and features uses `plain_value`, so the same content is the same value,
+and has the same fingerprint, whichever library it comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
+from numbers import Integral, Real
+from uuid import UUID
+
+__all__ = ["as_booleans", "is_missing", "plain_value"]
+
+_WORDS = {"true": True, "false": False}
+_MISSING_TYPES = frozenset({"NAType", "NaTType"})
+"""The types of pandas' NA and NaT."""
+_PANDAS_TEXTS = frozenset({"Interval", "Period"})
+
+
+def plain_value(value: object) -> object:
+    """Return a value of any common library as a plain value; None if it is missing.
+
+    - Numbers (numpy, Arrow, decimals, fractions) become int if they are whole, otherwise float.
+    - Booleans stay booleans.
+    - Datetimes, dates and times become ISO 8601 text, to the microsecond.
+    - UUIDs and the intervals and periods of pandas become text; an enum becomes its value.
+    - Lists, tuples and arrays become lists; sets become sorted lists.
+    - None, NaN, NA and NaT become None.
+
+    Raises:
+        TypeError: the value has another type, such as a duration or bytes.
+    """
+    kind = type(value)
+    if kind is str or kind is int or kind is bool:
+        return value
+    if kind is float:
+        return _whole_as_int(value)  # type: ignore[arg-type]
+    if is_missing(value):
+        return None
+    if isinstance(value, Enum):
+        return plain_value(value.value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (Real, Decimal)) and kind.__name__ != "timedelta64":
+        return _plain_number(value)
+    if isinstance(value, (datetime, date, time)):
+        exact = getattr(value, "to_pydatetime", None)  # pandas has nanoseconds
+        return (exact(warn=False) if exact else value).isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    return _plain_collection(value)
+
+
+def is_missing(value: object) -> bool:
+    """Whether a cell is None, NaN, or the NA or NaT of pandas."""
+    kind = type(value).__name__
+    if value is None or kind in _MISSING_TYPES:
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return kind.startswith("float") and value != value  # noqa: PLR0124 - also floats of numpy
+
+
+def _plain_number(value: Real | Decimal) -> object:
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        return int(value)
+    return _whole_as_int(float(value))
+
+
+def _whole_as_int(number: float) -> float | None:
+    if number != number:  # noqa: PLR0124 - faster than math
+        return None
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def _plain_collection(value: object) -> object:
+    """Return a collection, or a scalar of numpy, Arrow or pandas, as plain values."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_value(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain_value(item) for item in value), key=str)
+    if isinstance(value, (list, tuple)):
+        return [plain_value(item) for item in value]
+    kind = type(value)
+    if kind.__name__ in _PANDAS_TEXTS and kind.__module__.startswith("pandas"):
+        return str(value)
+    if kind.__name__ == "datetime64" and isinstance(value.item(), int):  # type: ignore[attr-defined]
+        return plain_value(value.astype("M8[us]"))  # type: ignore[attr-defined]  # of nanoseconds
+    for converter in ("as_py", "tolist", "to_list"):  # of Arrow, numpy and pandas, polars
+        if hasattr(value, converter) and kind.__name__ != "timedelta64":
+            converted = getattr(value, converter)()
+            return plain_value(converted) if type(converted) is not kind else converted
+    raise TypeError(
+        f"a value of type {kind.__name__} is not supported; convert it to text or a number"
+    )
+
+
+def as_booleans(cells: Sequence[object]) -> list[bool | None] | None:
+    """Return the cells of a column as booleans, if all are booleans or the words true and false.
+
+    Text formats have no booleans. Case does not matter; None is an empty cell.
+    """
+    booleans: list[bool | None] = []
+    for cell in cells:
+        boolean = _WORDS.get(cell.lower()) if isinstance(cell, str) else cell
+        if cell is not None and not isinstance(boolean, bool):
+            return None
+        booleans.append(boolean)  # type: ignore[arg-type]
+    return booleans

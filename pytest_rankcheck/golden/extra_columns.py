@@ -1,0 +1,244 @@
+"""The columns of a table that have no role: attributes of queries, or columns of candidates.
+
+A column with one value for each query is an attribute. A column whose values differ within a query
+belongs to the candidates; it is a feature, and so is then every other column of numbers. A column
+named ``attribute:...`` or ``candidate:...`` is what its name says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.plain_values import as_booleans, plain_value
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import checked_number
+from pytest_rankcheck.golden.query import Query, label_of
+
+__all__ = ["ExtraColumns", "Spread", "marked_names", "rows_by_query", "spread_of"]
+
+_ATTRIBUTE, _CANDIDATE = "attribute:", "candidate:"
+_NAN = ("nan", "NaN")
+"""How other tools write a missing number."""
+_RARE = 20
+"""A column that varies in at most 1 of this many queries is probably an attribute with an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the values of a column vary within queries; of queries with several values."""
+
+    steady: int
+    """Queries in which all values are equal."""
+    unusual: int
+    """Those of them whose value is not the commonest."""
+    varying: tuple[str, ...]
+    """Queries in which the values differ."""
+
+    def is_nearly_steady(self, one_of: int) -> bool:
+        """Whether a column looks like an attribute, but varies in at most 1 of so many queries.
+
+        A rare feature of documents also varies in few queries only, but then nearly all others
+        have the same value. An attribute differs between queries.
+        """
+        count = len(self.varying)
+        return 0 < count * one_of <= count + self.steady and self.unusual > count
+
+
+def rows_by_query(query_ids: Iterable[str]) -> dict[str, list[int]]:
+    """Return the rows of each query that has several, from the query of each row."""
+    rows: dict[str, list[int]] = {}
+    for row, query_id in enumerate(query_ids):
+        rows.setdefault(query_id, []).append(row)
+    return {query_id: places for query_id, places in rows.items() if len(places) > 1}
+
+
+def spread_of(rows: Mapping[str, Sequence[int]], cells: Sequence[object]) -> Spread:
+    """Return how the values of a column vary.
+
+    Args:
+        rows: the rows of each query that has several.
+        cells: the cell of each row; None if it is empty.
+    """
+    steady: Counter[str] = Counter()
+    varying = []
+    for query_id, places in rows.items():
+        values = [cells[row] for row in places]
+        if values.count(values[0]) < len(values):
+            varying.append(query_id)
+        elif values[0] is not None:
+            steady[label_of(values[0])] += 1
+    total = sum(steady.values())
+    return Spread(total, total - max(steady.values(), default=0), tuple(varying))
+
+
+class ExtraColumns:
+    """Collects the cells of columns without a role, until it is clear what the columns are."""
+
+    def __init__(self, contents: Contents, names: Sequence[str], *, is_marked: bool) -> None:
+        self._contents = contents
+        self._names = names
+        self._is_marked = is_marked
+        """Whether a column marks which rows are candidates."""
+        self._rows: list[tuple[int, str, object]] = []
+        """The number, the query and the document of each row."""
+        self._cells: list[list[object]] = [[] for _ in names]
+        """The cells of each column."""
+
+    def add(self, number: int, query_id: str, doc_id: object, cells: Sequence[object]) -> None:
+        """Keep the cells of a row.
+
+        Raises:
+            GoldenSetError: a cell has an unsupported type.
+        """
+        if not self._names and not self._is_marked:
+            return
+        self._rows.append((number, query_id, doc_id))
+        for name, column, cell in zip(self._names, self._cells, cells, strict=True):
+            try:
+                value = plain_value(cell)
+            except TypeError as failure:
+                where = self._contents.places.shown(number)
+                raise GoldenSetError(f"{where}: column '{quoted(name)}': {failure}") from None
+            column.append(None if value == "" else value)
+
+    def assign(self) -> None:
+        """Give each column to the queries or to the candidates.
+
+        Raises:
+            GoldenSetError: a column that should be an attribute varies within a query, or nearly
+                all queries show that it should be one.
+        """
+        columns = dict(zip(self._names, self._cells, strict=True))
+        rows = rows_by_query(query_id for _, query_id, _ in self._rows)
+        spreads = {name: spread_of(rows, cells) for name, cells in columns.items()}
+        numbers = {name: _as_numbers(cells) for name, cells in columns.items()}
+        has_features = any(spreads[name].varying and numbers[name] for name in columns)
+        attributes: dict[str, Sequence[object]] = {}
+        candidates: dict[str, Sequence[object]] = {}
+        for name, cells in columns.items():
+            bare = name.removeprefix(_ATTRIBUTE).removeprefix(_CANDIDATE)
+            is_attribute = self._is_attribute(name, bare, spreads[name])
+            if is_attribute is None:
+                is_attribute = not spreads[name].varying and not (has_features and numbers[name])
+            if is_attribute:
+                attributes[bare] = cells
+            else:
+                candidates[bare] = numbers[name] or _as_booleans_or_texts(cells)
+        self._set_attributes(attributes)
+        if candidates or self._is_marked:
+            self._set_candidates(candidates)
+
+    def _is_attribute(self, name: str, bare: str, spread: Spread) -> bool | None:
+        """Return whether a column was declared an attribute; None if nothing says so.
+
+        Raises:
+            GoldenSetError: as in `assign`.
+        """
+        wanted = self._contents.source.attributes
+        if wanted is None and name == bare:
+            if spread.is_nearly_steady(_RARE):
+                raise self._variation(name, spread, is_declared=False)
+            return None
+        is_attribute = name.startswith(_ATTRIBUTE) if wanted is None else bare in wanted
+        if is_attribute and spread.varying:
+            raise self._variation(name, spread, is_declared=True)
+        return is_attribute
+
+    def _variation(self, name: str, spread: Spread, *, is_declared: bool) -> GoldenSetError:
+        """Return the error about an attribute that has two values in a query."""
+        query_id, cells = spread.varying[0], self._cells[list(self._names).index(name)]
+        rows = [row for row, (_, owner, _) in enumerate(self._rows) if owner == query_id]
+        other = next(row for row in rows if cells[row] != cells[rows[0]])
+        values = [
+            f"{'empty' if cells[row] is None else repr(quoted(cells[row], 40))} at "
+            f"{self._contents.places.shown(self._rows[row][0])}"
+            for row in (rows[0], other)
+        ]
+        text = (
+            f"column '{quoted(name)}' has two values for query '{quoted(query_id)}': "
+            f"{values[0]}, {values[1]}"
+        )
+        if is_declared:
+            return GoldenSetError(f"{text}; an attribute has one value for each query: correct it")
+        count = len(spread.varying)
+        return GoldenSetError(
+            f"{text}; it has one value in {spread.steady:,} of {spread.steady + count:,} queries "
+            "with several rows. Correct the cell, or say which columns are attributes of queries: "
+            "attributes=[...] (rankcheck_attributes); the others belong to the documents"
+        )
+
+    def _set_attributes(self, columns: Mapping[str, Sequence[object]]) -> None:
+        queries, seen = self._contents.queries, set()
+        for row, (_, query_id, _) in enumerate(self._rows):
+            if query_id in seen:
+                continue
+            seen.add(query_id)
+            query = queries[query_id]
+            cells = {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
+            queries[query_id] = Query(query_id, query.text, {**query.attributes, **cells})
+
+    def _set_candidates(self, columns: Mapping[str, Sequence[object]]) -> None:
+        for row, (_, query_id, doc_id) in enumerate(self._rows):
+            if doc_id is None:
+                continue
+            values = {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
+            self._contents.candidates.add(query_id, str(doc_id), values)
+        self._contents.candidates.complete()
+
+
+def _as_numbers(cells: Iterable[object]) -> list[float | None] | None:
+    """Return a column of numbers, or of texts of numbers; None if another cell occurs."""
+    numbers: list[float | None] = []
+    for cell in cells:
+        is_empty = cell is None or cell in _NAN
+        number = None if is_empty else _number(cell)
+        if number is None and not is_empty:
+            return None
+        numbers.append(number)
+    return numbers
+
+
+def _as_booleans_or_texts(cells: Sequence[object]) -> Sequence[object]:
+    """Return a column of booleans as it is, and any other as text."""
+    return as_booleans(cells) or [
+        cell if cell is None or isinstance(cell, (str, list, dict)) else label_of(cell)
+        for cell in cells
+    ]
+
+
+def _number(cell: object) -> float | None:
+    """Return a cell as a number, which may be infinite; None if it is not a number."""
+    if isinstance(cell, float):
+        return cell
+    if isinstance(cell, str) and cell in ("inf", "-inf"):
+        return math.inf if cell == "inf" else -math.inf
+    number = checked_number(cell)
+    return None if number is None else float(number)
+
+
+def marked_names(
+    query_ids: Iterable[str],
+    attributes: Mapping[str, Sequence[object]],
+    features: Mapping[str, Sequence[object]],
+) -> list[str]:
+    """Return the names of columns that are to be written, so that each is read as what it is.
+
+    Args:
+        query_ids: the query of each row.
+        attributes: the cells of each attribute.
+        features: the cells of each column of the candidates.
+    """
+    rows = rows_by_query(query_ids)
+    names = [
+        f"{_ATTRIBUTE}{name}" if features and _as_numbers(cells) else name
+        for name, cells in attributes.items()
+    ]
+    for name, cells in features.items():
+        spread = spread_of(rows, cells)
+        is_plain = spread.varying and not spread.is_nearly_steady(_RARE)
+        names.append(name if is_plain else f"{_CANDIDATE}{name}")
+    return names

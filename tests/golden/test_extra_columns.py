@@ -1,0 +1,183 @@
+"""Columns without a role: which are attributes of queries, and which belong to candidates."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+
+LOCALES = ("de", "en", "fr")
+
+
+def rows(queries: int, **columns: object) -> list[dict[str, object]]:
+    """Return three judgments for each query, with a locale."""
+    return [
+        {
+            "query_id": f"q{number}",
+            "doc_id": f"d{place}",
+            "relevance": place,
+            "locale": LOCALES[number % 3],
+            **{name: made(number, place) for name, made in columns.items()},  # type: ignore[operator]
+        }
+        for number in range(queries)
+        for place in range(3)
+    ]
+
+
+def csv_of(tmp_path: Path, table: list[dict[str, object]]) -> Path:
+    file = tmp_path / "a.csv"
+    pd.DataFrame(table).to_csv(file, index=False)
+    return file
+
+
+# --- one wrong cell ------------------------------------------------------------------------------
+
+
+def test_a_wrong_cell_in_an_attribute_is_an_error(tmp_path: Path) -> None:
+    table = rows(30)
+    table[16]["locale"] = "pl"  # the second row of q5, line 18 of the file
+    file = csv_of(tmp_path, table)
+    message = (
+        r"a\.csv:18; it has one value in 29 of 30 queries with several rows\. Correct the cell, or "
+        r"say which columns are attributes of queries: attributes=\[\.\.\.\]"
+    )
+    with pytest.raises(GoldenSetError, match=message) as caught:
+        GoldenSet.load(file)
+    assert "column 'locale' has two values for query 'q5': 'fr' at" in str(caught.value)
+    assert "a.csv:17, 'pl' at" in str(caught.value)
+    with pytest.raises(
+        GoldenSetError, match=r"'fr' at judgments, row 16 .*, 'pl' at judgments, row 17 "
+    ):
+        GoldenSet.from_frame(pd.DataFrame(table))
+    with pytest.raises(GoldenSetError, match="an attribute has one value for each query: correct"):
+        GoldenSet.load(file, attributes=["locale"])
+    golden = GoldenSet.load(file, attributes=[])  # a column of documents after all
+    assert golden.candidates["locale"][16] == "pl"
+
+
+def test_an_empty_cell_is_a_value_too(tmp_path: Path) -> None:
+    table = rows(30)
+    table[16]["locale"] = None
+    with pytest.raises(GoldenSetError, match=r"'fr' at .*a\.csv:17, empty at .*a\.csv:18"):
+        GoldenSet.load(csv_of(tmp_path, table))
+
+
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.05, 0.2, 0.5])
+@pytest.mark.parametrize("kind", ["number", "text", "boolean"])
+def test_a_rare_feature_of_documents_is_not_taken_for_an_attribute(share: float, kind: str) -> None:
+    for seed in range(5):
+        draw = random.Random(seed)
+        table = rows(300, rare=lambda *_: draw.random() < share, other=lambda *_: draw.random())  # noqa: B023
+        if not any(row["rare"] for row in table):
+            continue
+        for row in table:
+            words = {"number": int(row["rare"]), "text": "yes" if row["rare"] else "no"}
+            row["rare"] = words.get(kind, row["rare"])
+        golden = GoldenSet.from_frame(pd.DataFrame(table))
+        assert "rare" in golden.candidates
+        assert golden.attributes == ("locale",)
+
+
+def test_a_column_that_often_varies_belongs_to_the_candidates() -> None:
+    """A brand: the same for all documents of "nike shoes", but not for those of "shoes"."""
+    golden = GoldenSet.from_frame(
+        pd.DataFrame(rows(40, brand=lambda number, place: number if number % 4 else place))
+    )
+    assert "brand" in golden.candidates
+
+
+# --- which columns are attributes ----------------------------------------------------------------
+
+
+def features(number: int, place: int) -> float:
+    return number / 7 + place
+
+
+def test_numbers_that_are_constant_within_queries_are_features_beside_features() -> None:
+    columns = {f"f{n}": partial(lambda n, number, _: number * n, n) for n in range(100)}
+    golden = GoldenSet.from_frame(pd.DataFrame(rows(5, bm25=features, **columns)))
+    assert golden.attributes == ("locale",)
+    assert [*golden.candidates][2:] == ["bm25", *columns]
+    assert golden.candidates["f3"].tolist()[:4] == [0, 0, 0, 3]
+    alone = GoldenSet.from_frame(pd.DataFrame(rows(5, year=lambda number, _: 2000 + number)))
+    assert alone.attributes == ("locale", "year")
+    assert not alone.has_candidates
+
+
+def test_the_attributes_can_be_chosen(tmp_path: Path) -> None:
+    table = rows(5, bm25=features, year=lambda number, _: 2000 + number)
+    for golden in (
+        GoldenSet.from_frame(pd.DataFrame(table), attributes=["year"]),
+        GoldenSet.load(csv_of(tmp_path, table), attributes=["year"]),
+        GoldenSet.load(tmp_path / "a.csv", attributes="year"),
+    ):
+        assert golden.attributes == ("year",)
+        assert [*golden.candidates][2:] == ["locale", "bm25"]
+    with pytest.raises(GoldenSetError, match=r"no query has an attribute 'yaer'; did you mean"):
+        GoldenSet.from_frame(pd.DataFrame(table), attributes=["yaer"])
+    with pytest.raises(GoldenSetError, match="column 'bm25' has two values for query 'q0'"):
+        GoldenSet.from_frame(pd.DataFrame(table), attributes=["bm25"])
+    with pytest.raises(GoldenSetError, match="has no attribute 'year'; it is a column of the cand"):
+        GoldenSet.from_frame(pd.DataFrame(table)).slices("year")
+    with pytest.raises(GoldenSetError, match="has no attribute 'year'; it is a column of the cand"):
+        GoldenSet.from_frame(pd.DataFrame(table)).weighted("year")
+
+
+def test_the_attributes_can_be_chosen_in_every_format(tmp_path: Path) -> None:
+    golden = GoldenSet.from_dict(
+        {"q": {"d": 1}}, {"q": "red"}, attributes={"q": {"locale": "de", "note": "x"}}
+    )
+    for name in ("a.jsonl", "a.qrels", "a.csv", "beir"):
+        golden.save(tmp_path / name, "beir" if name == "beir" else None)
+        again = GoldenSet.load(tmp_path / name, attributes=["locale"])
+        assert again.attributes == ("locale",)
+        with pytest.raises(GoldenSetError, match="no query has an attribute 'local'"):
+            GoldenSet.load(tmp_path / name, attributes=["local"])
+    queries = pd.DataFrame({"query_id": ["q"], "query": ["red"], "locale": "de", "note": "x"})
+    judgments = pd.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [1]})
+    assert GoldenSet.from_frame(judgments, queries, attributes=["note"]).attributes == ("note",)
+
+
+# --- round trips ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_a_saved_table_keeps_what_its_columns_are(tmp_path: Path, ending: str) -> None:
+    if ending == "parquet":
+        pytest.importorskip("polars", reason="polars is not installed")
+    file = tmp_path / f"a.{ending}"
+    constant = {"idf": lambda number, _: number, "brand": lambda number, _: f"b{number}"}
+    table = pd.DataFrame(rows(30, bm25=features, year=lambda number, _: 2000 + number, **constant))
+    table.loc[16, "brand"] = "odd"  # varies in one query of thirty
+    golden = GoldenSet.from_frame(table, attributes=["year", "locale"])
+    golden.save(file)
+    again = GoldenSet.load(file)
+    assert again.attributes == ("locale", "year")
+    assert [*again.candidates] == [*golden.candidates]
+    assert again.fingerprint == golden.fingerprint
+
+
+def test_a_letor_file_saved_as_a_table_keeps_its_features(tmp_path: Path) -> None:
+    letor = tmp_path / "rank.txt"
+    letor.write_text("2 qid:7 1:0.5 3:1 # d3\n0 qid:7 1:0.25 3:1 # d7\n1 qid:8 1:1 3:2 # d3\n")
+    golden = GoldenSet.load(letor)
+    golden.save(tmp_path / "a.csv")
+    again = GoldenSet.load(tmp_path / "a.csv")
+    assert again.fingerprint == golden.fingerprint
+    assert [*again.candidates] == [*golden.candidates]
+
+
+def test_a_column_says_by_its_name_what_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(
+        "query_id,doc_id,relevance,attribute:year,candidate:lang,bm25\n"
+        "q,a,1,2020,de,1.5\nq,b,0,2020,de,2.5\n"
+    )
+    golden = GoldenSet.load(file)
+    assert golden.query("q").attributes == {"year": "2020"}
+    assert [*golden.candidates] == ["query_id", "doc_id", "lang", "bm25"]

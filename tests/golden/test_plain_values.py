@@ -1,0 +1,193 @@
+"""Values of every common library become plain numbers, booleans and text, in one way."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import fractions
+import json
+import math
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+from pytest_rankcheck.files.plain_values import plain_value
+
+UTC = datetime.UTC
+MOMENT = datetime.datetime(2026, 1, 2, 3, 4, 5)
+ID = uuid.UUID(int=7)
+Colour = enum.Enum("Colour", {"RED": "red"})
+
+
+class ArrowScalar:
+    """A scalar as Arrow has them."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def as_py(self) -> object:
+        return self.value
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (3, 3),
+        (3.0, 3),
+        (2.5, 2.5),
+        (True, True),
+        ("007", "007"),
+        (np.int8(3), 3),
+        (np.float32(0.5), 0.5),
+        (np.float64(4), 4),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (np.array([1.0, 2.5]), [1, 2.5]),
+        (np.array(3), 3),
+        (decimal.Decimal("1.50"), 1.5),
+        (decimal.Decimal(2**60), 2**60),
+        (fractions.Fraction(1, 4), 0.25),
+        (ArrowScalar(decimal.Decimal(2)), 2),
+        (ArrowScalar(MOMENT), "2026-01-02T03:04:05"),
+        (MOMENT, "2026-01-02T03:04:05"),
+        (MOMENT.replace(tzinfo=UTC), "2026-01-02T03:04:05+00:00"),
+        (datetime.date(2026, 1, 2), "2026-01-02"),
+        (datetime.time(3, 4), "03:04:00"),
+        (pd.Timestamp(MOMENT), "2026-01-02T03:04:05"),
+        (pd.Timestamp("2026-01-02T03:04:05.123456789"), "2026-01-02T03:04:05.123456"),
+        (np.datetime64("2026-01-02T03:04:05.123456789"), "2026-01-02T03:04:05.123456"),
+        (np.datetime64("2026-01-02T03:04:05"), "2026-01-02T03:04:05"),
+        (ID, "00000000-0000-0000-0000-000000000007"),
+        (pd.Interval(0, 3), "(0, 3]"),
+        (pd.Period("2026-01"), "2026-01"),
+        (Colour.RED, "red"),
+        (("a", np.int8(1)), ["a", 1]),
+        ({"b", "a"}, ["a", "b"]),
+        ({"a": np.int8(1)}, {"a": 1}),
+        (None, None),
+        (math.nan, None),
+        (np.float32("nan"), None),
+        (decimal.Decimal("NaN"), None),
+        (pd.NA, None),
+        (pd.NaT, None),
+        (np.datetime64("NaT"), None),
+    ],
+)
+def test_a_value_becomes_plain(value: object, plain: object) -> None:
+    made = plain_value(value)
+    assert made == plain
+    assert type(made) is type(plain)
+    json.dumps(made)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"a", 1j, object(), MOMENT - MOMENT, pd.Timedelta(1), np.timedelta64(1, "ns"), [b"a"]],
+)
+def test_a_value_of_another_type_is_an_error(value: object) -> None:
+    with pytest.raises(TypeError, match=r"a value of type \w+ is not supported; convert it to"):
+        plain_value(value)
+    with pytest.raises(GoldenSetError, match="query 'q': attribute 'x': a value of type"):
+        GoldenSet.from_dict({"q": {"d": 1}}, attributes={"q": {"x": value}})
+    frame = pd.DataFrame(
+        {"query_id": ["q", "q"], "doc_id": ["d", "e"], "relevance": [1, 0], "x": [1, value]}
+    )
+    with pytest.raises(
+        GoldenSetError,
+        match=r"judgments, row [12] \(index label [01]\): column 'x': a value of type",
+    ):
+        GoldenSet.from_frame(frame)
+
+
+FEATURES = {
+    "day": [MOMENT, MOMENT.replace(day=9), MOMENT, MOMENT.replace(microsecond=5)],
+    "price": [decimal.Decimal("1.5"), decimal.Decimal(2), None, decimal.Decimal("-0.25")],
+    "owner": [uuid.UUID(int=n) for n in range(4)],
+    "is_new": [True, False, None, True],
+    "count": np.array([1, 2, 3, 4], dtype=np.int16),
+    "kind": pd.Categorical(["x", "y", "x", None]),
+    "size": [2.0, math.inf, -math.inf, 0.1],
+    "mixed": [1, "a", 2.5, True],
+}
+
+
+def frame_of(columns: dict[str, object]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "query_id": ["q", "q", "r", "r"],
+            "doc_id": [*"abab"],
+            "relevance": [1, 0, 2, 1],
+            **columns,
+        }
+    )
+
+
+@pytest.mark.parametrize("name", [*FEATURES, "all"])
+def test_the_fingerprint_of_the_same_content_is_the_same(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    frame = frame_of(FEATURES if name == "all" else {name: FEATURES[name]})
+    golden = GoldenSet.from_frame(frame)
+    assert golden.has_candidates
+    assert not golden.attributes
+    sets = [GoldenSet.from_frame(frame.astype({"query_id": "category", "doc_id": "category"}))]
+    sets.append(GoldenSet.from_frame(frame.convert_dtypes()))
+    for ending in ("csv", "tsv", "parquet"):
+        file = tmp_path / f"a.{ending}"
+        golden.save(file)
+        sets.append(GoldenSet.load(file))
+        assert file.read_bytes()
+        sets[-1].save(file)
+        sets.append(GoldenSet.load(file))
+    assert {one.fingerprint for one in sets} == {golden.fingerprint}
+
+
+def test_candidate_columns_are_numbers_booleans_and_text() -> None:
+    candidates = GoldenSet.from_frame(frame_of(FEATURES)).candidates
+    assert list(candidates["price"])[:2] == [1.5, 2]
+    assert list(candidates["is_new"]) == [True, False, None, True]
+    assert list(candidates["count"]) == [1, 2, 3, 4]
+    assert list(candidates["kind"])[:3] == ["x", "y", "x"]
+    assert list(candidates["size"]) == [2, math.inf, -math.inf, 0.1]
+    assert list(candidates["mixed"]) == ["1", "a", "2.5", "true"]
+    assert candidates["day"][3] == "2026-01-02T03:04:05.000005"
+
+
+def test_a_missing_number_is_not_a_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("query_id,doc_id,relevance,f\nq,a,1,0.5\nq,b,0,nan\nq,c,0,\n")
+    column = list(GoldenSet.load(tmp_path / "a.csv").candidates["f"])
+    assert column[0] == 0.5
+    assert all(map(math.isnan, column[1:]))
+
+
+def test_attributes_are_plain_whatever_the_reader(tmp_path: Path) -> None:
+    values = {"when": MOMENT, "n": np.int64(3), "new": np.bool_(True), "tags": np.array(["a", "b"])}
+    plain = {"when": "2026-01-02T03:04:05", "n": 3, "new": True, "tags": ["a", "b"]}
+    golden = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "red"}, attributes={"q": values})
+    queries = pd.DataFrame([{"query_id": "q", "query": "red", **values}])
+    judgments = pd.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [1]})
+    golden.save(tmp_path / "a.jsonl")
+    for one in (
+        golden,
+        GoldenSet.from_frame(judgments, queries),
+        GoldenSet.from_frame(judgments.assign(**{key: [value] for key, value in values.items()})),
+        GoldenSet.load(tmp_path / "a.jsonl"),
+    ):
+        assert one.query("q").attributes == plain
+        assert one.subset(when="2026-01-02T03:04:05", new=True, n=3).query_ids == ("q",)
+    golden.subset().weighted("n").save(tmp_path / "a.csv")
+    again = GoldenSet.load(tmp_path / "a.csv")
+    assert again.subset(new=True, n=3).query_ids == ("q",)  # text in a text format, the same slices
+    assert again.weighted("n").fingerprint == golden.weighted("n").fingerprint
+
+
+def test_a_whole_number_with_gaps_has_the_same_slices() -> None:
+    """Pandas holds a column of whole numbers with a gap as floats."""
+    frame = pd.DataFrame(
+        {"query_id": ["q", "r"], "doc_id": ["a", "a"], "relevance": [1, 1], "year": [2020, None]}
+    )
+    assert GoldenSet.from_frame(frame).slices("year") == {"(none)": ["r"], "2020": ["q"]}
