@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
@@ -24,6 +25,7 @@ By = str | Sequence[str] | None
 """An attribute of the queries, several, or None."""
 
 
+@checked_arguments
 def assert_at_least(
     evaluation: Evaluation,
     metric: MetricLike | Mapping[MetricLike, float],
@@ -58,6 +60,7 @@ def assert_at_least(
     _hold(evaluation, bounds, by, min_queries)
 
 
+@checked_arguments
 def assert_at_most(
     evaluation: Evaluation,
     metric: MetricLike | Mapping[MetricLike, float],

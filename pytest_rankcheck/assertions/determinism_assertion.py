@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.determinism_check import (
     VARIED,
@@ -21,12 +22,13 @@ from pytest_rankcheck.reports.text.determinism_text import determinism_note, det
 __all__ = ["assert_deterministic"]
 
 
+@checked_arguments
 def assert_deterministic(
     ranker: object,
     golden_set: GoldenSet,
     repeats: int = 3,
     *,
-    insensitive_to: Sequence[Condition] = VARIED,
+    insensitive_to: Condition | Sequence[Condition] = VARIED,
     threads: int = 4,
     batch_sizes: Sequence[int] = (),
     **options: Unpack[RankOptions],
@@ -58,7 +60,8 @@ def assert_deterministic(
         ConfigurationError: an argument is invalid.
     """
     __tracebackhide__ = True
-    ways = DeterminismOptions(repeats, insensitive_to, threads, batch_sizes)
+    conditions = (insensitive_to,) if isinstance(insensitive_to, str) else insensitive_to
+    ways = DeterminismOptions(repeats, conditions, threads, batch_sizes)
     result = check_determinism(RepeatedRanker.of(ranker, golden_set, options), golden_set, ways)
     text = determinism_text(golden_set, result) if result.broken else None
     enter(Note(Topic.DETERMINISM, determinism_note(golden_set, result), failure=text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.expectation import Expectation
@@ -15,10 +16,11 @@ from pytest_rankcheck.reports.text.expectation_text import expectation_notes, ex
 __all__ = ["assert_expectations"]
 
 
+@checked_arguments
 def assert_expectations(
     ranking_run: Run,
     golden_set: GoldenSet,
-    expectations: Iterable[Expectation] | None = None,
+    expectations: Expectation | Iterable[Expectation] | None = None,
 ) -> None:
     """Fail if a query is not ranked as expected; the text shows all violations at once.
 
@@ -37,11 +39,6 @@ def assert_expectations(
             the rankings go.
     """
     __tracebackhide__ = True
-    if not isinstance(ranking_run, Run) or not isinstance(golden_set, GoldenSet):
-        raise ConfigurationError(
-            f"assert_expectations takes the fixtures ranking_run and golden_set, not "
-            f"{type(ranking_run).__name__} and {type(golden_set).__name__}"
-        )
     given = golden_set.expectations if expectations is None else _checked(expectations)
     if not given:
         raise ConfigurationError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Unpack
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
 from pytest_rankcheck.behaviour.perturbation_limits import (
     Direction,
@@ -34,6 +35,7 @@ from pytest_rankcheck.reports.text.invariance_text import (
 __all__ = ["assert_direction", "assert_invariant"]
 
 
+@checked_arguments
 def assert_invariant(
     ranker: object,
     golden_set: GoldenSet,
@@ -102,6 +104,7 @@ def assert_invariant(
         raise AssertionError(text)
 
 
+@checked_arguments
 def assert_direction(
     ranker: object,
     golden_set: GoldenSet,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By, assert_at_least
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
@@ -35,6 +36,7 @@ __all__ = [
 Gain = str | Mapping[float, float] | None
 
 
+@checked_arguments
 def assert_ndcg_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -56,6 +58,7 @@ def assert_ndcg_at_least(
     )
 
 
+@checked_arguments
 def assert_ndcg_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
@@ -77,6 +80,7 @@ def assert_ndcg_not_regressed(
     _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
+@checked_arguments
 def assert_mrr_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -98,6 +102,7 @@ def assert_mrr_at_least(
     )
 
 
+@checked_arguments
 def assert_mrr_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
@@ -119,6 +124,7 @@ def assert_mrr_not_regressed(
     _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
+@checked_arguments
 def assert_map_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -140,6 +146,7 @@ def assert_map_at_least(
     )
 
 
+@checked_arguments
 def assert_map_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
@@ -161,6 +168,7 @@ def assert_map_not_regressed(
     _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
+@checked_arguments
 def assert_precision_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -182,6 +190,7 @@ def assert_precision_at_least(
     )
 
 
+@checked_arguments
 def assert_precision_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
@@ -203,6 +212,7 @@ def assert_precision_not_regressed(
     _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
+@checked_arguments
 def assert_recall_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -224,6 +234,7 @@ def assert_recall_at_least(
     )
 
 
+@checked_arguments
 def assert_recall_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
@@ -245,6 +256,7 @@ def assert_recall_not_regressed(
     _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
+@checked_arguments
 def assert_hit_rate_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -266,6 +278,7 @@ def assert_hit_rate_at_least(
     )
 
 
+@checked_arguments
 def assert_hit_rate_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
@@ -287,6 +300,7 @@ def assert_hit_rate_not_regressed(
     _hold(evaluation, baseline, metric, abs=abs, rel=rel, gate=gate, by=by, min_queries=min_queries)
 
 
+@checked_arguments
 def assert_err_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -304,6 +318,7 @@ def assert_err_at_least(
     )
 
 
+@checked_arguments
 def assert_err_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import Check, State
@@ -12,7 +13,7 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_policy import Block
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
@@ -29,6 +30,7 @@ from pytest_rankcheck.reports.text.wording import joined_failures
 __all__ = ["assert_not_regressed"]
 
 
+@checked_arguments
 def assert_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
@@ -68,7 +70,6 @@ def assert_not_regressed(
         GoldenSetError: no query has the attribute ``by``.
     """
     __tracebackhide__ = True
-    _refuse_others(baseline, gate)
     if gate is not None and (abs is not None or rel is not None):
         raise ConfigurationError(
             "give a gate, or abs and rel, not both: Gate.tolerance(abs=..., rel=...)"
@@ -143,24 +144,6 @@ def _hold_evaluation(
         _enter_verdict(evaluation, verdict, comparison, text)
         texts[str(metric)] = text
     return texts
-
-
-def _refuse_others(baseline: object, gate: object) -> None:
-    """Refuse what is not a baseline or not a gate.
-
-    Raises:
-        ConfigurationError: saying what to pass instead.
-    """
-    if not isinstance(baseline, (Baseline, Evaluation, Record)):
-        raise ConfigurationError(
-            f"the baseline is {quoted(repr(baseline), 60)}; give the fixture baseline, another "
-            "evaluation or a record. To compare a metric with a number, use assert_at_least"
-        )
-    if gate is not None and not isinstance(gate, Gate):
-        raise ConfigurationError(
-            f"gate={quoted(repr(gate), 60)} is not a gate; write it in Python, such as "
-            "gate=Gate.noninferior(margin=0.02)"
-        )
 
 
 def _enter_check(

@@ -6,6 +6,7 @@ Only metrics with an argument of their own have one. For the others, ``assert_at
 
 from __future__ import annotations
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By, assert_at_least
 from pytest_rankcheck.assertions.regression_assertion import assert_not_regressed
 from pytest_rankcheck.baselines.baseline import Baseline
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 
+@checked_arguments
 def assert_success_rate_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -43,6 +45,7 @@ def assert_success_rate_at_least(
     )
 
 
+@checked_arguments
 def assert_success_rate_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,
@@ -65,6 +68,7 @@ def assert_success_rate_not_regressed(
     )
 
 
+@checked_arguments
 def assert_session_mrr_at_least(
     evaluation: Evaluation,
     minimum: float,
@@ -86,6 +90,7 @@ def assert_session_mrr_at_least(
     )
 
 
+@checked_arguments
 def assert_session_mrr_not_regressed(
     evaluation: Evaluation,
     baseline: Baseline | Evaluation | Record,

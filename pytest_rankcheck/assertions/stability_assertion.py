@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
-from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_evaluation import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -16,6 +16,7 @@ from pytest_rankcheck.reports.text.stability_text import stability_note, stabili
 __all__ = ["assert_ranking_stable"]
 
 
+@checked_arguments
 def assert_ranking_stable(
     ranking_run: Run | Evaluation,
     baseline: Baseline,
@@ -58,10 +59,6 @@ def assert_ranking_stable(
     limits = StabilityLimits(
         min_rbo, p, min_overlap, max_kendall, min_tau_ap, max_changed_queries, k
     )
-    if not isinstance(baseline, Baseline):
-        raise ConfigurationError(
-            f"the baseline is {quoted(repr(baseline), 60)}; give the fixture baseline"
-        )
     evaluation = _evaluation_of(ranking_run)
     evaluation.refuse_unmet_ids()
     check, block = baseline.check_rankings(evaluation, limits)
@@ -74,15 +71,10 @@ def assert_ranking_stable(
     raise AssertionError(text)
 
 
-def _evaluation_of(ranking_run: object) -> Evaluation:
+def _evaluation_of(ranking_run: Run | Evaluation) -> Evaluation:
     """Return the evaluation of a run on its own queries, without judgments."""
     if isinstance(ranking_run, Evaluation):
         return ranking_run
-    if not isinstance(ranking_run, Run):
-        raise ConfigurationError(
-            "assert_ranking_stable takes the fixture ranking_run or evaluation, not "
-            f"{type(ranking_run).__name__}"
-        )
     queries: dict[str, dict[str, float]] = {query_id: {} for query_id in ranking_run.query_ids}
     return evaluate(
         ranking_run, GoldenSet.from_dict(queries, name=ranking_run.asked or ranking_run.name)

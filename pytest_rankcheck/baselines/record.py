@@ -9,6 +9,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.record_contents import (
     BEST_DECIMALS,
@@ -39,6 +40,7 @@ class Record(RecordContents):
     """An approved measurement, which an evaluation can be compared with."""
 
     @classmethod
+    @checked_arguments
     def load(cls, path: str | PathLike[str]) -> Record:
         """Read the record in a baseline file.
 

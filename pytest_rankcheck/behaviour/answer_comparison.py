@@ -39,14 +39,9 @@ class RepeatedRanker:
         """Return a ranker under the conditions that the options of ``rank`` set.
 
         Raises:
-            ConfigurationError: an option is unknown, or ``golden`` is not a GoldenSet.
+            ConfigurationError: an option is unknown.
             RankerError: ``ranker`` is not a ranker.
         """
-        if not isinstance(golden, GoldenSet):
-            raise ConfigurationError(
-                f"the golden set is a {quoted(type(golden).__name__)}; pass the fixtures ranker "
-                "and golden_set, in this order"
-            )
         names = list(RankOptions.__annotations__)
         for name in options:
             if name not in names:

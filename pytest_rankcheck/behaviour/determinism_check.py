@@ -106,8 +106,7 @@ class DeterminismOptions:
                 raise ConfigurationError(
                     f"{what}={quoted(value)} is invalid; give a whole number from {least} on"
                 )
-        asked = self.insensitive_to
-        for condition in [asked] if isinstance(asked, str) else asked:
+        for condition in self.insensitive_to:
             if condition not in VARIED:
                 raise ConfigurationError(
                     f"insensitive_to={quoted(condition)} is invalid"

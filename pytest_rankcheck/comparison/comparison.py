@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, Unpaired
 from pytest_rankcheck.comparison.document_moves import Move, moves_between
 from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling, label_sensitivity
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "compare"]
 
 
+@checked_arguments
 def compare(evaluation: Evaluation, other: Measured) -> Comparison:
     """Compare ``evaluation`` with an earlier measurement, paired by query.
 
@@ -212,6 +214,7 @@ class Comparison(QueryOverlap):
             for value, of_slice in self.evaluation.slices(attribute).items()
         }
 
+    @checked_arguments
     def moved(self, query_id: str, k: int = 10) -> Sequence[Move]:
         """Return the documents in a query's top k, then or now, whose rank differs.
 
@@ -222,6 +225,7 @@ class Comparison(QueryOverlap):
         """
         return moves_between(self.evaluation, self.other, query_id, k)
 
+    @checked_arguments
     def unjudged_entered(self, k: int = 10) -> int:
         """Return how many unjudged documents are new in the top k, over all queries."""
         return sum(
@@ -239,6 +243,7 @@ class Comparison(QueryOverlap):
         """
         return unjudged_between(self.evaluation, self.other, self.values(metric))
 
+    @checked_arguments
     def label_sensitivity(
         self,
         metric: MetricLike,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
@@ -26,6 +27,7 @@ __all__ = ["POWERS", "Plan", "Spread", "plan", "plan_of", "spread_of"]
 POWERS = (0.7, 0.8, 0.9, 0.95)
 
 
+@checked_arguments
 def plan(
     evaluation: Evaluation,
     metric: MetricLike,

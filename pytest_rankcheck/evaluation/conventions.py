@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.rankers.ranking import Duplicates, Ties, checked_option
 
@@ -49,6 +50,7 @@ class Conventions:
             checked_option(getattr(self, name), kind, name)
 
     @classmethod
+    @checked_arguments
     def from_dict(cls, chosen: Mapping[str, str]) -> Conventions:
         """Return the conventions with these names and values, defaults for the rest.
 

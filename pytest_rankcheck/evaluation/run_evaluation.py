@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import (
     ConfigurationError,
     MetricError,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["RunEvaluation", "evaluate"]
 
 
+@checked_arguments
 def evaluate(
     run: Run,
     golden: GoldenSet,
@@ -63,7 +65,8 @@ def evaluate(
     """
     evaluation = RunEvaluation.of(run, golden, conventions)
     if evaluation.unmet_ids is not None:
-        warnings.warn("\n  ".join(evaluation.unmet_ids.lines), MetricWarning, stacklevel=2)
+        # Above this function is the check of its arguments, and above that the caller.
+        warnings.warn("\n  ".join(evaluation.unmet_ids.lines), MetricWarning, stacklevel=3)
     return evaluation
 
 

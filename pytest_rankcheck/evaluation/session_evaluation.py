@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -26,6 +27,7 @@ from pytest_rankcheck.statistics.array_types import FloatArray
 __all__ = ["SessionEvaluation", "evaluate_sessions"]
 
 
+@checked_arguments
 def evaluate_sessions(
     log: SessionLog, judgments: GoldenSet | None = None, *, judged_by: str | None = None
 ) -> SessionEvaluation:

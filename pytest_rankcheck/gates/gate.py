@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.gates.decision_family import decide_family
@@ -86,6 +87,7 @@ class Gate:
         return max(1, self.rule.smallest_slice if self.min_queries is None else self.min_queries)
 
     @staticmethod
+    @checked_arguments
     def tolerance(
         abs: float = 0.0,
         rel: float = 0.0,
@@ -117,6 +119,7 @@ class Gate:
         )
 
     @staticmethod
+    @checked_arguments
     def significant(
         alpha: float = 0.05,
         min_drop: float = 0.0,
@@ -154,6 +157,7 @@ class Gate:
         )
 
     @staticmethod
+    @checked_arguments
     def noninferior(
         margin: float,
         alpha: float = 0.05,

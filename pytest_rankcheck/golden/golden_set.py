@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.packed_files import require_packer, shown_name, unpacked_suffix
@@ -47,6 +48,7 @@ class GoldenSet(JudgedQueries):
     """
 
     @classmethod
+    @checked_arguments
     def load(
         cls,
         path: str | PathLike[str],
@@ -113,6 +115,7 @@ class GoldenSet(JudgedQueries):
         return cls(_with_ids(contents, doc_id), name or shown_name(file))
 
     @classmethod
+    @checked_arguments
     def from_dict(
         cls,
         judgments: Mapping[str, Mapping[str, float]],
@@ -152,6 +155,7 @@ class GoldenSet(JudgedQueries):
         return cls(_with_ids(contents, doc_id), name)
 
     @classmethod
+    @checked_arguments
     def from_frame(
         cls,
         judgments: pd.DataFrame,
@@ -200,6 +204,7 @@ class GoldenSet(JudgedQueries):
         return cls(_with_ids(contents, doc_id), name)
 
     @classmethod
+    @checked_arguments
     def from_ir_datasets(
         cls,
         dataset: Any,
@@ -231,6 +236,7 @@ class GoldenSet(JudgedQueries):
         contents = contents_of_dataset(data, dataset_name, source)
         return cls(_with_ids(contents, doc_id), name or dataset_name)
 
+    @checked_arguments
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
         """Write the golden set to a file, whole or not at all.
 
@@ -251,6 +257,7 @@ class GoldenSet(JudgedQueries):
         assert chosen.write is not None
         chosen.write(self._contents, file)
 
+    @checked_arguments
     def subset(
         self, query_ids: Iterable[str] | None = None, *, name: str | None = None, **attributes: Any
     ) -> GoldenSet:
@@ -280,6 +287,7 @@ class GoldenSet(JudgedQueries):
             )
         return self._part(chosen, name)
 
+    @checked_arguments
     def sample(self, count: int, seed: int = 0, *, name: str | None = None) -> GoldenSet:
         """Return ``count`` random queries as a golden set; the same ones for the same ``seed``.
 
@@ -302,6 +310,7 @@ class GoldenSet(JudgedQueries):
         part.scale = self.scale if self.scale > 0 else None
         return GoldenSet(part, name or self.name)
 
+    @checked_arguments
     def weighted(self, by: str) -> GoldenSet:
         """Return the set with queries weighted by an attribute, such as how often each is asked.
 
@@ -321,6 +330,7 @@ class GoldenSet(JudgedQueries):
         _ = weighted.weights  # raises now if a weight is invalid
         return weighted
 
+    @checked_arguments
     def clustered(self, by: str) -> GoldenSet:
         """Return the set with queries grouped into independent units, such as sessions or users.
 
@@ -372,6 +382,7 @@ class GoldenSet(JudgedQueries):
         """
         return GoldenSet(reworded(self.subset(texts)._contents, texts), self.name)
 
+    @checked_arguments
     def merge(
         self, *others: GoldenSet, contradictions: Contradictions = "error", name: str | None = None
     ) -> GoldenSet:

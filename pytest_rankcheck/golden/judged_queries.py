@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import (
     GoldenSetError,
     UnknownIdError,
@@ -127,6 +128,7 @@ class JudgedQueries:
         """The attributes of the queries, in order of appearance."""
         return tuple({name: None for query in self for name in query.attributes})
 
+    @checked_arguments
     def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
         """Return the ids of the queries that have each value of an attribute.
 
@@ -267,6 +269,7 @@ class JudgedQueries:
         """Return the title of a document, or None if the set has none."""
         return self._contents.titles.get(doc_id)
 
+    @checked_arguments
     def ceiling(self, k: int = 10) -> float:
         """Return the mean nDCG at ``k`` that a perfect ranker reaches on this set, in [0, 1].
 

@@ -104,8 +104,8 @@ class Metric:
         if not isinstance(text, str):
             if not type(text).__module__.startswith("ir_measures"):
                 raise MetricError(
-                    f"a metric must be a name such as 'nDCG@10', a Metric or an ir_measures "
-                    f"object, not {type(text).__name__}: {quoted(text)}"
+                    f"the metric {quoted(repr(text), 60)} ({type(text).__name__}) is invalid; give "
+                    "a name such as 'nDCG@10', a Metric or an ir_measures object"
                 )
             return _of_object(text)
         return _parse(text, generation())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import (
     ConfigurationError,
     RankerError,
@@ -41,6 +42,7 @@ __all__ = ["DEFAULT_DEPTH", "Attempt", "RankOptions", "attempted", "rank"]
 DEFAULT_DEPTH = 100
 
 
+@checked_arguments
 def rank(
     ranker: object,
     golden: GoldenSet,
@@ -88,7 +90,9 @@ def rank(
         ConfigurationError: ``doc_id`` is invalid, or does not return an id.
     """
     __tracebackhide__ = True
-    task = RankingTask(golden, depth, concurrency, timeout, retries, tuple(retry_on)).checked()
+    # Whole numbers of numpy become those of Python, which every file format can hold.
+    whole = (int(depth), int(concurrency), timeout, int(retries))
+    task = RankingTask(golden, *whole, tuple(retry_on)).checked()
     attempt = attempted(
         adapter_of(ranker), task, ties, duplicates, doc_id=doc_id, progress=progress
     )

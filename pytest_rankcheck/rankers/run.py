@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RunError, listed, plural, quoted, suggestion, unknown_id
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.rankers.paused_collector import collector_paused
@@ -77,6 +78,7 @@ class Run:
         self._file: RunFile | None = None
 
     @classmethod
+    @checked_arguments
     def load(
         cls,
         path: str | PathLike[str],
@@ -127,6 +129,7 @@ class Run:
         return run
 
     @classmethod
+    @checked_arguments
     def scan(
         cls,
         path: str | PathLike[str],
@@ -166,6 +169,7 @@ class Run:
         return run
 
     @classmethod
+    @checked_arguments
     def from_dict(
         cls,
         rankings: Mapping[str, object],
@@ -212,6 +216,7 @@ class Run:
         return cls(read, name=name, depth=depth, ties=ties, duplicates=duplicates)
 
     @classmethod
+    @checked_arguments
     def from_candidates(cls, golden: GoldenSet, *, name: str = "candidates") -> Run:
         """Make a run from the candidates of each query, in their order.
 
@@ -221,6 +226,7 @@ class Run:
         return cls.from_dict(rankings, name=name)
 
     @classmethod
+    @checked_arguments
     def from_frame(
         cls,
         frame: pd.DataFrame,
@@ -269,6 +275,7 @@ class Run:
             read[query_id] = duplicates_settled(ranking, query_id, duplicates, to_id)
         return cls(read, name=name, ties=ties, duplicates=duplicates)
 
+    @checked_arguments
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
         """Write the run to a file, whole or not at all.
 
@@ -303,6 +310,7 @@ class Run:
         ]
         return pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score"])
 
+    @checked_arguments
     def top(self, depth: int) -> Run:
         """Return the run cut to the first ``depth`` documents of each query."""
         depth = min(depth, self.depth or depth)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -13,6 +14,7 @@ __all__ = ["PlotKind", "plot_comparison"]
 PlotKind = Literal["bars", "scatter", "histogram"]
 
 
+@checked_arguments
 def plot_comparison(comparison: Comparison, metric: MetricLike, kind: PlotKind = "bars") -> Any:
     """Return an Altair chart of the change of each query.
 

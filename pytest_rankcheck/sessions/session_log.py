@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, unknown_id
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.packed_files import shown_name
@@ -60,6 +61,7 @@ class SessionLog:
         self._contents = contents
 
     @classmethod
+    @checked_arguments
     def load(
         cls,
         path: str | PathLike[str],
@@ -105,6 +107,7 @@ class SessionLog:
         return cls(read_log(rows, reading, problems), name or shown_name(file))
 
     @classmethod
+    @checked_arguments
     def from_frame(
         cls,
         events: pd.DataFrame,
@@ -239,6 +242,7 @@ class SessionLog:
         """
         return self._contents.results_at(self._last[self._place_of(session_id)])
 
+    @checked_arguments
     def to_golden_set(
         self,
         states: States = "last",

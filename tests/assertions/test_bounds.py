@@ -78,7 +78,7 @@ def test_every_slice_that_is_large_enough_must_hold() -> None:
 
 @pytest.mark.parametrize("bound", [math.nan, math.inf, True])
 def test_a_bound_is_a_finite_number(bound: float) -> None:
-    with pytest.raises(ConfigurationError, match="not a finite number"):
+    with pytest.raises(ConfigurationError, match=r"not a finite number|must be a number, not True"):
         assert_at_least(evaluation_of([1]), "RR", bound)
 
 

@@ -347,7 +347,11 @@ def test_the_options_of_rank_are_taken() -> None:
             ConfigurationError,
             "repeats=1 is invalid",
         ),
-        (lambda: assert_deterministic(constant, GOLDEN, True), ConfigurationError, "repeats=True"),
+        (
+            lambda: assert_deterministic(constant, GOLDEN, True),
+            ConfigurationError,
+            "repeats must be a whole number, not True",
+        ),
         (
             lambda: assert_deterministic(constant, GOLDEN, threads=1),
             ConfigurationError,
@@ -377,7 +381,7 @@ def test_the_options_of_rank_are_taken() -> None:
         (
             lambda: assert_deterministic(GOLDEN, constant),  # type: ignore[arg-type]
             ConfigurationError,
-            "pass the fixtures ranker and golden_set, in this order",
+            "golden_set and ranker are swapped",
         ),
         (lambda: assert_deterministic(3, GOLDEN), RankerError, "the ranker is int"),
         (lambda: assert_deterministic(lambda text: [], GOLDEN), RunError, "every ranking is empty"),

@@ -231,7 +231,7 @@ def test_invalid_expectations_are_refused_before_any_check() -> None:
         assert_expectations(RUN, SHOP, [])
     with pytest.raises(ConfigurationError, match="is not a list of expectations"):
         assert_expectations(RUN, SHOP, ["q1"])  # type: ignore[list-item]
-    with pytest.raises(ConfigurationError, match="takes the fixtures ranking_run and golden_set"):
+    with pytest.raises(ConfigurationError, match="ranking_run must be a Run, not a RunEvaluation"):
         assert_expectations(evaluate(RUN, SHOP), SHOP, [one])  # type: ignore[arg-type]
     with pytest.raises(GoldenSetError, match=r"has no query q9, of which something"):
         assert_expectations(RUN, SHOP, [Expectation.some_results(query="q9")])

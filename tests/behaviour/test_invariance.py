@@ -365,7 +365,7 @@ def raising(text: str) -> str:
             (alike, SHOP, upper),
             {"min_queries": "1"},
             ConfigurationError,
-            "min_queries=1 is invalid",
+            "min_queries must be a whole number, not .1. .str.; write the number without",
         ),
         ((alike, SHOP, lambda text: [3]), {}, ConfigurationError, "returned 3 for query 'q1'"),
         (
@@ -386,7 +386,12 @@ def raising(text: str) -> str:
             ConfigurationError,
             "min_rbo=1.1 is invalid; give a number from 0 to 1",
         ),
-        ((alike, SHOP, upper), {"min_rbo": True}, ConfigurationError, "min_rbo=True"),
+        (
+            (alike, SHOP, upper),
+            {"min_rbo": True},
+            ConfigurationError,
+            "min_rbo must be a number, not True",
+        ),
         ((alike, SHOP, upper), {"min_mean_rbo": math.nan}, ConfigurationError, "min_mean_rbo=nan"),
         (
             (alike, SHOP, upper),
@@ -394,8 +399,18 @@ def raising(text: str) -> str:
             ConfigurationError,
             "max_drop=-0.1 is invalid; give a number",
         ),
-        ((alike, SHOP, upper), {"max_mean_drop": "1"}, ConfigurationError, "max_mean_drop=1"),
-        ((alike, SHOP, upper), {"allowed_queries": 0.5}, ConfigurationError, "allowed_queries=0.5"),
+        (
+            (alike, SHOP, upper),
+            {"max_mean_drop": "1"},
+            ConfigurationError,
+            "max_mean_drop must be a number, not '1'",
+        ),
+        (
+            (alike, SHOP, upper),
+            {"allowed_queries": 0.5},
+            ConfigurationError,
+            "allowed_queries must be a whole number, not 0.5",
+        ),
         (
             (alike, SHOP, upper),
             {"min_drop": 1},
@@ -417,7 +432,7 @@ def raising(text: str) -> str:
         ),
         ((lambda text: [], SHOP.subset(["q1"]), upper), {}, RunError, "every ranking is empty"),
         ((lambda text: 1 / 0, SHOP, upper), {}, RankerError, "failed on 4 of 4 queries"),
-        ((SHOP, alike, upper), {}, ConfigurationError, "pass the fixtures ranker and golden_set"),
+        ((SHOP, alike, upper), {}, ConfigurationError, "golden_set and ranker are swapped"),
         ((7, SHOP, upper), {}, RankerError, "the ranker is int"),
     ],
 )

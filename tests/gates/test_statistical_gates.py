@@ -278,7 +278,7 @@ def test_ten_slices_have_one_error_together() -> None:
     [
         (lambda: Gate.significant(alpha=0), "alpha=0 is invalid; it must be a number between 0"),
         (lambda: Gate.significant(alpha=0.5), "alpha=0.5 is invalid"),
-        (lambda: Gate.significant(alpha=True), "alpha=True is invalid"),
+        (lambda: Gate.significant(alpha=True), "alpha must be a number, not True"),
         (lambda: Gate.significant(min_drop=-1), "min_drop=-1 is invalid"),
         (lambda: Gate.significant(test="wilcox"), "test=wilcox is invalid; did you mean 'wilc"),  # type: ignore[arg-type]
         (lambda: Gate.noninferior(margin=0), "margin=0 is invalid: no number of queries"),

@@ -314,7 +314,9 @@ def test_an_invalid_name_is_refused_with_a_reason(name: str, message: str) -> No
 
 @pytest.mark.parametrize("thing", [None, 10, 1.5, ["nDCG"], b"nDCG", object])
 def test_other_types_than_text_are_refused(thing: object) -> None:
-    with pytest.raises(MetricError, match="a metric must be a name such as 'nDCG@10'"):
+    with pytest.raises(
+        MetricError, match=r"the metric .* is invalid; give a name such as 'nDCG@10'"
+    ):
         Metric.parse(thing)
 
 
@@ -434,7 +436,7 @@ def test_a_metric_is_made_from_its_name() -> None:
     ("arguments", "expected"),
     [
         (("nDGC@10",), "unknown metric 'nDGC'; did you mean 'nDCG'?"),
-        ((10,), "a metric must be a name such as 'nDCG@10'"),
+        ((10,), "the metric 10 .int. is invalid; give a name such as 'nDCG@10'"),
         (("nDCG", (), 10), r"Metric takes the whole name, such as Metric\('nDCG@10'\)"),
         (("nDCG", 10), r"write Metric.of\('nDCG', cutoff, parameter=value\)"),
     ],

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import GoldenSet, Query, RankerError, RunError, rank
+from pytest_rankcheck import GoldenSet, Query, RankcheckError, RankerError, RunError, rank
 
 GOLDEN = GoldenSet.from_dict(
     {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}},
@@ -137,7 +137,8 @@ def test_the_answer_is_cut_at_the_depth() -> None:
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True, "10", None])
 def test_an_invalid_depth_is_refused(depth: Any) -> None:
-    with pytest.raises(RankerError, match=r"depth=.* is invalid; give a whole number from 1 on"):
+    message = r"depth=.* is invalid; give a whole number from 1 on|depth must be a whole number"
+    with pytest.raises(RankcheckError, match=message):
         rank(lambda text: [], ONE, depth=depth)
 
 

@@ -8,6 +8,7 @@ from math import isfinite
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.laws.change_laws import (
     changes_by_rank,
@@ -60,6 +61,7 @@ DOCUMENTS = 5
 _SCALE = (0.0, 1.0, 2.0, 3.0, 4.0)
 
 
+@checked_arguments
 def check_metric(metric: MetricLike, *, scale: Sequence[float] | None = None) -> LawReport:
     """Try every law on all rankings of five judged documents, and compare with the declarations.
 

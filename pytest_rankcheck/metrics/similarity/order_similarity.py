@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.metrics.families import order_agreement
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.declared_laws import ALIKE
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
-from pytest_rankcheck.metrics.similarity.top_k_similarity import top_k_places
+from pytest_rankcheck.metrics.similarity.top_k_similarity import RankedIds, top_k_places
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["kendall_distance", "kendall_tau", "spearman", "tau_ap"]
@@ -19,7 +18,8 @@ _KENDALL = "Kendall, A new measure of rank correlation, Biometrika 30, 1938"
 
 
 @similarity("KendallTau", _KENDALL, range=(-1.0, 1.0), **(ALIKE | {"sensitive": False}))
-def kendall_tau(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
+@checked_arguments
+def kendall_tau(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
     """Kendall's tau of the documents in both top k; NaN for fewer than two.
 
     Raises:
@@ -36,8 +36,9 @@ def kendall_tau(first: Sequence[str], second: Sequence[str], *, k: int | None = 
     range=(0.0, np.inf),
     **(ALIKE | {"sensitive": False}),
 )
+@checked_arguments
 def kendall_distance(
-    first: Sequence[str], second: Sequence[str], *, k: int | None = None, normalised: bool = False
+    first: RankedIds, second: RankedIds, *, k: int | None = None, normalised: bool = False
 ) -> float:
     """Kendall's distance: the pairs of documents in both top k that are in opposite order.
 
@@ -58,7 +59,8 @@ def kendall_distance(
     range=(-1.0, 1.0),
     **(ALIKE | {"sensitive": False}),
 )
-def spearman(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
+@checked_arguments
+def spearman(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
     """Spearman's rho of the documents in both top k; NaN for fewer than two.
 
     Raises:
@@ -75,7 +77,8 @@ def spearman(first: Sequence[str], second: Sequence[str], *, k: int | None = Non
     range=(-1.0, 1.0),
     **(ALIKE | {"symmetric": False, "sensitive": True}),
 )
-def tau_ap(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
+@checked_arguments
+def tau_ap(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
     """AP correlation of ``first`` with ``second``, which counts as the true order.
 
     Only the documents in both top k count; the result is NaN for fewer than two. The correlation
@@ -88,7 +91,7 @@ def tau_ap(first: Sequence[str], second: Sequence[str], *, k: int | None = None)
     return _value_of(order_agreement.graded_tau_ap(hits, None, ties="a"), hits)
 
 
-def _shared_hits(first: Sequence[str], second: Sequence[str], k: int | None) -> JudgedHits:
+def _shared_hits(first: RankedIds, second: RankedIds, k: int | None) -> JudgedHits:
     """Return the shared documents as ranked by ``first``, with grades by ``second``."""
     first_top, second_top = top_k_places(first, k), top_k_places(second, k)
     shared = [doc for doc in first_top if doc in second_top]

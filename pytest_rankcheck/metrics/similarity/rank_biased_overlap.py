@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.laws.declared_laws import ALIKE
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
@@ -28,6 +29,7 @@ Depths = FloatArray
     "2024, sections 3 and 4",
     **(ALIKE | {"sensitive": True}),
 )
+@checked_arguments
 def rbo(
     first: TiedRanking,
     second: TiedRanking,

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.laws.declared_laws import ALIKE, PairLaws
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
 
-__all__ = ["jaccard", "overlap", "top_k_kendall", "top_k_places"]
+__all__ = ["RankedIds", "jaccard", "overlap", "top_k_kendall", "top_k_places"]
+
+RankedIds = Sequence[str]
+"""Ids, best first; in a text, each character is one."""
 
 _FAGIN = "Fagin, Kumar and Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17(1), 2003, "
 _ORDERLESS: PairLaws = {"identity": False, "sensitive": False}
@@ -22,7 +26,8 @@ _ORDERLESS: PairLaws = {"identity": False, "sensitive": False}
     _FAGIN + "section 2: the size of the intersection",
     **(ALIKE | _ORDERLESS),
 )
-def overlap(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
+@checked_arguments
+def overlap(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
     """The share of the top k that both rankings have in common.
 
     The number of shared documents is divided by k, or by the length of the longer ranking if both
@@ -49,7 +54,8 @@ def overlap(first: Sequence[str], second: Sequence[str], *, k: int | None = None
     "Jaccard, The distribution of the flora in the alpine zone, 1912",
     **(ALIKE | _ORDERLESS),
 )
-def jaccard(first: Sequence[str], second: Sequence[str], *, k: int | None = None) -> float:
+@checked_arguments
+def jaccard(first: RankedIds, second: RankedIds, *, k: int | None = None) -> float:
     """The number of documents in both top k, divided by the number in either of them.
 
     Two empty rankings have 1. Arguments are as in `overlap`.
@@ -69,9 +75,10 @@ def jaccard(first: Sequence[str], second: Sequence[str], *, k: int | None = None
     range=(0.0, np.inf),
     **(ALIKE | {"sensitive": False}),
 )
+@checked_arguments
 def top_k_kendall(
-    first: Sequence[str],
-    second: Sequence[str],
+    first: RankedIds,
+    second: RankedIds,
     *,
     k: int | None = None,
     penalty: float = 0.0,
