@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
+    IncompleteRanks,
     Ranking,
     Ties,
     by_score,
@@ -42,6 +43,7 @@ class RunSource:
     """``{role: column}`` for table columns with unusual names."""
     to_id: DocIdMap | None = None
     """Maps the ids; the file is then read into memory."""
+    incomplete_ranks: IncompleteRanks = "error"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Duplicates",
+    "IncompleteRanks",
     "Ranking",
     "Ties",
     "by_score",
@@ -32,6 +33,10 @@ Duplicates = Literal["error", "close_gaps", "keep_places"]
 """How a duplicate document in a ranking is treated: as an error; or only its first place counts.
 Its other places are removed, so that the documents below move up (``"close_gaps"``); or they stay
 where they are and count as unjudged (``"keep_places"``)."""
+
+IncompleteRanks = Literal["error", "close_gaps"]
+"""How the ranks of a table without scores are treated if one is missing or repeated: as an error;
+or they give only the order, so that gaps are closed and equal ranks are ties."""
 
 
 @dataclass(frozen=True, slots=True)

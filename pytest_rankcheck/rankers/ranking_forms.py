@@ -15,7 +15,16 @@ from pytest_rankcheck.rankers.ranking import Duplicates, Ranking, Ties, by_score
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdMap
 
-__all__ = ["has_no_order", "is_list_of_ids", "ranking_as_given", "ranking_of"]
+__all__ = [
+    "given_twice",
+    "has_no_order",
+    "ids_of",
+    "is_list_of_ids",
+    "numbers_of",
+    "query_id_of",
+    "ranking_as_given",
+    "ranking_of",
+]
 
 _DOC_COLUMNS = ("doc_id", "docno", "docid", "id")
 
@@ -74,11 +83,9 @@ def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ra
     if hasattr(answer, "columns") and hasattr(answer, "to_dict"):
         return _from_frame(answer, query_id)
     if isinstance(answer, Mapping):
-        doc_ids = [_doc_id(doc_id, query_id) for doc_id in answer]
-        pairs = zip(doc_ids, answer.values(), strict=True)
-        return by_score(
-            doc_ids, [_score(score, doc, query_id) for doc, score in pairs], query_id, ties
-        )
+        doc_ids = ids_of(answer, query_id)
+        scores = numbers_of(answer.values(), doc_ids, query_id, "score")
+        return by_score(doc_ids, scores, query_id, ties)
     if hasattr(answer, "to_frame") and hasattr(answer, "index"):
         return _from_series(answer, query_id)
     if has_no_order(answer):
@@ -106,7 +113,7 @@ def has_no_order(answer: object) -> bool:
 def _from_items(items: list[object], query_id: str) -> Ranking:
     """Read a list of ids or of (id, score) pairs, whose order is the ranking."""
     if not any(isinstance(item, (tuple, list)) for item in items):
-        return Ranking(tuple(_doc_id(item, query_id) for item in items))
+        return Ranking(ids_of(items, query_id))
     doc_ids, scores = [], []
     for item in items:
         if not isinstance(item, (tuple, list)) or len(item) != 2:
@@ -115,7 +122,7 @@ def _from_items(items: list[object], query_id: str) -> Ranking:
                 "give all documents as pairs, or all as ids"
             )
         doc_ids.append(_doc_id(item[0], query_id))
-        scores.append(_score(item[1], doc_ids[-1], query_id))
+        scores.append(_number(item[1], doc_ids[-1], query_id, "score"))
     return Ranking(tuple(doc_ids), tuple(scores))
 
 
@@ -128,11 +135,11 @@ def _from_frame(frame: object, query_id: str) -> Ranking:
             f"query '{quoted(query_id)}': the DataFrame has no column doc_id; it has "
             f"{', '.join(map(quoted, columns)) or 'none'}"
         )
-    doc_ids = tuple(_doc_id(value, query_id) for value in frame[ids])  # type: ignore[index]
+    doc_ids = ids_of(frame[ids], query_id)  # type: ignore[index]
     if "score" not in columns:
         return Ranking(doc_ids)
-    pairs = zip(doc_ids, frame["score"], strict=True)  # type: ignore[index]
-    return Ranking(doc_ids, tuple(_score(score, doc, query_id) for doc, score in pairs))
+    scores: Iterable[object] = frame["score"]  # type: ignore[index]
+    return Ranking(doc_ids, numbers_of(scores, doc_ids, query_id, "score"))
 
 
 def _from_series(series: Any, query_id: str) -> Ranking:
@@ -153,6 +160,53 @@ def _from_series(series: Any, query_id: str) -> Ranking:
     )
 
 
+def query_id_of(value: object) -> str:
+    """Return a query id as text.
+
+    Raises:
+        RunError: it is neither text nor a whole number.
+    """
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    raise RunError(
+        f"a query id of the run is {quoted(repr(value), 60)}; query ids are text or whole numbers"
+    )
+
+
+def given_twice(query_id: str) -> RunError:
+    """Return the error for a query whose id is given as text and as a number."""
+    return RunError(f"duplicate query '{quoted(query_id)}': given as text and as a number")
+
+
+def ids_of(values: Iterable[object], query_id: str) -> tuple[str, ...]:
+    """Return document ids as text.
+
+    Raises:
+        RunError: one is neither text nor a whole number.
+    """
+    return tuple(_doc_id(value, query_id) for value in values)
+
+
+def numbers_of(
+    values: Iterable[Any], doc_ids: Sequence[str], query_id: str, what: str
+) -> tuple[float, ...]:
+    """Return the score or the rank of each document.
+
+    Raises:
+        RunError: one is not a finite number.
+    """
+    cells = tuple(values)
+    if set(map(type, cells)) <= {int, float}:
+        with suppress(OverflowError):
+            numbers = tuple(map(float, cells))
+            if math.isfinite(sum(numbers)):
+                return numbers
+    pairs = zip(cells, doc_ids, strict=True)
+    return tuple(_number(value, doc_id, query_id, what) for value, doc_id in pairs)
+
+
 def _doc_id(value: object, query_id: str) -> str:
     if isinstance(value, str) and value:
         return str(value)
@@ -164,17 +218,17 @@ def _doc_id(value: object, query_id: str) -> str:
     )
 
 
-def _score(value: object, doc_id: str, query_id: str) -> float:
-    score = math.nan
+def _number(value: object, doc_id: str, query_id: str, what: str) -> float:
+    number = math.nan
     if isinstance(value, Real) and not isinstance(value, bool):
         with suppress(OverflowError):
-            score = float(value)
-    if not math.isfinite(score):
+            number = float(value)
+    if not math.isfinite(number):
         raise RunError(
-            f"query '{quoted(query_id)}': the score of document '{quoted(doc_id)}' is "
-            f"{_described(value)}; scores must be finite numbers"
+            f"query '{quoted(query_id)}': the {what} of document '{quoted(doc_id)}' is "
+            f"{_described(value)}; {what}s must be finite numbers"
         )
-    return score
+    return number
 
 
 def _described(value: object) -> str:

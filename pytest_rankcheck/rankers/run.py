@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import RunError, listed, plural, quoted, suggestion, unknown_id
+from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
+    IncompleteRanks,
     Ranking,
     Ties,
-    by_score,
     checked_option,
     duplicates_settled,
     id_map,
 )
-from pytest_rankcheck.rankers.ranking_forms import ranking_as_given, ranking_of
+from pytest_rankcheck.rankers.ranking_forms import given_twice, query_id_of, ranking_of
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
 from pytest_rankcheck.rankers.raw_answers import ListedAnswer, ScoredAnswer, raw_answer
 from pytest_rankcheck.rankers.rising_scores import RisingScores
@@ -39,8 +38,6 @@ __all__ = ["Run"]
 
 Answer = Ranking | ScoredAnswer | ListedAnswer
 """A query's ranking, or an answer that is not ordered or copied yet."""
-
-_MEANINGS = ("query_id", "doc_id", "score", "rank")
 
 _SMALL_FILE_BYTES = 4 << 20
 """A run file up to this size is read at once, so that errors in it are raised at once."""
@@ -89,6 +86,7 @@ class Run:
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
         doc_id: DocIdRule | None = None,
+        incomplete_ranks: IncompleteRanks = "error",
     ) -> Run:
         """Read a run from a file.
 
@@ -107,6 +105,8 @@ class Run:
             doc_id: maps the ids of documents, before duplicates are found: a named rule such as
                 ``"lower"`` or ``"before:#"``, a function from an id to an id, or several. The file
                 is then read into memory.
+            incomplete_ranks: a gap or a repeat in the ranks of a table without scores: ``"error"``,
+                or ``"close_gaps"`` if the ranks give only the order.
 
         A file of more than a few megabytes is read when it is needed, as with `scan`.
 
@@ -123,6 +123,7 @@ class Run:
             ties=ties,
             duplicates=duplicates,
             doc_id=doc_id,
+            incomplete_ranks=incomplete_ranks,
         )
         if Path(path).stat().st_size <= _SMALL_FILE_BYTES:
             run._rankings  # noqa: B018 - reads the file
@@ -140,6 +141,7 @@ class Run:
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
         doc_id: DocIdRule | None = None,
+        incomplete_ranks: IncompleteRanks = "error",
     ) -> Run:
         """Return the run of a file without reading it yet.
 
@@ -155,6 +157,7 @@ class Run:
             ties: the order of equal scores.
             duplicates: a document twice in a ranking.
             doc_id: maps the ids of documents.
+            incomplete_ranks: a gap or a repeat in the ranks of a table without scores.
 
         Raises:
             RunError: the file is missing, empty or in an unknown format.
@@ -162,8 +165,11 @@ class Run:
         file = Path(path)
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
+        checked_option(incomplete_ranks, IncompleteRanks, "incomplete_ranks")
         chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
-        reading = RunSource(file, ties, duplicates, dict(columns or {}), id_map(doc_id))
+        reading = RunSource(
+            file, ties, duplicates, dict(columns or {}), id_map(doc_id), incomplete_ranks
+        )
         run = cls({}, name=name or file.name, ties=ties, duplicates=duplicates)
         run._file, run._loaded = RunFile(reading, chosen), None
         return run
@@ -197,11 +203,9 @@ class Run:
         rising = RisingScores()
         with collector_paused():
             for given, answer in rankings.items():
-                query_id = _checked_query_id(given)
+                query_id = query_id_of(given)
                 if query_id in read:
-                    raise RunError(
-                        f"duplicate query '{quoted(query_id)}': given as text and as a number"
-                    )
+                    raise given_twice(query_id)
                 as_given = raw_answer(answer, ties) if depth is None and not to_id else None
                 if as_given is not None:
                     read[query_id] = as_given
@@ -236,43 +240,38 @@ class Run:
         ties: Ties = "doc_id",
         duplicates: Duplicates = "error",
         doc_id: DocIdRule | None = None,
+        incomplete_ranks: IncompleteRanks = "error",
     ) -> Run:
         """Make a run from a DataFrame with one row for each ranked document.
 
         Args:
             frame: columns ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank``
-                (lowest first); with neither, the order of the rows is the ranking.
+                (lowest first); with neither, the order of the rows is the ranking. The usual
+                other names are recognised, as in files. In a query whose scores are all None, the
+                ranks decide.
             name: what messages call the run.
             columns: ``{meaning: column}`` where columns have other names.
             ties: the order of equal scores.
             duplicates: a document twice in a ranking.
             doc_id: maps the ids of documents, as in `load`.
+            incomplete_ranks: a gap or a repeat in the ranks of a query without scores: ``"error"``,
+                or ``"close_gaps"`` if the ranks give only the order.
 
         Raises:
-            RunError: a column is missing, an id or a score is invalid, or a ranking has a
-                duplicate document.
+            RunError: a column is missing, an id or a score is invalid, a ranking has a duplicate
+                document, or the ranks that decide the order are incomplete.
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
-        frame = _with_usual_names(frame, columns or {})
-        missing = [column for column in ("query_id", "doc_id") if column not in frame.columns]
-        if missing:
-            raise RunError(
-                f"the run has no column {listed(missing)}; it has {listed(list(frame.columns), 10)}"
-            )
-        by_rank = "rank" in frame.columns and "score" not in frame.columns
-        if by_rank and frame["rank"].isna().any():
-            raise RunError("the run has a row without a rank")
-        ordered = frame.sort_values("rank", kind="stable") if by_rank else frame
+        checked_option(incomplete_ranks, IncompleteRanks, "incomplete_ranks")
+        from pytest_rankcheck.rankers.run_frames import frame_rankings
+
         to_id = id_map(doc_id)
         read: dict[str, Ranking] = {}
-        for given, group in ordered.groupby("query_id", sort=False, dropna=False):
-            query_id = _checked_query_id(given)
-            kept = ["doc_id"] if "score" not in frame.columns else ["doc_id", "score"]
-            ranking = ranking_as_given(group[kept], query_id)
-            if ranking.scores is not None:
-                ranking = by_score(ranking.doc_ids, ranking.scores, query_id, ties)
-            read[query_id] = duplicates_settled(ranking, query_id, duplicates, to_id)
+        with collector_paused():
+            pairs = frame_rankings(frame, columns or {}, ties, incomplete_ranks)
+            for query_id, ranking in pairs:
+                read[query_id] = duplicates_settled(ranking, query_id, duplicates, to_id)
         return cls(read, name=name, ties=ties, duplicates=duplicates)
 
     @checked_arguments
@@ -300,15 +299,15 @@ class Run:
         return {query_id: FileRanking.of(self._ranking(query_id)) for query_id in self}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``."""
-        import pandas as pd
+        """Return one row per ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``.
 
-        rows = [
-            (query_id, doc_id, rank, ranking.scores[rank - 1] if ranking.scores else None)
-            for query_id, ranking in ((query_id, self._ranking(query_id)) for query_id in self)
-            for rank, doc_id in enumerate(ranking.doc_ids, start=1)
-        ]
-        return pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score"])
+        `from_frame` reads the same run from it. So ``score`` is None in a query whose scores do not
+        give its order (no scores, a pinned document, ties in another order); `scores` has them.
+        An empty ranking has no row.
+        """
+        from pytest_rankcheck.rankers.run_frames import frame_of
+
+        return frame_of((query_id, self._ranking(query_id)) for query_id in self)
 
     @checked_arguments
     def top(self, depth: int) -> Run:
@@ -443,36 +442,3 @@ class Run:
             return f"Run({self.name!r}, not read yet)"
         documents = plural(sum(map(len, self._rankings.values())), "document")
         return f"Run({self.name!r}, {plural(len(self), 'query', 'queries')}, {documents})"
-
-
-def _with_usual_names(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Return a frame whose columns have the names of their meanings.
-
-    Raises:
-        RunError: an unknown meaning or a missing column is named.
-    """
-    for meaning, column in columns.items():
-        if meaning not in _MEANINGS:
-            raise RunError(
-                f"columns: unknown meaning '{quoted(meaning)}'{suggestion(meaning, _MEANINGS)}; "
-                f"the columns of a run are {', '.join(_MEANINGS)}"
-            )
-        if column not in frame.columns:
-            raise RunError(
-                f"columns: the run has no column '{quoted(column)}'; it has "
-                f"{listed(list(frame.columns), 10)}"
-            )
-    # A column that has the name of a meaning, but is not the one that was given, means nothing.
-    others = [name for name in columns if name in frame.columns and name not in columns.values()]
-    names = {column: meaning for meaning, column in columns.items()}
-    return frame.drop(columns=others).rename(columns=names)
-
-
-def _checked_query_id(value: object) -> str:
-    if isinstance(value, str) and value:
-        return value
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
-    raise RunError(
-        f"a query id of the run is {quoted(repr(value), 60)}; query ids are text or whole numbers"
-    )

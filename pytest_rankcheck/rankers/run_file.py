@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError
@@ -31,18 +32,15 @@ class RunFile:
         Raises:
             RunError: a line is malformed (the message names it), or a document is duplicated.
         """
-        path, ties = self.source.path, self.source.ties
-        rankings_by_query = self.format.read(self.source)
-        self._refuse_empty(bool(rankings_by_query))
-        for query_id, file_ranking in rankings_by_query.items():
-            try:
-                ranking = file_ranking.ranking(query_id, ties)
+        with self._named_in_errors():
+            rankings_by_query = self.format.read(self.source)
+            self._refuse_empty(bool(rankings_by_query))
+            for query_id, file_ranking in rankings_by_query.items():
+                ranking = file_ranking.ranking(query_id, self.source.ties)
                 ranking = duplicates_settled(
                     ranking, query_id, self.source.duplicates, self.source.to_id
                 )
-            except RunError as error:
-                raise RunError(f"{path}: {error}") from None
-            yield query_id, ranking if self.depth is None else ranking.top(self.depth)
+                yield query_id, ranking if self.depth is None else ranking.top(self.depth)
 
     def found(self, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
         """Yield each query with the ranks of its wanted documents; None for unwanted queries.
@@ -52,15 +50,21 @@ class RunFile:
         """
         assert self.format.scan is not None
         has_queries = False
-        try:
+        with self._named_in_errors():
             for query_id, hits in self.format.scan(self.source, wanted):
                 has_queries = True
                 is_whole = hits is None or self.depth is None
                 yield query_id, hits if is_whole else hits.cut(self.depth)
+        self._refuse_empty(has_queries)
+
+    @contextmanager
+    def _named_in_errors(self) -> Iterator[None]:
+        """Name the file in errors that do not name it."""
+        try:
+            yield
         except RunError as error:
             path = str(self.source.path)
             raise (error if str(error).startswith(path) else RunError(f"{path}: {error}")) from None
-        self._refuse_empty(has_queries)
 
     def _refuse_empty(self, has_queries: bool) -> None:
         if not has_queries:

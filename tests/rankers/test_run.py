@@ -81,7 +81,7 @@ def test_a_frame_can_have_its_queries_in_any_order() -> None:
     ("frame", "message"),
     [
         ({"doc_id": ["a"]}, "the run has no column query_id; it has doc_id"),
-        ({"query_id": ["q"], "document": ["a"]}, "no column doc_id; it has query_id, document"),
+        ({"query_id": ["q"], "document": ["a"]}, "no column doc_id; did you mean 'document'"),
         ({"query_id": ["q"], "doc_id": ["a"], "score": [np.nan]}, "the score of document 'a'"),
         ({"query_id": ["q"], "doc_id": ["a"], "score": ["x"]}, "the score of document 'a'"),
         ({"query_id": ["q"], "doc_id": [1.5]}, r"query 'q': a document id is 1.5 \(float\)"),
@@ -106,9 +106,12 @@ def test_the_columns_of_a_frame_can_have_any_name() -> None:
     assert run["q"] == ("b", "a")
     assert run.scores("q") == (2.0, 1.0)
     assert run.name == "named"
-    with pytest.raises(RunError, match="the run has no column 'topics'; it has topic, item"):
+    with pytest.raises(
+        RunError,
+        match=r"the run has no column 'topics'; did you mean 'topic'\?; it has topic, item",
+    ):
         Run.from_frame(rows, columns={"query_id": "topics"})
-    with pytest.raises(RunError, match=r"unknown meaning 'query'; .*query_id, doc_id, score, rank"):
+    with pytest.raises(RunError, match=r"unknown key 'query'; .*query_id, doc_id, score, rank"):
         Run.from_frame(rows, columns={"query": "topic"})
 
 
@@ -222,7 +225,7 @@ def test_our_own_format_is_in_order_whatever_the_scores(file: Path) -> None:
     run = Run.load(file)
     assert run["q"] == ("b", "a")
     assert run["p"] == ()
-    assert run.to_frame()["score"].tolist() == [1, 2.5]
+    assert run.scores("q") == (1, 2.5)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.callable_adapters import name_of
+from pytest_rankcheck.rankers.rank_order import has_all_ranks
 
 __all__ = ["transformer"]
 
@@ -63,6 +64,11 @@ def _by_query(results: Any, queries: Sequence[Query]) -> list[object]:
     for query_id, rows in ordered.groupby("qid", sort=False):
         if str(query_id) not in answers:
             raise RankerError(f"the answer has a query that was not asked: '{quoted(query_id)}'")
+        if by_rank and not has_all_ranks(rows["rank"].tolist()):
+            raise RankerError(
+                f"query '{quoted(query_id)}': the answer has no score, and its ranks have a gap or "
+                "a repeat; return a score, or drop the column rank to rank in the order of the rows"
+            )
         docs = rows["docno"].tolist()
         if "score" not in rows.columns:
             answers[str(query_id)] = docs

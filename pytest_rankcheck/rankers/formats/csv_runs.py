@@ -18,6 +18,7 @@ from pytest_rankcheck.files.delimited_tables import decimal_comma_hint, table_of
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_by_score
+from pytest_rankcheck.rankers.rank_order import check_ranks
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings, ranked_rows
 from pytest_rankcheck.rankers.run_columns import may_have_ranking, run_columns
 
@@ -28,11 +29,11 @@ def read(source: RunSource) -> FileRankings:
     """Read a run.
 
     Raises:
-        RunError: a column is missing, or a row lacks an id or a finite score; the message names
-            file and line.
+        RunError: a column is missing; a row lacks an id or a finite score (the message names file
+            and line); or there are no scores, and the ranks of a query are incomplete.
     """
     table = table_of(source.path, RunError)
-    place = run_columns(table.header, source)
+    place = run_columns(table.header, source.columns, str(source.path))
     order = "score" if "score" in place else "rank"
     sign = 1.0 if order == "score" else -1.0
     rankings: FileRankings = {}
@@ -47,6 +48,8 @@ def read(source: RunSource) -> FileRankings:
         assert file_ranking.scores is not None
         file_ranking.doc_ids.append(doc_id)
         file_ranking.scores.append(sign * _number(row[place[order]], order, doc_id, where))
+    if order == "rank":
+        check_ranks(rankings, source.incomplete_ranks)
     return rankings
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_parquet, require_polars, write_table
+from pytest_rankcheck.rankers.rank_order import check_ranks
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings, ranked_rows
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ def read(source: RunSource) -> FileRankings:
     """Read a run.
 
     Raises:
-        RunError: polars is not installed, or the file is not a Parquet file, lacks a column, or
-            has a row without an id or a finite score.
+        RunError: polars is not installed, or the file is not a Parquet file, lacks a column, has
+            a row without an id or a finite score, or has incomplete ranks and no scores.
     """
     require_polars(source.path, RunError)
-    from pytest_rankcheck.rankers.scanning.parquet_scan import batches_of
+    from pytest_rankcheck.rankers.scanning.parquet_scan import batches_of, rank_decides
 
     rankings: FileRankings = {}
     for rows in batches_of(source):
@@ -40,6 +41,8 @@ def read(source: RunSource) -> FileRankings:
             assert file_ranking.scores is not None
             file_ranking.doc_ids.append(doc_id)
             file_ranking.scores.append(score)
+    if rank_decides(source):
+        check_ranks(rankings, source.incomplete_ranks)
     return rankings
 
 

@@ -11,6 +11,7 @@ import polars as pl
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.parquet_files import scan_of
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_by_score
+from pytest_rankcheck.rankers.rank_order import refuse_incomplete_ranks
 from pytest_rankcheck.rankers.run_columns import run_columns
 from pytest_rankcheck.rankers.scanning.polars_scan import one_ahead, results_of_columns
 
@@ -30,11 +31,14 @@ def scan_parquet(source: RunSource, wanted: Wanted) -> Results:
 
     Raises:
         RunError: the file is not a Parquet file, lacks a column, or has a row without an id or a
-            finite score; or a document is duplicated.
+            finite score; or has incomplete ranks and no scores; or a document is duplicated.
     """
+    needs_all_ranks = source.incomplete_ranks == "error" and rank_decides(source)
     hits_by_query: dict[str, QueryHits | None] = {}
     with suppress(_Interleaved):
         for rows in one_ahead(_whole_queries(batches_of(source))):
+            if needs_all_ranks and _incomplete(rows).height:
+                raise _Interleaved
             for query_id, result in _results(rows, source, wanted):
                 if query_id in hits_by_query:
                     raise _Interleaved
@@ -42,7 +46,30 @@ def scan_parquet(source: RunSource, wanted: Wanted) -> Results:
         yield from hits_by_query.items()
         return
     rows = pl.concat(batches_of(source)).sort("query", maintain_order=True)
+    if needs_all_ranks:
+        for query_id, ranks in _incomplete(rows).iter_rows():
+            refuse_incomplete_ranks(ranks, query_id, source.incomplete_ranks)
     yield from _results(rows, source, wanted)
+
+
+def rank_decides(source: RunSource) -> bool:
+    """Whether a file has ranks and no scores."""
+    _, columns = scan_of(source.path, RunError)
+    return "score" not in run_columns(columns.names(), source.columns, str(source.path))
+
+
+def _incomplete(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the queries whose ranks have a gap or a repeat, with their ranks."""
+    rank = -pl.col("score")
+    first, count = rank.min(), pl.len()
+    has_all = (
+        first.is_in([0.0, 1.0])
+        & (rank.max() == first + count - 1)
+        & (rank == rank.floor()).all()
+        & (rank.n_unique() == count)
+    )
+    queries = rows.group_by("query", maintain_order=True)
+    return queries.agg(ranks=rank, has_all=has_all).filter(~pl.col("has_all")).drop("has_all")
 
 
 def batches_of(source: RunSource) -> Iterator[pl.DataFrame]:
@@ -54,7 +81,7 @@ def batches_of(source: RunSource) -> Iterator[pl.DataFrame]:
     path = source.path
     table, columns = scan_of(path, RunError)
     names = columns.names()
-    place = run_columns(names, source)
+    place = run_columns(names, source.columns, str(path))
     for id_column in (names[place["query_id"]], names[place["doc_id"]]):
         kind = columns[id_column]
         if not (kind in (pl.String, pl.Categorical) or kind.is_integer()):

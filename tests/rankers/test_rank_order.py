@@ -1,0 +1,175 @@
+"""Tables without scores, in which the rank decides: from CSV, Parquet and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import GoldenSet, RankerError, Run, RunError, evaluate, rank, rankers
+
+GOLDEN = GoldenSet.from_dict({"q": {"a": 1, "b": 1}, "p": {"c": 1}}, queries={"q": "q", "p": "p"})
+
+Row = tuple[str, str, float]
+Make = Callable[..., Run]
+
+
+def rows_of(ranks: Sequence[float]) -> list[Row]:
+    """A query whose documents a, b, c, ... have these ranks, and one that is complete."""
+    docs = [("q", doc, rank) for doc, rank in zip("abcdefg", ranks, strict=False)]
+    return [*docs, ("p", "c", 1)]
+
+
+def in_a_frame(rows: list[Row], folder: Path, **options: Any) -> Run:
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "rank"])
+    return Run.from_frame(frame, **options)
+
+
+def _file(rows: list[Row], folder: Path, ending: str) -> Path:
+    file = folder / f"ranks.{ending}"
+    if ending == "csv":
+        lines = [f"{query},{doc},{rank}" for query, doc, rank in rows]
+        file.write_text("\n".join(["query_id,doc_id,rank", *lines]) + "\n")
+        return file
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pl.DataFrame(rows, schema=["query_id", "doc_id", "rank"], orient="row").write_parquet(file)
+    return file
+
+
+def _loaded(ending: str) -> Make:
+    return lambda rows, folder, **options: Run.load(_file(rows, folder, ending), **options)
+
+
+def _scanned(ending: str) -> Make:
+    def make(rows: list[Row], folder: Path, **options: Any) -> Run:
+        run = Run.scan(_file(rows, folder, ending), **options)
+        assert not run.is_in_memory
+        evaluate(run, GOLDEN)
+        assert not run.is_in_memory
+        return run
+
+    return make
+
+
+MAKERS: dict[str, Make] = {
+    "frame": in_a_frame,
+    **{f"{ending} loaded": _loaded(ending) for ending in ("csv", "parquet")},
+    **{f"{ending} scanned": _scanned(ending) for ending in ("csv", "parquet")},
+}
+
+
+@pytest.fixture(params=MAKERS)
+def make(request: pytest.FixtureRequest) -> Make:
+    return MAKERS[request.param]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "expected"),
+    [([1, 2, 3], "abc"), ([0, 1, 2], "abc"), ([3, 1, 2], "bca"), ([2, 0, 1], "bca"), ([1], "a")],
+)
+def test_complete_ranks_decide_from_0_or_from_1(
+    make: Make, tmp_path: Path, ranks: list[float], expected: str
+) -> None:
+    run = make(rows_of(ranks), tmp_path)
+    assert "".join(run["q"]) == expected
+    assert evaluate(run, GOLDEN).ranks("q")["a"] == expected.index("a") + 1
+
+
+@pytest.mark.parametrize(
+    ("ranks", "problem", "closed"),
+    [
+        ([9], "rank 1 is missing", "a"),
+        ([2], "rank 1 is missing", "a"),
+        ([1, 3], "rank 2 is missing", "ab"),
+        ([0, 2, 1, 4], "rank 3 is missing", "acbd"),
+        ([1, 2, 2, 4], "rank 2 is given twice", "acbd"),
+        ([1, 1], "rank 1 is given twice", "ba"),
+        ([0, 0, 1], "rank 0 is given twice", "bac"),
+        ([-1, 0, 1], "rank 1 is missing", "abc"),
+        ([1.0, 1.5, 2.0], "rank 2 is missing", "abc"),
+    ],
+)
+def test_a_gap_or_a_repeat_is_an_error_unless_ranks_give_only_the_order(
+    make: Make, tmp_path: Path, ranks: list[float], problem: str, closed: str
+) -> None:
+    rows = [(query, doc, float(rank)) for query, doc, rank in rows_of(ranks)]
+    with pytest.raises(RunError) as failure:
+        make(rows, tmp_path)
+    said = str(failure.value)
+    assert f"query 'q': {problem}; without scores the ranks decide" in said
+    assert "incomplete_ranks='close_gaps'" in said
+    run = make(rows, tmp_path, incomplete_ranks="close_gaps")
+    assert "".join(run["q"]) == closed  # equal ranks are ties: by document id, descending
+
+
+def test_equal_ranks_are_ties(make: Make, tmp_path: Path) -> None:
+    rows = rows_of([1.0, 1.0, 2.0])
+    run = make(rows, tmp_path, incomplete_ranks="close_gaps", ties="input")
+    assert "".join(run["q"]) == "abc"
+    with pytest.raises(RunError, match="have the same score"):
+        make(rows, tmp_path, incomplete_ranks="close_gaps", ties="error")
+
+
+@pytest.mark.parametrize("incomplete_ranks", ["close", "first", None])
+def test_an_unknown_rule_is_refused(make: Make, tmp_path: Path, incomplete_ranks: Any) -> None:
+    with pytest.raises(RunError, match=r"incomplete_ranks=.* is invalid.*: error, close_gaps"):
+        make(rows_of([1]), tmp_path, incomplete_ranks=incomplete_ranks)
+
+
+def test_the_file_is_named(tmp_path: Path) -> None:
+    for ending in ("csv", "parquet"):
+        file = _file(rows_of([9]), tmp_path, ending)
+        with pytest.raises(RunError, match=rf"^{file}: query 'q': rank 1 is missing"):
+            Run.load(file)
+        with pytest.raises(RunError, match=rf"^{file}: query 'q': rank 1 is missing"):
+            evaluate(Run.scan(file), GOLDEN)
+
+
+def test_with_scores_the_rank_is_not_checked(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"query_id": "q", "doc_id": ["a", "b"], "rank": [9, 9], "score": [1.0, 2.0]}
+    )
+    assert Run.from_frame(frame)["q"] == ("b", "a")
+    file = tmp_path / "scores.csv"
+    file.write_text("query_id,doc_id,rank,score\nq,a,1,1\nq,b,1,2\n")
+    assert Run.load(file)["q"] == ("b", "a")
+    file = tmp_path / "scores.run"
+    file.write_text("q Q0 a 1 1 t\nq Q0 b 1 2 t\n")
+    assert Run.load(file)["q"] == ("b", "a")
+
+
+@pytest.mark.parametrize("batch", [2, 3, 100])
+def test_interleaved_rows_of_a_parquet_file_are_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    """A query whose first rows have the last ranks is complete once all rows are read."""
+    pytest.importorskip("polars", reason="polars is not installed")
+    from pytest_rankcheck.rankers.scanning import parquet_scan
+
+    monkeypatch.setattr(parquet_scan, "BATCH_ROWS", batch)
+    rows = [
+        ("q", "a", 3),
+        ("q", "x", 4),
+        ("p", "c", 2),
+        ("q", "b", 1),
+        ("q", "y", 2),
+        ("p", "d", 1),
+    ]
+    file = _file(rows, tmp_path, "parquet")
+    assert evaluate(Run.scan(file), GOLDEN).ranks("q") == {"b": 1, "y": 2, "a": 3, "x": 4}
+    file = _file(rows[:-1], tmp_path, "parquet")
+    with pytest.raises(RunError, match="query 'p': rank 1 is missing"):
+        evaluate(Run.scan(file), GOLDEN)
+
+
+def test_the_ranks_of_a_pipeline_must_be_complete() -> None:
+    def pipeline(ranks: list[int]) -> Callable[[Any], Any]:
+        return lambda queries: pd.DataFrame({"qid": "q", "docno": ["a", "b"], "rank": ranks})
+
+    golden = GoldenSet.from_dict({"q": {"a": 1}}, queries={"q": "text"})
+    assert rank(rankers.transformer(pipeline([1, 0])), golden)["q"] == ("b", "a")
+    with pytest.raises(RankerError, match="query 'q': the answer has no score, and its ranks have"):
+        rank(rankers.transformer(pipeline([1, 3])), golden)

@@ -1,0 +1,134 @@
+"""Runs as DataFrames: what a frame holds, and that a run comes back from its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+from pytest_rankcheck import Run, RunError
+from tests.examples import examples
+
+ids = st.sampled_from([f"d{number}" for number in range(8)])
+numbers = st.sampled_from([0.0, -0.0, 1.0, 1.0 + 1e-12, 2.5, -3.0, 1e300])
+lists = st.lists(ids, unique=True, min_size=1, max_size=6)
+pairs = st.lists(st.tuples(ids, numbers), unique_by=lambda pair: pair[0], min_size=1, max_size=6)
+dicts = st.dictionaries(ids, numbers, min_size=1, max_size=6)
+rankings = st.dictionaries(
+    st.sampled_from(["q1", "q2", "10", "9"]), st.one_of(lists, pairs, dicts), min_size=1
+)
+
+
+def contents(run: Run) -> dict[str, tuple[Any, Any]]:
+    return {query_id: (run[query_id], run.scores(query_id)) for query_id in run}
+
+
+@examples(300)
+@given(given_rankings=rankings, rule=st.sampled_from(["doc_id", "input"]))
+def test_a_run_comes_back_from_its_own_frame(given_rankings: Any, rule: Any) -> None:
+    """Scores come back too, unless they do not give the order: pinned, or ties otherwise."""
+    try:
+        run = Run.from_dict(given_rankings, ties=rule)
+    except RunError as error:
+        if "the scores rise" not in str(error):
+            raise
+        reject()
+    again = Run.from_frame(run.to_frame())
+    for query_id in run:
+        assert again[query_id] == run[query_id]
+        scores = run.scores(query_id)
+        in_order = Run.from_dict({"q": dict(zip(run[query_id], scores or (), strict=False))})
+        gives_order = scores is not None and in_order["q"] == run[query_id]
+        assert again.scores(query_id) == (scores if gives_order else None)
+    pd.testing.assert_frame_equal(again.to_frame(), run.to_frame())
+
+
+def test_a_frame_of_lists_has_ranks_and_no_scores() -> None:
+    frame = Run.from_dict({"q": ["b", "a"], "p": ["c"]}).to_frame()
+    assert frame.to_dict("list") == {
+        "query_id": ["q", "q", "p"],
+        "doc_id": ["b", "a", "c"],
+        "rank": [1, 2, 1],
+        "score": [None, None, None],
+    }
+
+
+def test_a_pinned_document_keeps_its_place() -> None:
+    run = Run.from_dict({"q": [("c", 1.0), ("a", 3.0), ("b", 2.0)], "p": {"a": 1.0, "b": 2.0}})
+    assert run.to_frame()["score"].tolist() == [None, None, None, 2.0, 1.0]
+    assert contents(Run.from_frame(run.to_frame())) == {
+        "q": (("c", "a", "b"), None),
+        "p": (("b", "a"), (2.0, 1.0)),
+    }
+    assert run.scores("q") == (1.0, 3.0, 2.0)
+
+
+def test_scores_that_give_the_order_are_numbers() -> None:
+    frame = Run.from_dict({"q": {"a": 1.0, "b": 2.0}}).to_frame()
+    assert frame["score"].dtype == np.float64
+    empty = Run.from_dict({"q": []}).to_frame()
+    assert empty.empty
+    assert len(Run.from_frame(empty)) == 0
+
+
+def test_kept_places_come_back_from_their_frame() -> None:
+    for given_rankings in ({"q": ["a", "a", "b"]}, {"q": [("a", 3.0), ("b", 2.0), ("a", 1.0)]}):
+        run = Run.from_dict(given_rankings, duplicates="keep_places")
+        again = Run.from_frame(run.to_frame(), duplicates="keep_places")
+        assert contents(again) == contents(run)
+        assert again.repeated == ("q",)
+
+
+def test_ids_can_be_categories_and_whole_numbers() -> None:
+    rows = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["b", "a", "c"]})
+    expected = {"q1": (("b", "a"), None), "q2": (("c",), None)}
+    categories = rows.astype("category")
+    assert contents(Run.from_frame(categories)) == expected
+    assert contents(Run.from_frame(categories[categories["query_id"] == "q2"])) == {
+        "q2": expected["q2"]
+    }
+    for kind in (np.int64, np.int32, "Int64", object):
+        whole = pd.DataFrame({"query_id": [10, 10, 9], "doc_id": [3, 2, 1]}).astype(kind)
+        assert contents(Run.from_frame(whole)) == {"10": (("3", "2"), None), "9": (("1",), None)}
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"query_id": ["1", 1], "doc_id": ["a", "b"]}, "duplicate query '1': given as text and as"),
+        ({"query_id": [["q"]], "doc_id": ["a"]}, r"a query id of the run is \['q'\]"),
+        ({"query_id": [1.0], "doc_id": ["a"]}, "a query id of the run is 1.0"),
+        ({"query_id": ["q"], "doc_id": ["a"], "rank": ["x"]}, "the rank of document 'a' is 'x'"),
+        (
+            {"query_id": ["q"] * 2, "doc_id": ["a", "b"], "score": [1.0, None], "rank": [1, 2]},
+            "the score of document 'b' is nan",
+        ),
+        (
+            {"query_id": ["q"], "doc_id": ["a"], "score": [np.nan], "rank": [1]},
+            "the score of document 'a' is nan",
+        ),
+        ({"qid": ["q"], "topic": ["q"], "doc_id": ["a"]}, "could both be the query_id; choose one"),
+        ({"query_id": ["q"], "document": ["a"]}, "the run has no column doc_id"),
+    ],
+)
+def test_what_is_wrong_with_a_frame_is_named(frame: dict[str, Any], message: str) -> None:
+    with pytest.raises(RunError, match=message):
+        Run.from_frame(pd.DataFrame(frame))
+
+
+def test_usual_names_of_columns_are_recognised_as_in_files() -> None:
+    rows = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "similarity": [1.0, 2.0]})
+    assert contents(Run.from_frame(rows)) == {"q": (("b", "a"), (2.0, 1.0))}
+    ranked = rows.drop(columns="similarity").assign(position=[2, 1])
+    assert Run.from_frame(ranked)["q"] == ("b", "a")
+    mapped = Run.from_frame(
+        pd.DataFrame({"who": ["q", "q"], "sku": ["a", "b"], "place": [2, 1]}),
+        columns={"query_id": "who", "doc_id": "sku", "rank": "place"},
+    )
+    assert mapped["q"] == ("b", "a")
+    with pytest.raises(RunError, match="the run has no column 'shop'"):
+        Run.from_frame(rows, columns={"query_id": "shop"})
