@@ -283,7 +283,7 @@ def table_of_similarities() -> str:
         low, high = entry.range
         best = f"{'higher' if entry.higher_is_better else 'lower'}, {low:g} to {high:g}"
         call = f"`{entry.compute.__name__}{inspect.signature(entry.compute)}`"
-        call = call.replace("'", "").replace("Sequence[str]", "ids").replace("TiedRanking", "ids")
+        call = call.replace("'", "").replace("RankedIds", "ids").replace("TiedRanking", "ids")
         rows.append(f"| {call} | {entry.summary} | {best} | {entry.reference} |")
     return "\n".join(rows) + "\n"
 

@@ -136,9 +136,13 @@ def test_a_gate_can_be_written_as_in_python(recorded: Project) -> None:
 def test_invalid_baselines_and_gates_are_refused() -> None:
     golden = GoldenSet.from_dict({"a": {"x": 1}})
     evaluation = evaluate(Run.from_dict({"a": ["x"]}), golden)
-    with pytest.raises(ConfigurationError, match=r"the baseline is 0.8; .* assert_at_least"):
+    with pytest.raises(
+        ConfigurationError, match=r"baseline must be .*, not 0.8 .float.; write assert_at_least"
+    ):
         assert_not_regressed(evaluation, 0.8, "RR")  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match="is not a gate; write it in Python"):
+    with pytest.raises(
+        ConfigurationError, match=r"gate must be a Gate, not .*; write gate=Gate.noninferior"
+    ):
         assert_not_regressed(evaluation, evaluation, "RR", gate="tolerance()")  # type: ignore[arg-type]
     with pytest.raises(
         ConfigurationError, match=r"RR ranges from 0 to 1, so it is never at least 80.0000"

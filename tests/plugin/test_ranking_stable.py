@@ -147,9 +147,9 @@ import pytest
 from pytest_rankcheck import ConfigurationError, assert_ranking_stable
 
 def test_it(ranking_run, baseline):
-    with pytest.raises(ConfigurationError, match="takes the fixture ranking_run or evaluation"):
+    with pytest.raises(ConfigurationError, match="ranking_run must be a Run or an Evaluation, not "):
         assert_ranking_stable({}, baseline)
-    with pytest.raises(ConfigurationError, match="give the fixture baseline"):
+    with pytest.raises(ConfigurationError, match="baseline must be a Baseline, not .*; write baseline, with the fixture"):
         assert_ranking_stable(ranking_run, ranking_run)
 """
     )
