@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
-__all__ = ["DocIdMap", "DocIdRule", "IdSample", "joining_rule"]
+__all__ = ["DocIdMap", "DocIdRule", "IdSample", "is_named_rule", "joining_rule"]
 
 Rule = str | Callable[[str], str]
 DocIdRule = Rule | Sequence[Rule]
@@ -82,6 +82,8 @@ class DocIdMap:
         try:
             for step in self._steps:
                 mapped = step(mapped)  # type: ignore[arg-type]
+        except ConfigurationError:
+            raise
         except Exception as error:
             raise ConfigurationError(
                 f"doc_id={quoted(self.name)} failed on document '{quoted(doc_id)}': "
@@ -93,6 +95,11 @@ class DocIdMap:
             f"doc_id={quoted(self.name)} maps document '{quoted(doc_id)}' to "
             f"{quoted(repr(mapped), 60)}; an id is a text that is not empty"
         )
+
+
+def is_named_rule(text: str) -> bool:
+    """Whether a text is a named rule, or meant as one: ``before:`` without its argument is."""
+    return text.partition(":")[0] in {*_SPELLINGS, *_CUTS}
 
 
 def _function(rule: Rule) -> Callable[[str], str]:

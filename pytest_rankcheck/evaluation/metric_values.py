@@ -243,7 +243,7 @@ def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
             f"{metric}: nothing is relevant, since no grade of {golden_name} is as high as "
             f"{rel:g} (the highest is {golden.max_grade:g}); lower rel"
         )
-    elif metric.needs_grades and len(golden.positive_grades) == 1:
+    elif metric.needs_grades and golden.positive_grades == {golden.scale}:
         text = (
             f"{metric} tells grades apart, but {golden_name} is binary: its only grade above 0 is "
             f"{golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"

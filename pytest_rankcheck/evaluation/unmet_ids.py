@@ -65,11 +65,11 @@ class UnmetIds:
     @property
     def _advice(self) -> str:
         if self.rule:
-            rules = [quoted(rule) for rule in self.rule]
-            value = f'"{rules[0]}"' if len(rules) == 1 else str(rules).replace("'", '"')
+            names = ", ".join(f'"{quoted(rule)}"' for rule in self.rule)
+            value = names if len(self.rule) == 1 else f"[{names}]"
             return (
-                f"they meet with rankcheck_doc_id = {value}, or doc_id={value} for both the golden "
-                "set and the run"
+                f"they meet with rankcheck_doc_id = [{names}], or doc_id={value} for both the "
+                "golden set and the run"
             )
         if self.are_judged_elsewhere:
             return (

@@ -23,6 +23,7 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
+from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def loaded_golden(
         contradictions=contradictions or config.contradictions,  # type: ignore[arg-type]
         attributes=config.attributes or None,
         scale=config.scale,
+        doc_id=configured_doc_id(config),
     )
 
 

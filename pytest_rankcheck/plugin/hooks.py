@@ -119,6 +119,7 @@ def _check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyt
         users: the tests that get each fixture from this plugin, by its name.
     """
     from pytest_rankcheck.plugin import configured_inputs as inputs
+    from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
 
     chosen = config.stash[CONFIG]
     if chosen.lint:
@@ -136,13 +137,17 @@ def _check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyt
         if all(_measures_a_configured_set(item, chosen) for item in users["baseline"]):
             inputs.check_gated_sets(chosen)
         inputs.configured_reference(config)
-    if "ranker" in users:
-        try:
+    try:
+        if "golden_set" in users or "ranking_run" in users:
+            configured_doc_id(chosen)
+        if "ranker" in users:
             inputs.configured_ranker(config)
-        except RankcheckError:
-            raise
-        except Exception:  # what its own module raises: the fixture raises it again, in the tests
-            return
+    except RankcheckError:
+        raise
+    except (
+        Exception
+    ):  # what the user's own module raises: the fixture raises it again, in the tests
+        return
 
 
 def _check_for(

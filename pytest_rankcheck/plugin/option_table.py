@@ -114,6 +114,15 @@ class Config:
         parse=lambda given: given.value or "error",
         guide="golden-sets.md",
     )
+    doc_id_lines: tuple[str, ...] = option(
+        (),
+        "how the ids of documents in golden sets and runs are mapped, one rule a line, such as "
+        "lower, before:# or package.module:function",
+        ini="rankcheck_doc_id",
+        ini_type="linelist",
+        parse=lines,
+        guide="golden-sets.md#when-no-id-meets",
+    )
     lint: bool = option(
         False,
         "check the golden sets for what would mislead a gate, in one test for each set: errors "

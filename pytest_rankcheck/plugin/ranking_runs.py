@@ -13,6 +13,7 @@ from pytest_rankcheck.baselines.baseline_path import safe_name
 from pytest_rankcheck.errors import ConfigurationError, RunError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
+from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
 from pytest_rankcheck.plugin.option_table import RUN_ENDINGS, Config
 from pytest_rankcheck.plugin.ranking_progress import ranking_progress
 from pytest_rankcheck.rankers.rank import rank
@@ -70,6 +71,7 @@ def _computed(
             chosen.depth,
             ties=conventions.ties,
             duplicates=conventions.duplicates,
+            doc_id=configured_doc_id(chosen),
             concurrency=chosen.concurrency,
             timeout=chosen.timeout,
             retries=chosen.retries,
@@ -120,7 +122,12 @@ def loaded_run(config: Config, path: Path) -> Run:
         RunError: it cannot be read.
     """
     conventions = conventions_of(config)
-    run = Run.load(path, ties=conventions.ties, duplicates=conventions.duplicates)
+    run = Run.load(
+        path,
+        ties=conventions.ties,
+        duplicates=conventions.duplicates,
+        doc_id=configured_doc_id(config),
+    )
     return run.top(config.depth)
 
 

@@ -1,4 +1,4 @@
-"""Loading the ranker named by a specification such as ``package.module:name``."""
+"""Loading what a specification such as ``package.module:name`` names: a ranker or a function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.rankers.adapter_choice import is_ranker
 
-__all__ = ["load_ranker"]
+__all__ = ["load_ranker", "named_object"]
 
 
 def load_ranker(specification: str) -> object:
@@ -23,27 +23,54 @@ def load_ranker(specification: str) -> object:
         Exception: whatever the module raises on import, or the factory when called.
     """
     __tracebackhide__ = True
-    module_name, colon, path = specification.strip().partition(":")
-    is_factory = path.endswith("()")
-    path = path.removesuffix("()")
-    parts = [*module_name.split("."), *path.split(".")]
-    if not colon or not all(part.isidentifier() for part in parts):
+    name = specification.strip().removesuffix("()")
+    if not _is_name(name):
         raise ConfigurationError(
             f"'{quoted(specification)}' does not name a ranker; write package.module:name, for "
             "example search.engine:rank (or search.engine:Engine() to create an instance)"
         )
-    target: object = _module(module_name)
+    is_factory = specification.strip().endswith("()")
+    return _callable(named_object(name, "ranker"), is_factory, specification)
+
+
+def named_object(specification: str, what: str) -> object:
+    """Return the object that ``package.module:name`` names.
+
+    Args:
+        specification: the module and the name, which may be dotted.
+        what: what messages call the object, such as ``"ranker"``.
+
+    Raises:
+        ConfigurationError: the specification is malformed, or the module is missing or lacks the
+            name.
+        Exception: whatever the module raises on import.
+    """
+    __tracebackhide__ = True
+    if not _is_name(specification):
+        raise ConfigurationError(
+            f"{what} '{quoted(specification)}' is invalid; write package.module:name"
+        )
+    module_name, _, path = specification.partition(":")
+    target: object = _module(module_name, what)
     for part in path.split("."):
         if not hasattr(target, part):
             near = suggestion(part, [name for name in dir(target) if not name.startswith("_")])
             raise ConfigurationError(
-                f"ranker '{quoted(specification)}': there is no '{part}' in {module_name}{near}"
+                f"{what} '{quoted(specification)}': there is no '{part}' in {module_name}{near}"
             )
         target = getattr(target, part)
-    return _callable(target, is_factory, specification)
+    return target
 
 
-def _module(name: str) -> object:
+def _is_name(specification: str) -> bool:
+    """Whether a text has the form ``package.module:name``."""
+    module_name, colon, path = specification.partition(":")
+    return bool(colon) and all(
+        part.isidentifier() for part in (*module_name.split("."), *path.split("."))
+    )
+
+
+def _module(name: str, what: str) -> object:
     __tracebackhide__ = True
     try:
         return importlib.import_module(name)
@@ -51,7 +78,7 @@ def _module(name: str) -> object:
         if missing.name is None or not f"{name}.".startswith(f"{missing.name}."):
             raise  # the module exists, but imports another one that is missing
         raise ConfigurationError(
-            f"ranker module '{quoted(name)}' cannot be imported: no module named "
+            f"{what} module '{quoted(name)}' cannot be imported: no module named "
             f"'{missing.name}'. Is its folder on sys.path (here: {_searched()})? In a repository "
             'that is not installed, set pythonpath = ["."] under [tool.pytest.ini_options]'
         ) from None

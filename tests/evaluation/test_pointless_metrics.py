@@ -104,3 +104,9 @@ def test_measures_are_built_without_the_parser_that_python_3_14_ends(
     ir_measures_bridge.ir_measures_definition.cache_clear()
     assert str(ir_measures_bridge.measure_of("Compat(p=0.8)")) == "Compat(p=0.8)"
     assert str(ir_measures_bridge.measure_of("P@3")) == "P@3"
+
+
+def test_a_part_with_one_grade_is_not_binary_if_its_scale_goes_further() -> None:
+    whole = GoldenSet.from_dict({"q1": {"a": 1}, "q2": {"a": 4}})
+    run = Run.from_dict({"q1": ["a"]})
+    assert evaluate(run, whole.subset(["q1"])).mean("ERR") == 1 / 16

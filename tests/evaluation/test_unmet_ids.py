@@ -95,7 +95,7 @@ def test_the_message() -> None:
         "relevant judgment\n"
         "  judged: red-hat1, red-hat2, red-hat3\n"
         "  ranked: RED-HAT1, RED-HAT2, RED-HAT3\n"
-        '  they meet with rankcheck_doc_id = "lower", or doc_id="lower" for both the golden set '
+        '  they meet with rankcheck_doc_id = ["lower"], or doc_id="lower" for both the golden set '
         "and the run"
     )
     assert warned[0].filename == __file__

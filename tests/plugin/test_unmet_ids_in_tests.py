@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
-from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
+from project import CONFIGURATION, WITHOUT_AND_WITH_WORKERS, Project, text_of
 
 ENGINE_WITH_OTHER_IDS = """
 def search(text):
@@ -46,7 +47,7 @@ def test_assertions_and_updates_fail_and_write_nothing(
         text = text_of(result)
         assert "no ranked document is judged in any of 80 queries with a relevant judgment" in text
         assert "ranked: DOC OF QUERY 0, DOC OF QUERY 1, DOC OF QUERY 2" in text
-        assert 'rankcheck_doc_id = "lower"' in text
+        assert 'rankcheck_doc_id = ["lower"]' in text
     assert not project.baseline_file().exists()
     assert not project.baseline_file("test_stable").exists()
     assert project.baseline_file("test_stable_without_judgments").exists()
@@ -99,3 +100,77 @@ def test_a_measurement_without_an_assertion_is_noted_once(project: Project) -> N
     result = project.run()
     result.assert_outcomes(passed=1)
     assert text_of(result).count("no ranked document is judged in any of 80 queries") == 1
+
+
+# --- rankcheck_doc_id ----------------------------------------------------------------------------
+
+
+def configure(project: Project, *lines: str) -> None:
+    """Write the configuration with more lines."""
+    project.write("pyproject.toml", CONFIGURATION + "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+@pytest.mark.parametrize("rule", ['["lower"]', '"lower"', '["ids:spelled"]', '["strip", "lower"]'])
+def test_the_rule_maps_golden_sets_and_runs(
+    project: Project, rule: str, workers: tuple[str, ...]
+) -> None:
+    project.test()
+    project.write("engine.py", ENGINE_WITH_OTHER_IDS)
+    project.write("ids.py", "def spelled(doc_id):\n    return doc_id.lower()\n")
+    configure(project, f"rankcheck_doc_id = {rule}")
+    project.run("--snapshot-update", *workers).assert_outcomes(passed=1)
+    assert project.record()["metrics"]["RR"]["mean"] == 1
+    project.run(*workers).assert_outcomes(passed=1)
+
+
+def test_the_rule_maps_saved_runs_and_those_of_commands(project: Project) -> None:
+    project.test()
+    project.write("engine.py", ENGINE_WITH_OTHER_IDS)
+    configure(project, 'rankcheck_doc_id = "lower"')
+    project.update("--rankcheck-save-run", "runs", "--rankcheck-save-run-format", "jsonl")
+    project.run("--rankcheck-run", "runs").assert_outcomes(passed=1)
+    run = project.write("new.csv", "query_id,doc_id,score\nq000,DOC OF QUERY 0,1\n")
+    project.run("--rankcheck-run", str(run)).stdout.fnmatch_lines(
+        ["*79 queries worse, 0 better, 1 equal"]
+    )
+    shown = project.pytester.run(
+        *(sys.executable, "-m", "pytest_rankcheck", "show", "new.csv", "--golden"),
+        *("golden/web.jsonl", "--metric", "RR"),
+    )
+    shown.stdout.fnmatch_lines(["*RR*0.0125*"])
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("lowr", "rankcheck_doc_id: doc_id=lowr is invalid; did you mean 'lower'?*"),
+        ("before:", "rankcheck_doc_id: doc_id=before: is invalid; write it like before:#"),
+        ("nowhere:f", "rankcheck_doc_id: function module 'nowhere' cannot be imported*"),
+        (
+            "ids:spelt",
+            "rankcheck_doc_id: function 'ids:spelt': there is no 'spelt' in ids*spelled*",
+        ),
+        ("ids:NUMBER", "rankcheck_doc_id: 'ids:NUMBER' is int, not a function"),
+        ("ids:", "rankcheck_doc_id: function 'ids:' is invalid; write package.module:name"),
+    ],
+)
+def test_an_invalid_rule_stops_the_session(project: Project, rule: str, message: str) -> None:
+    project.test()
+    project.write("ids.py", "NUMBER = 7\ndef spelled(doc_id):\n    return doc_id.lower()\n")
+    configure(project, f'rankcheck_doc_id = "{rule}"')
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{message}"])
+
+
+def test_a_rule_that_maps_a_mapped_id_again_is_refused(project: Project) -> None:
+    project.test()
+    project.write("ids.py", "def parent(doc_id):\n    return doc_id.rpartition(' ')[0] or doc_id\n")
+    configure(project, 'rankcheck_doc_id = "ids:parent"')
+    result = project.run()
+    result.assert_outcomes(errors=1)
+    assert (
+        "rankcheck_doc_id=parent maps document 'doc of query 0' to 'doc of query', and that to "
+        "'doc of'; it maps golden sets, runs and saved runs"
+    ) in text_of(result)
