@@ -116,14 +116,17 @@ class ExtraColumns:
         rows = rows_by_query(query_id for _, query_id, _ in self._rows)
         spreads = {name: spread_of(rows, cells) for name, cells in columns.items()}
         numbers = {name: _as_numbers(cells) for name, cells in columns.items()}
-        has_features = any(spreads[name].varying and numbers[name] for name in columns)
+        features = [name for name in columns if spreads[name].varying and numbers[name]]
+        clear = [name for name in features if not spreads[name].is_nearly_steady(_RARE)]
         attributes: dict[str, Sequence[object]] = {}
         candidates: dict[str, Sequence[object]] = {}
         for name, cells in columns.items():
             bare = name.removeprefix(_ATTRIBUTE).removeprefix(_CANDIDATE)
-            is_attribute = self._is_attribute(name, bare, spreads[name])
+            is_attribute = self._declared(name, bare, spreads[name])
             if is_attribute is None:
-                is_attribute = not spreads[name].varying and not (has_features and numbers[name])
+                if spreads[name].is_nearly_steady(_RARE) and not (clear and numbers[name]):
+                    raise self._variation(name, spreads[name], is_declared=False)
+                is_attribute = not spreads[name].varying and not (features and numbers[name])
             if is_attribute:
                 attributes[bare] = cells
             else:
@@ -132,16 +135,14 @@ class ExtraColumns:
         if candidates or self._is_marked:
             self._set_candidates(candidates)
 
-    def _is_attribute(self, name: str, bare: str, spread: Spread) -> bool | None:
+    def _declared(self, name: str, bare: str, spread: Spread) -> bool | None:
         """Return whether a column was declared an attribute; None if nothing says so.
 
         Raises:
-            GoldenSetError: as in `assign`.
+            GoldenSetError: it was, and it varies within a query.
         """
         wanted = self._contents.source.attributes
         if wanted is None and name == bare:
-            if spread.is_nearly_steady(_RARE):
-                raise self._variation(name, spread, is_declared=False)
             return None
         is_attribute = name.startswith(_ATTRIBUTE) if wanted is None else bare in wanted
         if is_attribute and spread.varying:

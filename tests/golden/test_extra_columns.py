@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
+from tests import reference
 
 LOCALES = ("de", "en", "fr")
 
@@ -89,6 +90,24 @@ def test_a_column_that_often_varies_belongs_to_the_candidates() -> None:
         pd.DataFrame(rows(40, brand=lambda number, place: number if number % 4 else place))
     )
     assert "brand" in golden.candidates
+
+
+@pytest.mark.parametrize("name", ["rank.test", "rank.train"])
+def test_the_features_of_a_real_collection_are_features(name: str) -> None:
+    """Of 300 features, 11 have one value for each query, and others nearly so."""
+    letor = GoldenSet.load(reference.data(f"lightgbm-lambdarank/{name}"))
+    table = letor.judgments.merge(letor.candidates, on=["query_id", "doc_id"])
+    golden = GoldenSet.from_frame(table)
+    assert golden.attributes == ()
+    assert [*golden.candidates] == [*letor.candidates]
+
+
+def test_a_number_that_varies_in_one_query_is_a_feature_beside_features() -> None:
+    columns = {"covered": lambda number, place: number % 3 + (number == 7 and place == 1)}
+    with pytest.raises(GoldenSetError, match="column 'covered' has two values for query 'q7'"):
+        GoldenSet.from_frame(pd.DataFrame(rows(40, **columns)))
+    golden = GoldenSet.from_frame(pd.DataFrame(rows(40, bm25=features, **columns)))
+    assert "covered" in golden.candidates
 
 
 # --- which columns are attributes ----------------------------------------------------------------

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding, Run, evaluate
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
+from tests import reference
 from tests.examples import examples
 
 NAMES = [rule.name for rule in ALL_RULES]
@@ -52,6 +53,124 @@ def test_every_rule_has_a_name_a_level_and_a_description() -> None:
 def loaded(tmp_path: Path, text: str, **options: object) -> GoldenSet:
     (tmp_path / "web.qrels").write_text(text)
     return GoldenSet.load(tmp_path / "web.qrels", **options)  # type: ignore[arg-type]
+
+
+# --- grades ------------------------------------------------------------------------------------
+
+CRANFIELD = {-1: 225, 1: 128, 2: 387, 3: 734, 4: 363}
+"""How often each code of the Cranfield collection occurs; 1 is the best."""
+
+
+def with_grades(counts: dict[float, int]) -> GoldenSet:
+    """Return a set in which each grade occurs as often as given, over ten queries."""
+    grades = [grade for grade, count in counts.items() for _ in range(count)]
+    return GoldenSet.from_dict(
+        {f"q{n}": {f"d{i}": grade for i, grade in enumerate(grades[n::10])} for n in range(10)}
+    )
+
+
+def test_negative_grades_are_found(tmp_path: Path) -> None:
+    golden = loaded(tmp_path, "q 0 a 2\nq 0 b 0\nr 0 c 1\nr 0 d -1\nr 0 e -2\n")
+    found = finding(golden, "negative-grade")
+    assert found is not None
+    assert found.query_ids == ("r",)
+    assert found.what == "2 grades are negative: document 'd' of query 'r' has -1"
+    assert [place.rpartition("/")[2] for place in found.places] == ["web.qrels:4", "web.qrels:5"]
+    assert "grades={-2: 0, -1: 0, 0: 0, 1: 1, 2: 2}" in found.remedy
+    assert finding(golden, "negative-grade", scale=(-2, 3)) is None
+    assert finding(golden, "negative-grade", scale=(-1, 3)).query_ids == ("r",)  # type: ignore[union-attr]
+    same = {-2: -2, -1: -1, 0: 0, 1: 1, 2: 2}
+    assert finding(loaded(tmp_path, "q 0 a -1\n", grades=same), "negative-grade") is None
+    assert finding(loaded(tmp_path, "q 0 a 0\n"), "negative-grade") is None
+
+
+def test_reversed_grades_are_found() -> None:
+    found = finding(with_grades(CRANFIELD), "reversed-grades")
+    assert found is not None
+    assert found.what.startswith(
+        "no grade is 0, and the lowest positive grade is the rarest: -1 (225), 1 (128), 2 (387), "
+        "3 (734), 4 (363); document 'd"
+    )
+    assert "grades={-1: 0, 1: 4, 2: 3, 3: 2, 4: 1} if 1 is the best" in found.remedy
+    negative = finding(with_grades(CRANFIELD), "negative-grade")
+    assert negative is not None
+    assert "grades={-1: 0, 1: 4, 2: 3, 3: 2, 4: 1}" in negative.remedy  # the same advice
+
+
+def test_the_cranfield_collection_is_found_until_its_codes_are_mapped() -> None:
+    file = reference.data("cranfield/cran.qrels")
+    found = finding(GoldenSet.load(file), "reversed-grades")
+    assert found is not None
+    assert found.places == (f"{file}:30",)
+    mapped = GoldenSet.load(file, grades={-1: 0, 1: 4, 2: 3, 3: 2, 4: 1})
+    for rule in ("reversed-grades", "negative-grade"):
+        assert finding(mapped, rule) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_found"),
+    [
+        ({1: 5, 2: 10, 3: 30}, True),
+        ({1: 5, 2: 4, 3: 30}, False),
+        ({1: 5, 2: 5, 3: 30}, False),
+        ({1: 30, 2: 10, 3: 5}, False),  # the best are few, as usual
+        ({0: 1, 1: 5, 2: 10, 3: 30}, False),  # 0 is not relevant
+        ({-1: 5, 1: 5, 2: 30}, True),
+        ({1: 5, 2: 30}, False),
+        ({1: 60}, False),
+        ({-1: 60}, False),
+        ({1: 1, 2: 2, 3: 3}, False),  # too few to say
+        ({0.1: 5, 0.5: 10, 1.0: 30}, False),  # no codes
+        ({grade: grade * 3 for grade in range(1, 15)}, False),
+    ],
+)
+def test_usual_grades_do_not_look_reversed(counts: dict[float, int], is_found: bool) -> None:
+    assert (finding(with_grades(counts), "reversed-grades") is not None) == is_found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "trec_eval/qrels.test",
+        "trec_eval/qrels.rel_level",
+        "trec_eval/qrels-302.test",
+        "trec-session-2013/clicks.qrels",
+        "trec-session-2013/graded.qrels.gz",
+        "lightgbm-lambdarank/rank.train",
+        "lightgbm-lambdarank/rank.test",
+    ],
+)
+def test_no_other_collection_looks_reversed_or_mixed(name: str) -> None:
+    golden = GoldenSet.load(reference.data(name))
+    for rule in ("reversed-grades", "mixed-column"):
+        assert finding(golden, rule) is None
+
+
+# --- columns -----------------------------------------------------------------------------------
+
+
+def test_a_column_that_may_be_an_attribute_with_a_wrong_cell(tmp_path: Path) -> None:
+    locales = [["de", "de"], ["en", "en"], ["fr", "fr"], ["de", "dd"], ["en", "en"]]
+    rows = [
+        f"q{query},d{place},1,{locale},{place}.5"
+        for query, of_query in enumerate(locales)
+        for place, locale in enumerate(of_query)
+    ]
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(["query_id,doc_id,relevance,locale,price", *rows]) + "\n")
+    golden = GoldenSet.load(file)
+    assert golden.attributes == ()
+    found = finding(golden, "mixed-column")
+    assert found is not None
+    assert found.query_ids == ("q3",)
+    assert found.what == (
+        "1 column varies in few queries only: 'locale' has one value in 4 of 5 queries, but in "
+        "query 'q3' 'de' for document 'd0' and 'dd' for document 'd1'"
+    )
+    assert found.places == (f"{file}:8",)
+    assert finding(GoldenSet.load(file, attributes=[]), "mixed-column") is None
+    file.write_text(file.read_text().replace("dd", "de"))
+    assert finding(GoldenSet.load(file), "mixed-column") is None
 
 
 # --- judgments ---------------------------------------------------------------------------------

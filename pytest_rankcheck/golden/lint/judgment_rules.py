@@ -1,4 +1,4 @@
-"""Lint rules for judgments: duplicate, contradictory, missing, all equal, off the scale."""
+"""Lint rules for judgments: duplicate, contradictory, missing, all relevant."""
 
 from __future__ import annotations
 
@@ -48,31 +48,6 @@ def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> RuleRe
         why=why,
         remedy=remedy,
         places=tuple(repeat.where for repeat in repeats),
-    )
-
-
-@rule("error")
-def grade_off_scale(linted: Linted) -> RuleResult | None:
-    """A grade below or above the configured scale."""
-    if linted.options.scale is None:
-        return None
-    low, high = linted.options.scale
-    outside = [
-        (query_id, doc_id, grade)
-        for query_id, judged in linted.grades.items()
-        for doc_id, grade in judged.items()
-        if not low <= grade <= high
-    ]
-    if not outside:
-        return None
-    query_id, doc_id, grade = outside[0]
-    return RuleResult(
-        query_ids=tuple(dict.fromkeys(query_id for query_id, _, _ in outside)),
-        what=f"{plural(len(outside), 'grade is', 'grades are')} not between {low:g} and {high:g}: "
-        f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' has {grade:g}",
-        why="A grade of 9 where 3 is the highest outweighs all others of its query",
-        remedy="correct it, or map the codes with grades=",
-        places=tuple(filter(None, (linted.place_of(*where[:2]) for where in outside[:10]))),
     )
 
 
@@ -160,29 +135,11 @@ def only_relevant(linted: Linted) -> RuleResult | None:
     )
 
 
-@rule("warning")
-def one_grade(linted: Linted) -> RuleResult | None:
-    """A set whose judgments all have the same grade."""
-    grades = {grade for judged in linted.grades.values() for grade in judged.values()}
-    if len(grades) != 1:
-        return None
-    (grade,) = grades
-    return RuleResult(
-        query_ids=(),
-        what=f"all judgments have the grade {grade:g}",
-        why="nDCG, ERR and every other graded metric can only tell judged documents from unjudged "
-        "ones",
-        remedy="gate on RR, Recall or AP, or judge again with more grades",
-    )
-
-
 RULES = (
     contradictory_judgment,
     repeated_judgment,
-    grade_off_scale,
     no_judgment,
     only_expectations,
     no_relevant,
     only_relevant,
-    one_grade,
 )

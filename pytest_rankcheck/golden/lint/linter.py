@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.lint import id_rules, judgment_rules, size_rules, text_rules
+from pytest_rankcheck.golden.lint import (
+    column_rules,
+    grade_rules,
+    id_rules,
+    judgment_rules,
+    size_rules,
+    text_rules,
+)
 from pytest_rankcheck.golden.lint.lint_finding import LintFinding
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.lint_rule import Linted, Rule
@@ -14,6 +21,8 @@ __all__ = ["ALL_RULES", "findings_of"]
 
 ALL_RULES: tuple[Rule, ...] = (
     *judgment_rules.RULES,
+    *grade_rules.RULES,
+    *column_rules.RULES,
     *text_rules.RULES,
     *id_rules.RULES,
     *size_rules.RULES,
