@@ -49,6 +49,21 @@ def oracles(session: nox.Session) -> None:
     session.run("pytest", "-q", "examples/learning_to_rank")
 
 
+@nox.session(python="3.11", tags=["night"])
+@nox.parametrize(
+    "tools",
+    [
+        ("beir", "llama-index-core", "rectools", "torchmetrics"),
+        ("langchain-community<0.4", "mteb", "ragas", "rapidfuzz"),
+    ],
+    ids=["numpy-1", "numpy-2"],
+)
+def names(session: nox.Session, tools: tuple[str, ...]) -> None:
+    """Compare the tables of metric names with tools that are too large for every day."""
+    session.install("-e", ".[test,fast]", *tools)
+    session.run("pytest", "-q", "-m", "oracle", "tests/oracles/test_name_tables.py")
+
+
 @nox.session(python="3.12")
 def browser(session: nox.Session) -> None:
     """Open the HTML report in the Chromium of the system."""

@@ -26,12 +26,12 @@ PREFIX = "ir_measures:"
 ONLY_THERE = frozenset({"SDCG"})
 """Names that, in this case, are of ir_measures: scaled DCG is not the metric sDCG of sessions."""
 
-_COMPUTED_THERE = frozenset({"Accuracy", "Judged", "SDCG"})
+_COMPUTED_THERE = frozenset({"Accuracy", "Judged", "NumRel", "SDCG"})
 """Measures that have a metric of the same name here, with another value."""
 
-_NAMES_HERE = {"NumRet": "TotalRet", "NumRel": "TotalRel"}
+_NAMES_HERE = {"NumRet": "TotalRet"}
 _PARAMETERS_HERE = {"ERR": {"max_grade": 4}}
-"""What has another default in ir_measures: sums over the queries, and the scale of gdeval."""
+"""What has another default in ir_measures: a sum over the queries, and the scale of gdeval."""
 
 
 @lru_cache(maxsize=256)
