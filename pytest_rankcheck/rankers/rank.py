@@ -23,6 +23,7 @@ from pytest_rankcheck.rankers.adapter_protocol import (
     RankingTask,
     RetriedError,
 )
+from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     Ranking,
@@ -31,7 +32,6 @@ from pytest_rankcheck.rankers.ranking import (
     id_map,
 )
 from pytest_rankcheck.rankers.ranking_forms import ranking_of
-from pytest_rankcheck.rankers.rising_scores import RisingScores
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def rank(
     Raises:
         RankerError: the ranker is invalid, raised an error, or did not return a ranking (the
             message counts all failing queries; the first failure is the cause); or in most
-            queries the scores of (id, score) pairs rise down the list.
+            queries the scores of (id, score) pairs rise down the list, or the scores of
+            {id: score} are ranks.
         ConfigurationError: ``doc_id`` is invalid, or does not return an id.
     """
     __tracebackhide__ = True
@@ -148,21 +149,18 @@ def attempted(
     golden, to_id = task.golden, id_map(doc_id)
     rankings: dict[str, Ranking] = {}
     failures: dict[str, Exception] = {}
-    rising = RisingScores()
+    misread = MisreadScores()
     seconds: dict[str, float] = {}
 
     def on_answer(query_answer: QueryAnswer) -> None:
-        query_id, failure = query_answer.query.id, query_answer.failure
+        query_id, answer = query_answer.query.id, query_answer.answer
+        failure = query_answer.failure
         try:
             if failure is None:
                 ranking = ranking_of(
-                    query_answer.answer,
-                    query_id,
-                    ties=ties,
-                    duplicates=duplicates,
-                    to_id=to_id,
+                    answer, query_id, ties=ties, duplicates=duplicates, to_id=to_id
                 )
-                rising.add(query_id, ranking.doc_ids, ranking.scores)
+                misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
                 rankings[query_id] = ranking.top(task.depth)
         except Exception as error:  # a generator may raise while it is read
             failure = error
@@ -183,7 +181,7 @@ def attempted(
         duplicates=duplicates,
         seconds={query_id: seconds[query_id] for query_id in answered_ids},
     )
-    return Attempt(run, {q.id: failures[q.id] for q in golden if q.id in failures}, rising.problem)
+    return Attempt(run, {q.id: failures[q.id] for q in golden if q.id in failures}, misread.problem)
 
 
 def _report(failures: Mapping[str, Exception], golden: GoldenSet) -> None:

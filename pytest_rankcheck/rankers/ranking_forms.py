@@ -137,9 +137,25 @@ def _from_frame(frame: object, query_id: str) -> Ranking:
         )
     doc_ids = ids_of(frame[ids], query_id)  # type: ignore[index]
     if "score" not in columns:
+        if "rank" in columns:
+            ranks = numbers_of(frame["rank"], doc_ids, query_id, "rank")  # type: ignore[index]
+            _refuse_other_order(ranks, query_id)
         return Ranking(doc_ids)
     scores: Iterable[object] = frame["score"]  # type: ignore[index]
     return Ranking(doc_ids, numbers_of(scores, doc_ids, query_id, "score"))
+
+
+def _refuse_other_order(ranks: Sequence[float], query_id: str) -> None:
+    """Check that the rows of a ranker's DataFrame are in the order of their ranks.
+
+    Raises:
+        RunError: they are in another order.
+    """
+    if list(ranks) != sorted(ranks):
+        raise RunError(
+            f"query '{quoted(query_id)}': the rows of the DataFrame, which must be best first, are "
+            "not in the order of its column rank; sort them, or drop the column"
+        )
 
 
 def _from_series(series: Any, query_id: str) -> Ranking:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
+from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
 from pytest_rankcheck.rankers.ranking import (
@@ -25,7 +26,6 @@ from pytest_rankcheck.rankers.ranking import (
 from pytest_rankcheck.rankers.ranking_forms import given_twice, query_id_of, ranking_of
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
 from pytest_rankcheck.rankers.raw_answers import ListedAnswer, ScoredAnswer, raw_answer
-from pytest_rankcheck.rankers.rising_scores import RisingScores
 from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
 
 if TYPE_CHECKING:
@@ -194,13 +194,14 @@ class Run:
 
         Raises:
             RunError: a ranking has another form, a score is not finite, a ranking has a
-                duplicate document, or in most queries the scores of (id, score) pairs rise.
+                duplicate document, in most queries the scores of (id, score) pairs rise, or the
+                scores of ``{id: score}`` are ranks.
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
         to_id = id_map(doc_id)
         read: dict[str, Answer] = {}
-        rising = RisingScores()
+        misread = MisreadScores()
         with collector_paused():
             for given, answer in rankings.items():
                 query_id = query_id_of(given)
@@ -208,15 +209,17 @@ class Run:
                     raise given_twice(query_id)
                 as_given = raw_answer(answer, ties) if depth is None and not to_id else None
                 if as_given is not None:
+                    if isinstance(as_given, ScoredAnswer):
+                        misread.add_dict(query_id, as_given.scores)
                     read[query_id] = as_given
                     continue
                 ranking = ranking_of(
                     answer, query_id, ties=ties, duplicates=duplicates, to_id=to_id
                 )
-                rising.add(query_id, ranking.doc_ids, ranking.scores)
+                misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
                 read[query_id] = ranking if depth is None else ranking.top(depth)
-        if rising.problem:
-            raise RunError(f"run '{quoted(name)}': {rising.problem}")
+        if misread.problem:
+            raise RunError(f"run '{quoted(name)}': {misread.problem}")
         return cls(read, name=name, depth=depth, ties=ties, duplicates=duplicates)
 
     @classmethod

@@ -147,3 +147,13 @@ def test_a_series_with_two_readings_is_refused_with_both(series: Any) -> None:
 
 def test_an_empty_series_is_an_empty_ranking() -> None:
     assert Run.from_dict({"q": pd.Series([], dtype=object)})["q"] == ()
+
+
+def test_a_frame_of_a_ranker_is_in_the_order_of_its_ranks() -> None:
+    frame = pd.DataFrame({"doc_id": ["d2", "d1"], "rank": [1, 5]})
+    assert rank(lambda text: frame, ONE)["q"] == ("d2", "d1")
+    with pytest.raises(RankerError, match="are not in the order of its column rank; sort them"):
+        rank(lambda text: frame.assign(rank=[2, 1]), ONE)
+    # scores are checked over all queries, and ranks beside them are not
+    scored = frame.assign(rank=[2, 1], score=[2.0, 1.0])
+    assert rank(lambda text: scored, ONE)["q"] == ("d2", "d1")

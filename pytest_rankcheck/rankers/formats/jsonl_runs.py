@@ -16,11 +16,11 @@ from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
+from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
 from pytest_rankcheck.rankers.ranking import duplicates_settled
 from pytest_rankcheck.rankers.ranking_forms import ranking_as_given
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
-from pytest_rankcheck.rankers.rising_scores import RisingScores
 
 __all__ = ["FORMAT", "format_lines", "parse_lines"]
 
@@ -80,12 +80,12 @@ def scan(source: RunSource, wanted: Wanted) -> Iterator[tuple[str, QueryHits | N
 
 
 def _listings_of_file(path: Path) -> Iterator[tuple[str, FileRanking]]:
-    rising = RisingScores()
+    misread = MisreadScores()
     for query_id, file_ranking in _listings(_numbered(path)):
-        rising.add(query_id, file_ranking.doc_ids, file_ranking.scores)
+        misread.add(query_id, None, file_ranking.doc_ids, file_ranking.scores)
         yield query_id, file_ranking
-    if rising.problem:
-        raise RunError(f"{path}: {rising.problem}")
+    if misread.problem:
+        raise RunError(f"{path}: {misread.problem}")
 
 
 def _numbered(path: Path) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Scores that rise down a list that should be best first: from rankers, dicts and JSON lines."""
+"""Scores that are not what they are taken for: from rankers, dicts and JSON lines."""
 
 from __future__ import annotations
 
@@ -169,3 +169,54 @@ def test_scores_that_decide_the_order_can_be_given_in_any_order() -> None:
     assert Run.from_dict({"q": dict(RISING), "p": dict(RISING)})["q"] == ("c", "b", "a")
     frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "score": [1.0, 2.0, 3.0]})
     assert Run.from_frame(frame)["q"] == ("c", "b", "a")
+
+
+# --- ranks in a dict -----------------------------------------------------------------------------
+
+
+def ranked(*docs: str, start: float = 1) -> dict[str, float]:
+    return {doc: start + place for place, doc in enumerate(docs)}
+
+
+DICT_MAKERS: list[Callable[[Mapping[str, object]], Run]] = [
+    Run.from_dict,
+    lambda dicts: Run.from_dict(dicts, depth=100),
+    lambda dicts: rank(
+        dicts.__getitem__, GoldenSet.from_dict({q: {} for q in dicts}, {q: q for q in dicts})
+    ),
+]
+
+
+@pytest.mark.parametrize("make_dicts", DICT_MAKERS)
+@pytest.mark.parametrize("kind", [int, float])
+@pytest.mark.parametrize("start", [0, 1])
+def test_ranks_given_as_scores_are_refused(
+    make_dicts: Callable[[Mapping[str, object]], Run], start: int, kind: type
+) -> None:
+    dicts = {
+        q: {doc: kind(score) for doc, score in ranked(*docs, start=start).items()}
+        for q, docs in {"q1": "abcdef", "q2": "fedc", "q3": "a"}.items()
+    }
+    with pytest.raises(RankcheckError, match="are ranks, such as 'q1'") as failure:
+        make_dicts(dicts)
+    assert "give a list of ids, best first" in str(failure.value)
+    assert "give (id, score) pairs, sorted by falling scores" in str(failure.value)
+
+
+@pytest.mark.parametrize("make_dicts", DICT_MAKERS)
+@pytest.mark.parametrize(
+    "dicts",
+    [
+        {"q": ranked(*"abcdefghi")},  # fewer than ten documents
+        {"q": ranked(*"abcdefghij"), "p": {"a": 0.5, "b": 2.0}},
+        {"q": ranked(*"abcdefghij", start=2)},
+        {"q": dict(reversed(ranked(*"abcdefghij").items()))},
+        {"q": dict.fromkeys("abcdefghij", 1.0)},
+        {"q": {doc: place / 10 for place, doc in enumerate("abcdefghij")}},
+    ],
+)
+def test_other_scores_of_dicts_are_scores(
+    make_dicts: Callable[[Mapping[str, object]], Run], dicts: Mapping[str, Mapping[str, float]]
+) -> None:
+    run = make_dicts(dicts)
+    assert run["q"] == tuple(sorted(dicts["q"], key=lambda doc: (-dicts["q"][doc], [-ord(doc)])))
