@@ -47,6 +47,14 @@ def add_measurement_options(command: argparse.ArgumentParser) -> None:
         f"baseline, else {' and '.join(USUAL_METRICS)})",
     )
     command.add_argument(
+        "--metrics",
+        action="extend",
+        nargs="+",
+        dest="metric",
+        metavar="NAME",
+        help="several metrics, such as nDCG@10 RR; the same as --metric for each",
+    )
+    command.add_argument(
         "--by", action="append", default=[], metavar="ATTRIBUTE", help="also use its slices"
     )
     add_reading_options(command)

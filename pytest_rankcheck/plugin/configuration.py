@@ -90,6 +90,8 @@ def read_configuration(config: pytest.Config) -> Config:
     values: dict[str, Any] = {name: row.value(config) for name, row in rows.items()}
     _refuse_equal_names("rankcheck_golden", "golden sets", values["golden"])
     _refuse_equal_names("rankcheck_sessions", "session logs", values["sessions"])
+    if values["run"] is not None and values["ranker"] is not None:
+        values["run"] = _run_unless_ranker(config, values["run"])
     update = getattr(config.option, "update_snapshots", False)
     if update and values["baseline_ref"] is not None:
         raise ConfigurationError(
@@ -107,6 +109,24 @@ def read_configuration(config: pytest.Config) -> Config:
             if row.selects_input
             for value in _as_list(row.on_command_line(config))
         ),
+    )
+
+
+def _run_unless_ranker(config: pytest.Config, run: Path) -> Path | None:
+    """Return the configured run; None if the command line gives a ranker in its place.
+
+    Raises:
+        ConfigurationError: the configuration file has both, so that one would never count.
+    """
+    rows = option_rows(Config)
+    if rows["run"].on_command_line(config):
+        return run
+    if rows["ranker"].on_command_line(config):
+        return None
+    raise ConfigurationError(
+        f"rankcheck_run = {quoted(run, 200)} and rankcheck_ranker are both set, so the ranker "
+        "would never be called; remove one of them, and give it on the command line where it is "
+        "needed: --rankcheck-run PATH or --rankcheck-ranker MODULE:NAME"
     )
 
 

@@ -140,12 +140,14 @@ def check_run(config: Config) -> Path:
         ConfigurationError: the file does not exist.
     """
     if config.run is None or not config.run.exists():
-        raise ConfigurationError(f"--rankcheck-run: {config.run} does not exist")
+        raise ConfigurationError(
+            f"run: {config.run} does not exist; correct rankcheck_run or --rankcheck-run"
+        )
     return config.run
 
 
 def configured_run(config: Config, golden: GoldenSet) -> Run:
-    """Return the run of ``--rankcheck-run``, a file or in a folder, cut to the configured depth.
+    """Return the run of ``rankcheck_run``, a file or in a folder, cut to the configured depth.
 
     Raises:
         ConfigurationError: the run is missing.

@@ -57,8 +57,18 @@ def lines(given: Given) -> tuple[str, ...]:
 
 
 def path(given: Given) -> Path | None:
-    """Return a path; None where none is given."""
-    return given.folder / given.value if given.value else None
+    """Return a path; None where none is given.
+
+    Raises:
+        ConfigurationError: there are several.
+    """
+    values = given.value if isinstance(given.value, list) else [given.value]
+    if len(values) > 1:
+        raise ConfigurationError(
+            f"{given.name} takes one path, not {len(values)}: {', '.join(map(quoted, values))}; "
+            "put a path with spaces in quotes"
+        )
+    return given.folder / values[0] if values and values[0] else None
 
 
 def paths(given: Given) -> tuple[Path, ...]:

@@ -185,9 +185,11 @@ class Config:
     run: Path | None = option(
         None,
         "take the rankings from this run, or from this folder of --rankcheck-save-run, instead of "
-        "calling the ranker",
+        "calling the ranker; the command line decides if the configuration file has the other one",
         flag="--rankcheck-run",
         metavar="PATH",
+        ini="rankcheck_run",
+        ini_type="paths",
         parse=path,
         selects_input=True,
         guide="rankers.md",
@@ -235,7 +237,8 @@ class Config:
     )
     timeout: float | None = option(
         None,
-        "seconds that an async ranker has for one query (default: no limit)",
+        "seconds that an async ranker or rankers.http has for one query (default: no limit); an "
+        "error for other rankers, which cannot be stopped",
         ini="rankcheck_timeout",
         parse=seconds,
         guide="rankers.md",

@@ -145,6 +145,6 @@ def saved_run(folder: Path, golden_name: str) -> Path:
     has = ", ".join(sorted(quoted(file.name) for file in folder.iterdir())[:10]) or "nothing"
     problem = "no run" if not files else "several runs"
     raise ConfigurationError(
-        f"--rankcheck-run {folder}: {problem} of golden set '{quoted(golden_name)}' "
+        f"rankcheck_run {folder}: {problem} of golden set '{quoted(golden_name)}' "
         f"(looked for {', '.join(file_names)}); the folder has {has}"
     )

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -104,6 +105,8 @@ class Adapter(ABC):
 
     name: str
     """The ranker's name in messages."""
+    honours_timeout: ClassVar[bool] = False
+    """Whether it gives up a query after `RankingTask.timeout`."""
 
     @abstractmethod
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:

@@ -77,6 +77,8 @@ def _called(ask: Callable[[Query], object], query: Query, task: RankingTask) -> 
 class ConcurrentAdapter(Adapter):
     """An async adapter that asks several queries at the same time, up to a limit."""
 
+    honours_timeout = True
+
     @asynccontextmanager
     async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:
         """Open the resources shared by all queries, and yield the function that asks one."""

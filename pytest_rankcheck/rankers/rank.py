@@ -77,7 +77,8 @@ def rank(
         doc_id: maps the ids of documents, before duplicates are found: a named rule such as
             ``"lower"`` or ``"before:#"``, a function from an id to an id, or several.
         concurrency: how many queries an async ranker works on at the same time.
-        timeout: seconds that an async ranker has for one query; None for no limit.
+        timeout: seconds that an async ranker or ``rankers.http`` has for one query; None for no
+            limit. A plain function cannot be stopped, so a timeout for one is an error.
         retries: how often a query is tried again after an error in ``retry_on``, with waits of
             0.5 s, 1 s, 2 s, ... up to 30 s.
         retry_on: the errors after which a query is tried again: classes, or their names.
@@ -141,11 +142,18 @@ def attempted(
 
     Raises:
         RunError: ``ties`` or ``duplicates`` is invalid.
+        ConfigurationError: a timeout is given, and the ranker does not honour it.
         Exception: an error that concerns all queries.
     """
     __tracebackhide__ = True
     checked_option(ties, Ties, "ties")
     checked_option(duplicates, Duplicates, "duplicates")
+    if task.timeout is not None and not adapter.honours_timeout:
+        raise ConfigurationError(
+            f"timeout={task.timeout:g} has no effect on ranker '{quoted(adapter.name)}': only "
+            "async functions and rankers.http can be stopped. Make it async, or remove the timeout "
+            "(rankcheck_timeout, or timeout= of rank)"
+        )
     golden, to_id = task.golden, id_map(doc_id)
     rankings: dict[str, Ranking] = {}
     failures: dict[str, Exception] = {}

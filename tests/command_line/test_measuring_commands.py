@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 import pytest_rankcheck.reports.report_data as report_module
 from pytest_rankcheck import GoldenSet, Metric, Record, Run, evaluate
 from pytest_rankcheck.baselines.record_writer import record_text
-from pytest_rankcheck.command_line.main import main
+from pytest_rankcheck.command_line.main import _parser, main
 from pytest_rankcheck.metrics.metric_registry import definitions
 
 SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text("utf-8"))
@@ -247,3 +249,30 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert out.startswith(f"usage: python -m pytest_rankcheck {command} ")
     assert "--import MODULE" in out
+
+
+def test_metrics_are_named_one_by_one_or_together(capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = []
+    for named in (["--metric", "RR", "--metric", "P@1"], ["--metrics", "RR", "P@1"]):
+        assert main(["compare", "good.run", "worse.run", *GOLDEN, *named]) == 1
+        outputs.append(capsys.readouterr().out)
+        assert "RR regressed" in outputs[-1]
+        assert "P@1 regressed" in outputs[-1]
+        assert "nDCG" not in outputs[-1]
+    assert outputs[0] == outputs[1]
+    assert main(["show", "good.run", *GOLDEN, "--metrics", "RR", "P@1"]) == 0
+
+
+def test_every_option_of_every_command_is_tried() -> None:
+    (commands,) = (
+        action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    tests = "".join(file.read_text("utf-8") for file in Path(__file__).parents[1].rglob("*.py"))
+    for command in commands.choices.values():
+        for option in (
+            option
+            for action in command._actions
+            for option in action.option_strings
+            if option != "-h"
+        ):
+            assert re.search(rf"[\"']{option}[\"'=]", tests), option

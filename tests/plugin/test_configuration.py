@@ -180,6 +180,75 @@ def test_a_run_file_and_the_ranker_it_came_from_have_comparable_baselines(projec
     project.run("tests", "--rankcheck-run", "bm25.jsonl").assert_outcomes(passed=1)
 
 
+def configured_run(project: Project, *, with_ranker: bool = False) -> None:
+    """Configure a run beside the configuration file, in place of the ranker or with it."""
+    lines = [f"q{index:03} Q0 doc-of 1 {2.0} tag\n" for index in range(80)]
+    project.write("runs/bm25.run", "".join(lines))
+    ini = project.path / "pyproject.toml"
+    text = [
+        line
+        for line in ini.read_text().splitlines()
+        if with_ranker or not line.startswith("rankcheck_ranker")
+    ]
+    ini.write_text("\n".join([*text, 'rankcheck_run = "runs/bm25.run"', ""]))
+    project.test("def test_it(evaluation):\n    assert evaluation.name == 'bm25.run'\n")
+
+
+def test_a_run_can_be_configured(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    configured_run(project)
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    assert "run bm25.run" in text_of(result)
+    assert "the rankings were read from bm25.run" in text_of(result)
+    monkeypatch.chdir(project.path / "runs")
+    project.run("../tests").assert_outcomes(passed=1)
+    called = project.run("--rankcheck-ranker", "engine:search")
+    assert "the rankings were read from" not in text_of(called)
+
+
+def test_a_configured_run_beside_a_configured_ranker_is_refused(project: Project) -> None:
+    configured_run(project, with_ranker=True)
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "bm25.run and rankcheck_ranker are both set, so the ranker would never" in text_of(
+        result
+    )
+    project.run("--rankcheck-run", "runs/bm25.run").assert_outcomes(passed=1)
+
+
+def test_a_configured_run_is_one_path_that_exists(project: Project) -> None:
+    configured_run(project)
+    project.write("pytest.ini", "[pytest]\nrankcheck_golden = golden/web.jsonl\n")
+    for line, says in (
+        ("rankcheck_run=none.run", "none.run does not exist; correct rankcheck_run"),
+        ("rankcheck_run=a.run b.run", "rankcheck_run takes one path, not 2"),
+    ):
+        result = project.run("-o", line)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        assert says in text_of(result)
+
+
+def test_a_timeout_for_a_plain_function_is_an_error(project: Project) -> None:
+    project.test(FLOOR)
+    assert "timeout=5 has no effect on ranker" in text_of(project.run("-o", "rankcheck_timeout=5"))
+
+
+def test_a_cutoff_beyond_the_depth_is_an_error(project: Project) -> None:
+    project.test("""
+from pytest_rankcheck import assert_recall_at_least
+
+def test_it(evaluation):
+    assert_recall_at_least(evaluation, 0.1, k=500)
+""")
+    assert "R@500 looks at the first 500 documents of each ranking, but only 100" in text_of(
+        project.run()
+    )
+    project.run("-o", "rankcheck_depth=500").assert_outcomes(passed=1)
+    shown = text_of(project.run("-o", "rankcheck_metrics=R@500"))
+    assert "INTERNALERROR" not in shown
+    assert "R@500 looks at the first 500 documents" in shown
+
+
 def test_the_header_says_what_is_configured(project: Project) -> None:
     project.test(FLOOR)
     result = project.run()

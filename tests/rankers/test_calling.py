@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, Query, RankerError, rank
+from pytest_rankcheck import ConfigurationError, GoldenSet, Query, RankerError, rank, rankers
 from pytest_rankcheck.rankers import callable_adapters
 from pytest_rankcheck.rankers.adapter_protocol import RankingTask
 
@@ -310,3 +310,13 @@ def test_a_callable_with_an_invoke_is_still_a_callable() -> None:
         invoke: Callable[..., object] = print
 
     assert rank(Both(), GOLDEN)["q1"] == ("called",)
+
+
+@pytest.mark.parametrize(
+    "ranker", [lambda text: ["d"], rankers.batch(lambda texts: [["d"] for _ in texts])]
+)
+def test_a_timeout_for_a_ranker_that_cannot_be_stopped_is_refused(ranker: object) -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"timeout=5 has no effect on ranker .*: only async"
+    ):
+        rank(ranker, GOLDEN, timeout=5)
