@@ -39,7 +39,7 @@ GROUPS = (
         "Adapters for rankers",
         "rankers.md#models-that-are-asked-in-their-own-way",
         "rankers.batch rankers.scorer rankers.model rankers.transformer rankers.embedder "
-        "rankers.http rankers.Adapter",
+        "rankers.http rankers.retriever rankers.Adapter",
     ),
     Group(
         "Evaluating",

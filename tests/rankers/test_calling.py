@@ -262,6 +262,92 @@ def test_a_retrieved_document_without_an_id_is_refused() -> None:
         rank(BaseRetriever(document), GOLDEN)
 
 
+def chunk(chunk_id: str, **metadata: object) -> SimpleNamespace:
+    return SimpleNamespace(id=chunk_id, metadata=metadata)
+
+
+CHUNKS = [chunk("c1", source="d1"), chunk("c2", source="d1"), chunk("c3", source="d2")]
+
+
+class Nodes:
+    """Stands for a retriever of LlamaIndex, whose nodes know their document."""
+
+    def retrieve(self, text: str) -> list[object]:
+        nodes = [
+            SimpleNamespace(node_id=each.id, metadata=each.metadata, ref_doc_id=f"ref-{each.id}")
+            for each in CHUNKS
+        ]
+        return [SimpleNamespace(node=node, score=0.5) for node in nodes]
+
+
+async def retrieve_async(text: str) -> list[object]:
+    return list(CHUNKS)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "key", "expected"),
+    [
+        (BaseRetriever(*CHUNKS), "source", ("d1", "d2")),
+        (Nodes(), "source", ("d1", "d2")),
+        (Nodes(), "ref_doc_id", ("ref-c1", "ref-c2", "ref-c3")),
+        (lambda text: CHUNKS, "source", ("d1", "d2")),
+        (lambda text: [SimpleNamespace(id="c", meta={"file": 7})], "file", ("7",)),
+        (lambda text: CHUNKS, lambda document: f"x-{document.id}", ("x-c1", "x-c2", "x-c3")),
+        (lambda text: [chunk("c", source=None, doc="d")], "doc", ("d",)),
+        (retrieve_async, "source", ("d1", "d2")),
+        (lambda text, depth: CHUNKS[:depth], "id", ("c1", "c2", "c3")),
+        (lambda text: [], "source", ()),
+    ],
+)
+def test_chunks_are_identified_by_their_metadata(
+    ranker: object, key: Any, expected: tuple[str, ...]
+) -> None:
+    run = rank(rankers.retriever(ranker, key=key), GOLDEN, duplicates="close_gaps")
+    assert run["q1"] == expected
+
+
+def test_chunks_of_one_document_need_a_rule_for_duplicates() -> None:
+    by_source = rankers.retriever(BaseRetriever(*CHUNKS), key="source")
+    with pytest.raises(RankerError, match="document 'd1' is ranked twice, at 1 and 2"):
+        rank(by_source, GOLDEN)
+    assert rank(by_source, GOLDEN, duplicates="keep_places")["q1"] == ("d1", "d1", "d2")
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (chunk("c", page=3, title="x"), "without 'source': its metadata has page, title; give"),
+        (chunk("c"), "without 'source': its metadata has no entries"),
+        (chunk("c", source=None), "without 'source'"),
+        (chunk("c", source=1.5), "a document id is '?1.5"),
+        ("d1", "without 'source'"),
+    ],
+)
+def test_a_document_without_the_key_is_refused(document: object, message: str) -> None:
+    with pytest.raises(RankerError, match=message):
+        rank(rankers.retriever(lambda text: [document], key="source"), GOLDEN)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((5, "source"), "retriever: int is not a retriever; give one of LangChain or LlamaIndex"),
+        ((BaseRetriever, "source"), "retriever: type is not a retriever"),
+        ((BaseRetriever(), ""), "retriever: key='' is invalid; give the name of a metadata entry"),
+        ((BaseRetriever(), 5), "retriever: key=5 is invalid"),
+    ],
+)
+def test_an_invalid_retriever_or_key_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(RankerError, match=message):
+        rankers.retriever(*arguments)
+
+
+def test_a_dict_is_not_a_list_of_documents() -> None:
+    component = rankers.retriever(lambda text: {"documents": CHUNKS}, key="source")
+    with pytest.raises(RankerError, match="the retriever returned dict, not a list of documents"):
+        rank(component, GOLDEN)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_the_real_retriever_of_langchain() -> None:
     core = pytest.importorskip("langchain_core", reason="langchain-core is not installed")
