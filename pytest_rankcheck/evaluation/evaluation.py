@@ -126,10 +126,10 @@ class Evaluation(MetricValues):
         return float(np.std(means, ddof=1))
 
     def depends_on_scale(self, metric: Metric, scale: float) -> bool:
-        """Return whether another highest grade of the golden set would change values of a metric.
+        """Return whether another scale of the golden set would change values of a metric.
 
-        It does for ERR, whose stopping probabilities are relative to the highest grade: a single
-        query with a higher grade changes the value of every other query.
+        It does for ERR, whose stopping probabilities are relative to the scale: without a given
+        scale, a single query with a higher grade changes the value of every other query.
         """
         if metric.unit != "query" or metric.definition.ir_measures or self.hits is None:
             return False

@@ -86,7 +86,7 @@ def padded_hits(
     Args:
         hits: where the judged documents of each were found.
         judged: the grades of all judged documents of each.
-        max_grade: the highest grade of the whole golden set.
+        max_grade: the scale of the golden set.
     """
     pairs = zip(hits, judged, strict=True)
     return JudgedHits(

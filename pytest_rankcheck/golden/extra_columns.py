@@ -127,6 +127,11 @@ class ExtraColumns:
                 if spreads[name].is_nearly_steady(_RARE) and not (clear and numbers[name]):
                     raise self._variation(name, spreads[name], is_declared=False)
                 is_attribute = not spreads[name].varying and not (features and numbers[name])
+            if bare in attributes or bare in candidates:
+                raise GoldenSetError(
+                    f"{self._contents.places.file}: two columns are named '{quoted(bare)}'; rename "
+                    "one of them"
+                )
             if is_attribute:
                 attributes[bare] = cells
             else:

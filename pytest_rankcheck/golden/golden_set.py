@@ -322,8 +322,7 @@ class GoldenSet(JudgedQueries):
         Raises:
             GoldenSetError: a query has no such number.
         """
-        if by in self._contents.candidates.columns:
-            self.require_attribute(by)
+        self.check_no_feature(by)
         whole = restricted(self._contents, self._contents.grades)
         whole.weight_by = by
         weighted = GoldenSet(whole, self.name)
@@ -342,8 +341,7 @@ class GoldenSet(JudgedQueries):
         Raises:
             GoldenSetError: a query lacks the attribute.
         """
-        if by in self._contents.candidates.columns:
-            self.require_attribute(by)
+        self.check_no_feature(by)
         whole = restricted(self._contents, self._contents.grades)
         whole.cluster_by = by
         clustered = GoldenSet(whole, self.name)

@@ -138,31 +138,30 @@ class JudgedQueries:
         Raises:
             GoldenSetError: no query has this attribute.
         """
-        self.require_attribute(attribute)
+        self.check_no_feature(attribute)
+        if attribute not in self.attributes:
+            names = ", ".join(map(quoted, self.attributes)) or "none"
+            raise GoldenSetError(
+                f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}'"
+                f"{suggestion(attribute, self.attributes)}; its attributes: {names}"
+            )
         if attribute not in self._slices:
             self._slices[attribute] = slices_of(self, attribute)
         return self._slices[attribute]
 
-    def require_attribute(self, attribute: str) -> None:
-        """Check that a query has an attribute.
+    def check_no_feature(self, attribute: str) -> None:
+        """Check that a name that should be an attribute is not a column of the candidates.
 
         Raises:
-            GoldenSetError: no query has it.
+            GoldenSetError: it is one.
         """
-        if attribute in self.attributes:
-            return
-        names = ", ".join(map(quoted, self.attributes)) or "none"
-        hint = suggestion(attribute, self.attributes)
-        if attribute in self._contents.candidates.columns:
-            hint = (
-                "; it is a column of the candidates, because it varies within a query or has "
-                "numbers like other columns of the candidates: correct it, or name it in "
-                "attributes= (rankcheck_attributes)"
+        if attribute in self._contents.candidates.columns and attribute not in self.attributes:
+            raise GoldenSetError(
+                f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}': it is "
+                "a column of the candidates, because it varies within a query or has numbers like "
+                "other columns of the candidates. Correct it, or name it in attributes= "
+                "(rankcheck_attributes)"
             )
-        raise GoldenSetError(
-            f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}'{hint}; its "
-            f"attributes: {names}"
-        )
 
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:

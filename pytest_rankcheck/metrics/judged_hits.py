@@ -35,7 +35,7 @@ class JudgedHits:
     """``[Q, I]`` the grades of all judged documents, retrieved or not, highest first."""
 
     max_grade: float = 0.0
-    """The highest grade of the whole golden set, not only of this block."""
+    """The golden set's scale: the highest grade that a document could get."""
 
     def judged_only(self) -> JudgedHits:
         """Return the hits as if no unjudged document had been ranked.

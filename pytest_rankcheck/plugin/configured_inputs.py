@@ -88,12 +88,13 @@ def loaded_golden(
         format: the format; without it, the content decides.
 
     Raises:
-        GoldenSetError: it cannot be read.
+        GoldenSetError: it cannot be read, or a column by which `rankcheck_slices` gates is not an
+            attribute.
     """
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
     here = Path.cwd()
-    return GoldenSet.load(
+    golden = GoldenSet.load(
         path.relative_to(here) if path.is_relative_to(here) else path,  # shorter in messages
         format,
         grades=config.grades,
@@ -104,6 +105,9 @@ def loaded_golden(
         scale=config.scale,
         doc_id=configured_doc_id(config),
     )
+    for attribute in config.slices:
+        golden.check_no_feature(attribute)
+    return golden
 
 
 def check_sessions(config: Config) -> None:

@@ -88,6 +88,21 @@ def test_a_golden_set_of_another_scale_is_not_compared_where_the_metric_depends_
         assert "scale: that of the golden set was 2 in the baseline and is 5 now" in text
 
 
+@pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
+def test_a_part_is_compared_with_the_whole_in_every_metric() -> None:
+    """The part lacks the highest grade, but has the scale of the whole, so ERR has not changed."""
+    golden = GoldenSet.from_dict(
+        {"high": {"a": 5}, **{f"q{number}": {"a": 2, "b": 1} for number in range(10)}}
+    )
+    run = Run.from_dict({query_id: ["b", "a"] for query_id in golden.query_ids})
+    err = Metric.parse("ERR@20")
+    record = Record.of(evaluate(run, golden), [err])
+    part = golden.subset([f"q{number}" for number in range(10)])
+    [check] = checks_of(record, evaluate(run, part), {err: Gate.tolerance(abs=0.01)}, ())
+    assert check.state is State.STALE
+    assert not check.differences
+
+
 def test_a_query_with_much_of_the_weight_is_not_one_of_many() -> None:
     weights = pd.DataFrame(
         {"query_id": [f"q{n}" for n in range(40)], "query": "a", "freq": [100, *[1] * 39]}

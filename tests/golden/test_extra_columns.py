@@ -141,10 +141,10 @@ def test_the_attributes_can_be_chosen(tmp_path: Path) -> None:
         GoldenSet.from_frame(pd.DataFrame(table), attributes=["yaer"])
     with pytest.raises(GoldenSetError, match="column 'bm25' has two values for query 'q0'"):
         GoldenSet.from_frame(pd.DataFrame(table), attributes=["bm25"])
-    with pytest.raises(GoldenSetError, match="has no attribute 'year'; it is a column of the cand"):
-        GoldenSet.from_frame(pd.DataFrame(table)).slices("year")
-    with pytest.raises(GoldenSetError, match="has no attribute 'year'; it is a column of the cand"):
-        GoldenSet.from_frame(pd.DataFrame(table)).weighted("year")
+    golden = GoldenSet.from_frame(pd.DataFrame(table))
+    for use in (golden.slices, golden.weighted, golden.clustered):
+        with pytest.raises(GoldenSetError, match="no attribute 'year': it is a column of the cand"):
+            use("year")
 
 
 def test_the_attributes_can_be_chosen_in_every_format(tmp_path: Path) -> None:
@@ -200,3 +200,6 @@ def test_a_column_says_by_its_name_what_it_is(tmp_path: Path) -> None:
     golden = GoldenSet.load(file)
     assert golden.query("q").attributes == {"year": "2020"}
     assert [*golden.candidates] == ["query_id", "doc_id", "lang", "bm25"]
+    file.write_text("query_id,doc_id,relevance,attribute:year,year\nq,a,1,2020,2021\n")
+    with pytest.raises(GoldenSetError, match=r"a\.csv: two columns are named 'year'; rename one"):
+        GoldenSet.load(file)

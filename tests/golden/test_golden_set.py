@@ -276,7 +276,7 @@ def test_the_linter_finds_queries_that_cannot_score() -> None:
         {"good": {"d": 1}, "zero": {"d": 0}, "minus": {"d": -1, "e": 0}, "bare": {}}
     )
     findings = {finding.rule: finding for finding in golden.lint()}
-    assert set(findings) == {"no-judgment", "no-relevant", "ceiling"}
+    assert set(findings) == {"no-judgment", "no-relevant", "ceiling", "negative-grade"}
     assert findings["no-judgment"].query_ids == ("bare",)
     assert findings["no-relevant"].query_ids == ("zero", "minus")
     assert str(findings["no-relevant"]).startswith(

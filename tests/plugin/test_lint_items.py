@@ -103,6 +103,17 @@ def test_a_wrong_configuration_is_a_usage_error(
     result.stderr.fnmatch_lines([message])
 
 
+def test_a_column_that_gates_must_be_an_attribute(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nrankcheck_golden = web.csv\nrankcheck_slices = locale")
+    pytester.makefile(
+        ".csv", web="query_id,doc_id,relevance,locale\nq,a,1,de\nq,b,0,dd\nr,a,1,en\nr,b,0,en\n"
+    )
+    pytester.makepyfile("def test_nothing(golden_set): pass")
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*has no attribute 'locale': it is a column of the candidates*"])
+
+
 def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
     pytester.makefile(
         ".toml",
