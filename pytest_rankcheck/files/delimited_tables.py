@@ -167,7 +167,7 @@ def table_of(
     number = first[0]
     reader = _Reader(path, error, chain([first], lines), separator[1] if separator else None)
     header = next(reader)[1]
-    duplicates = sorted({name for name in header if header.count(name) > 1})
+    duplicates = sorted({name for name in header if name and header.count(name) > 1})
     if duplicates:
         raise error(f"{path}:{number}: duplicate column in the header: {listed(duplicates)}")
     return Table(header, _whole_rows(reader, header, lone_first, on_broken))

@@ -2,12 +2,14 @@
 
 A column with one value for each query is an attribute. A column whose values differ within a query
 belongs to the candidates; it is a feature, and so is then every other column of numbers. A column
-named ``attribute:...`` or ``candidate:...`` is what its name says.
+named ``attribute:...`` or ``candidate:...`` is what its name says. The index of a DataFrame is left
+out.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +20,12 @@ from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.query import Query, label_of
 
-__all__ = ["ExtraColumns", "Spread", "marked_names", "rows_by_query", "spread_of"]
+__all__ = ["ExtraColumns", "Spread", "is_index", "marked_names", "rows_by_query", "spread_of"]
 
 _ATTRIBUTE, _CANDIDATE = "attribute:", "candidate:"
+_INDEX_NAME = re.compile(r"|Unnamed: \d+(_level_\d+)?(\.\d+)*|__index_level_\d+__")
+_RESET_INDEX = ("index", "level_0")
+"""How ``reset_index`` names the column of an index without a name."""
 _NAN = ("nan", "NaN")
 """How other tools write a missing number."""
 _RARE = 20
@@ -46,6 +51,20 @@ class Spread:
         """
         count = len(self.varying)
         return 0 < count * one_of <= count + self.steady and self.unusual > count
+
+
+def is_index(name: str, cells: Sequence[object]) -> bool:
+    """Whether a column is the index of a DataFrame, left by ``to_csv``, ``to_parquet`` or others.
+
+    Such a column has no name, or a name that pandas or Arrow made up; or it is named ``index`` or
+    ``level_0`` and holds the numbers of the rows.
+    """
+    if _INDEX_NAME.fullmatch(name):
+        return True
+    if name not in _RESET_INDEX or len(cells) < 2:
+        return False
+    numbers = [str(cell) for cell in cells]
+    return any(numbers == [str(start + row) for row in range(len(cells))] for start in (0, 1))
 
 
 def rows_by_query(query_ids: Iterable[str]) -> dict[str, list[int]]:
@@ -112,7 +131,12 @@ class ExtraColumns:
             GoldenSetError: a column that should be an attribute varies within a query, or nearly
                 all queries show that it should be one.
         """
-        columns = dict(zip(self._names, self._cells, strict=True))
+        wanted = self._contents.source.attributes or ()
+        columns = {
+            name: cells
+            for name, cells in zip(self._names, self._cells, strict=True)
+            if name in wanted or not is_index(name, cells)
+        }
         rows = rows_by_query(query_id for _, query_id, _ in self._rows)
         spreads = {name: spread_of(rows, cells) for name, cells in columns.items()}
         numbers = {name: _as_numbers(cells) for name, cells in columns.items()}
@@ -240,11 +264,14 @@ def marked_names(
     """
     rows = rows_by_query(query_ids)
     names = [
-        f"{_ATTRIBUTE}{name}" if features and _as_numbers(cells) else name
+        f"{_ATTRIBUTE}{name}"
+        if (features and _as_numbers(cells)) or is_index(name, cells)
+        else name
         for name, cells in attributes.items()
     ]
     for name, cells in features.items():
         spread = spread_of(rows, cells)
         is_plain = spread.varying and not spread.is_nearly_steady(_RARE)
+        is_plain = is_plain and not is_index(name, cells)
         names.append(name if is_plain else f"{_CANDIDATE}{name}")
     return names

@@ -10,7 +10,7 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_conflicts import conflict_in
-from pytest_rankcheck.golden.golden_source import Source, checked_number
+from pytest_rankcheck.golden.golden_source import Source, checked_grade, checked_number
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
@@ -200,10 +200,10 @@ class Contents:
         if cached is not None:
             return cached
         grades = self.source.grades
-        grade = checked_number(value) if grades is None else grades.grade(value)
+        grade = checked_grade(value) if grades is None else grades.grade(value)
         if grade is None:
             not_finite = f"not a finite number{decimal_comma_hint(value)}"
-            why = not_finite if grades is None else self.source.unknown_code()
+            why = not_finite if grades is None else grades.refusal()
             raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
                 f"{_kind(value)}, {why}"

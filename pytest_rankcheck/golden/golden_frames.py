@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from pytest_rankcheck.errors import GoldenSetError, listed
-from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_columns import Row, add_table
+from pytest_rankcheck.golden.judgment_columns import Row, add_queries, add_table
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Numbering
@@ -29,16 +27,8 @@ def contents_from_frames(
     contents = Contents(source)
     contents.places.numbering = Numbering("judgments", is_table=True, labels=judgments.index)
     if queries is not None:
-        _require(queries, ("query_id", "query"), "queries")
-        rows = Numbering("queries", is_table=True, labels=queries.index)
-        for number, record in enumerate(queries.to_dict("records"), start=1):
-            where = rows.place(number)
-            cells = {str(name): cell for name, cell in record.items() if not is_missing(cell)}
-            key, text = (
-                checked_id(cells.pop("query_id", None), "query_id", where),
-                cells.pop("query", None),
-            )
-            contents.add_query(Query(key, None if text is None else str(text), cells), where)
+        numbering = Numbering("queries", is_table=True, labels=queries.index)
+        add_queries(contents, [str(name) for name in queries.columns], _rows(queries), numbering)
     add_table(contents, [str(name) for name in judgments.columns], _rows(judgments))
     return contents
 
@@ -77,12 +67,3 @@ def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.Dat
     for name, column in candidates.columns.items():
         columns[name] = [column[row] for row in rows]
     return pd.DataFrame(columns)
-
-
-def _require(frame: pd.DataFrame, columns: tuple[str, ...], what: str) -> None:
-    missing = [name for name in columns if name not in frame.columns]
-    if missing:
-        raise GoldenSetError(
-            f"{what} has no column {listed(missing)}; it has {listed(list(frame.columns), 10)}. "
-            f"Rename its columns to {', '.join(columns)}"
-        )

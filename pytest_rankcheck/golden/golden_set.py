@@ -55,7 +55,7 @@ class GoldenSet(JudgedQueries):
         format: str | None = None,
         *,
         name: str | None = None,
-        grades: Mapping[Any, float] | None = None,
+        grades: Mapping[Any, float] | float | None = None,
         columns: Mapping[str, str] | None = None,
         split: str | None = None,
         contradictions: Contradictions = "error",
@@ -75,7 +75,8 @@ class GoldenSet(JudgedQueries):
             name: what messages and records call the set; without it, the file's name up to the
                 first dot.
             grades: the grade of each code in the file, ``{1: 4, 2: 3, "irrelevant": 0}``; any other
-                code is an error.
+                code is an error. Or one number, for a table without grades, such as of clicks: the
+                grade of every row.
             columns: ``{meaning: column}`` of a table, for ``query_id``, ``query``, ``doc_id``,
                 ``relevance`` and ``title``, where the columns have unusual names.
             split: which set of judgments of a BEIR folder to read.
@@ -100,7 +101,7 @@ class GoldenSet(JudgedQueries):
         file = Path(path)
         source = Source(
             file,
-            GradeMap(grades) if grades is not None else None,
+            GradeMap.of(grades),
             dict(columns or {}),
             split,
             checked_contradictions(contradictions),
@@ -162,7 +163,7 @@ class GoldenSet(JudgedQueries):
         queries: pd.DataFrame | None = None,
         *,
         name: str = "golden set",
-        grades: Mapping[Any, float] | None = None,
+        grades: Mapping[Any, float] | float | None = None,
         columns: Mapping[str, str] | None = None,
         contradictions: Contradictions = "error",
         attributes: Collection[str] | None = None,
@@ -176,7 +177,8 @@ class GoldenSet(JudgedQueries):
                 ``relevance``, or other usual names. Another column is an attribute of the query if
                 all rows of each query agree on it; otherwise it belongs to the candidates, and so
                 do then all columns of numbers.
-            queries: columns ``query_id`` and ``query``; further columns are attributes.
+            queries: columns ``query_id`` and, if the queries have texts, ``query``; further columns
+                are attributes.
             name: what messages and records call the set.
             grades: the grade of each code, as in `load`.
             columns: ``{meaning: column}`` of ``judgments``, as in `load`.
@@ -193,7 +195,7 @@ class GoldenSet(JudgedQueries):
 
         source = Source(
             None,
-            GradeMap(grades) if grades is not None else None,
+            GradeMap.of(grades),
             dict(columns or {}),
             contradictions=checked_contradictions(contradictions),
             attributes=(attributes,) if isinstance(attributes, str) else attributes,
@@ -231,7 +233,7 @@ class GoldenSet(JudgedQueries):
         from pytest_rankcheck.golden.ir_datasets_loader import contents_of_dataset, loaded
 
         dataset_name = dataset if isinstance(dataset, str) else "dataset"
-        source = Source(None, GradeMap(grades) if grades is not None else None, scale=scale)
+        source = Source(None, GradeMap.of(grades), scale=scale)
         data = loaded(dataset) if isinstance(dataset, str) else dataset
         contents = contents_of_dataset(data, dataset_name, source)
         return cls(_with_ids(contents, doc_id), name or dataset_name)

@@ -8,46 +8,75 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 
-__all__ = ["Contradictions", "GradeMap", "Source", "checked_contradictions", "checked_number"]
+__all__ = [
+    "Contradictions",
+    "GradeMap",
+    "Source",
+    "checked_contradictions",
+    "checked_grade",
+    "checked_number",
+]
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
 
 
+_BOOLEANS = {"true": 1, "false": 0}
+_BOOLEAN_TYPES = ("bool", "bool_")
+"""The names of Python's and numpy's types."""
+
+
 class GradeMap:
     """The grades for the codes of a collection: ``{1: 4, 2: 3, "irrelevant": 0}``.
 
-    A numeric code matches however it is written (``1``, ``1.0``, ``"01"``).
+    A numeric code matches however it is written (``1``, ``1.0``, ``"01"``). A single number is the
+    grade of every judgment, for a set without grades.
     """
 
-    def __init__(self, grades: Mapping[object, float]) -> None:
-        self._grades = {_code(code): _checked_grade(code, grade) for code, grade in grades.items()}
+    def __init__(self, grades: Mapping[Any, float] | float) -> None:
+        self.is_constant = not isinstance(grades, Mapping)
+        by_code = grades if isinstance(grades, Mapping) else {None: grades}
+        self._grades = {_code(code): _checked_grade(code, grade) for code, grade in by_code.items()}
+
+    @classmethod
+    def of(cls, grades: Mapping[Any, float] | float | None) -> GradeMap | None:
+        """Return the map for an argument; None without one.
+
+        Raises:
+            GoldenSetError: a grade is not a number.
+        """
+        return None if grades is None else cls(grades)
 
     def grade(self, code: object) -> float | None:
         """Return the grade for a code; None if the map does not have it."""
         return self._grades.get(_code(code))
 
-    @property
-    def codes(self) -> list[object]:
-        """The codes in the map."""
-        return list(self._grades)
+    def refusal(self) -> str:
+        """Return the end of a message about a code that is not in the map."""
+        if self.is_constant:
+            return (
+                f"but grades={self._grades[None]:g} is for judgments without a grade; omit it, or "
+                "map the values, grades={...}"
+            )
+        return f"not in the grade map, which has {listed(list(self._grades), 10)}"
 
 
 def _code(code: object) -> object:
-    number = checked_number(code)
+    number = checked_grade(code)
     return code.strip() if number is None and isinstance(code, str) else number
 
 
 def _checked_grade(code: object, grade: object) -> float:
-    number = checked_number(grade)
+    number = checked_grade(grade)
     if number is None or isinstance(grade, str):
+        mapped = "" if code is None else f"{quoted(repr(code), 60)} is mapped to "
         raise GoldenSetError(
-            f"grades: {quoted(repr(code), 60)} is mapped to {quoted(repr(grade), 60)}, not to a "
-            "finite number"
+            f"grades: {mapped}{quoted(repr(grade), 60)}, not {'to ' if mapped else ''}a finite "
+            "number"
         )
     return number
 
@@ -65,6 +94,14 @@ def checked_number(value: object) -> float | None:
     if not math.isfinite(number):
         return None
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def checked_grade(value: object) -> float | None:
+    """Return a grade as a number; booleans, also as text, are 1 and 0. None if it is neither."""
+    number = checked_number(value)
+    if number is None and (isinstance(value, str) or type(value).__name__ in _BOOLEAN_TYPES):
+        return _BOOLEANS.get(str(value).strip().lower())
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +126,10 @@ class Source:
         assert self.path is not None
         return self.path
 
-    def unknown_code(self) -> str:
-        """Return the end of a message about a code that is not in the grade map."""
-        assert self.grades is not None
-        return f"not in the grade map, which has {listed(self.grades.codes, 10)}"
+    @property
+    def has_one_grade(self) -> bool:
+        """Whether all judgments have the same grade, so that a table needs no column for it."""
+        return self.grades is not None and self.grades.is_constant
 
 
 def checked_contradictions(rule: Contradictions) -> Contradictions:

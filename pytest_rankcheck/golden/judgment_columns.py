@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pytest_rankcheck.errors import GoldenSetError, listed
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.delimited_tables import (
     Role,
     index_of_roles,
@@ -13,14 +13,16 @@ from pytest_rankcheck.files.delimited_tables import (
     normalised_name,
 )
 from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.golden.extra_columns import ExtraColumns, marked_names
+from pytest_rankcheck.golden.extra_columns import ExtraColumns, is_index, marked_names
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
 from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.source_places import Numbering
 
 __all__ = [
     "DOC_ID",
     "QUERY_ID",
     "Row",
+    "add_queries",
     "add_table",
     "may_have_judgments",
     "only_judgments",
@@ -35,18 +37,20 @@ DOC_ID = Role(
         *("corpus_id", "passage_id", "pid", "product_id", "item_id"),
     ),
 )
+_TEXT = Role("query", ("query", "query_text", "keywords", "search_term", "text"))
+_GRADE = Role(
+    "relevance",
+    (
+        *("relevance", "rel", "label", "rating", "grade", "gain"),
+        *("judgment", "judgement", "relevance_label", "esci_label"),
+    ),
+    otherwise=("score",),
+)
 ROLES = (
     QUERY_ID,
-    Role("query", ("query", "query_text", "keywords", "search_term", "text")),
+    _TEXT,
     DOC_ID,
-    Role(
-        "relevance",
-        (
-            *("relevance", "rel", "label", "rating", "grade", "gain"),
-            *("judgment", "judgement", "relevance_label", "esci_label"),
-        ),
-        otherwise=("score",),
-    ),
+    _GRADE,
     Role("title", ("title", "doc_title", "document_title", "product_title")),
     Role("candidate", ("is_candidate",)),
     Role(SCALE, ()),
@@ -78,14 +82,16 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
     """
     where = contents.places.file
     place = index_of_roles(header, ROLES, contents.source.columns, where, GoldenSetError)
-    _require(place, header, where)
+    _require(place, header, contents)
     others = [index for index in range(len(header)) if index not in place.values()]
+    if "query" not in place and not contents.queries:
+        _refuse_misspelt_text([header[index] for index in others], where)
     mark_at = place.get("candidate")
     extras = ExtraColumns(
         contents, [header[index] for index in others], is_marked=mark_at is not None
     )
     query_at, text_at = place.get("query_id"), place.get("query")
-    doc_at, grade_at, title_at = place["doc_id"], place["relevance"], place.get("title")
+    doc_at, grade_at, title_at = place["doc_id"], place.get("relevance"), place.get("title")
     scale_at = place.get(SCALE)
     for number, row in rows:
         if scale_at is not None and _cell(row[scale_at]) is not None:
@@ -95,7 +101,7 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
         key = checked_id(value, "query_id", number, contents.places)
         if text is not None or key not in contents.queries:
             contents.see_query(Query(key, None if text is None else str(text)), number)
-        doc, grade = _cell(row[doc_at]), _cell(row[grade_at])
+        doc, grade = _cell(row[doc_at]), None if grade_at is None else _cell(row[grade_at])
         is_candidate = mark_at is None or _cell(row[mark_at]) is not None
         if doc is not None or grade is not None:
             doc = checked_id(doc, "doc_id", number, contents.places)
@@ -117,24 +123,80 @@ def only_judgments(contents: Contents, header: Sequence[str]) -> tuple[str, str,
     """
     where = contents.places.file
     place = index_of_roles(header, ROLES, contents.source.columns, where, GoldenSetError)
-    _require(place, header, where)
-    if len(header) > 3 or "query_id" not in place:
+    _require(place, header, contents)
+    if len(header) > 3 or not {"query_id", "relevance"} <= place.keys():
         return None
     return header[place["query_id"]], header[place["doc_id"]], header[place["relevance"]]
 
 
-def _require(place: Mapping[str, int], header: Sequence[str], where: str) -> None:
-    needed = [role for role in ROLES if role.name in ("query_id", "doc_id", "relevance")]
-    if "query" in place:
-        needed.remove(QUERY_ID)
+def add_queries(
+    contents: Contents, header: Sequence[str], rows: Iterable[Row], numbering: Numbering
+) -> None:
+    """Add the rows of a table of queries: their ids, maybe their texts, and attributes.
+
+    Args:
+        contents: filled here.
+        header: the column names.
+        rows: the numbered rows. Empty text and None are empty cells.
+        numbering: the places of the rows.
+
+    Raises:
+        GoldenSetError: there is no column of ids, an id is invalid, or a query is a duplicate.
+    """
+    exact = {role.name: role.name for role in (QUERY_ID, _TEXT) if role.name in header}
+    place = index_of_roles(header, (QUERY_ID, _TEXT), exact, numbering.source, GoldenSetError)
+    if "query_id" not in place:
+        raise GoldenSetError(f"{numbering.source} {lacks(header, place.values(), [QUERY_ID])}")
+    numbered = list(rows)
+    others = {
+        index: name
+        for index, name in enumerate(header)
+        if index not in place.values() and not is_index(name, [row[index] for _, row in numbered])
+    }
+    if "query" not in place:
+        _refuse_misspelt_text(list(others.values()), numbering.source)
+    for number, row in numbered:
+        where = numbering.place(number)
+        query_id = checked_id(_cell(row[place["query_id"]]), "query_id", where)
+        text = _cell(row[place["query"]]) if "query" in place else None
+        cells = {name: _cell(row[index]) for index, name in others.items()}
+        attributes = {name: cell for name, cell in cells.items() if cell is not None}
+        contents.add_query(Query(query_id, None if text is None else str(text), attributes), where)
+
+
+def _require(place: Mapping[str, int], header: Sequence[str], contents: Contents) -> None:
+    where, has_one_grade = contents.places.file, contents.source.has_one_grade
+    if has_one_grade and "relevance" in place:
+        column = quoted(header[place["relevance"]])
+        raise GoldenSetError(
+            f"{where} has grades in the column '{column}', but grades= is one number, for a table "
+            "without grades; omit it, or map the values, grades={...}"
+        )
+    needed = [DOC_ID] if has_one_grade else [DOC_ID, _GRADE]
+    if "query" not in place:
+        needed.insert(0, QUERY_ID)
     missing = [role for role in needed if role.name not in place]
     if missing:
-        raise GoldenSetError(f"{where} {lacks(header, place.values(), missing)}")
+        hint = ". If each row is a relevant document (a click, a purchase), give grades=1"
+        raise GoldenSetError(
+            f"{where} {lacks(header, place.values(), missing)}{hint if _GRADE in missing else ''}"
+        )
+
+
+def _refuse_misspelt_text(names: Sequence[str], where: str) -> None:
+    """Check that no column of a table without texts seems to hold the texts.
+
+    Raises:
+        GoldenSetError: the name of a column is nearly ``query``.
+    """
+    near = Role(_TEXT.name, ()).near(names)
+    if near is not None:
+        raise GoldenSetError(f"{where} {lacks(names, (), [_TEXT])}")
 
 
 def _cell(value: object) -> object:
     """Return None for empty cells: None, empty text or NaN."""
-    return None if is_missing(value) or value == "" else value
+    return None if is_missing(value) or (isinstance(value, str) and not value) else value
 
 
 def table_of_contents(contents: Contents) -> tuple[list[str], list[list[object]]]:

@@ -151,12 +151,15 @@ def pairs(example: str) -> Callable[[Given], dict[str, str]]:
     return parse
 
 
-def grades(given: Given) -> Mapping[str, float] | None:
-    """Return what codes mean; None where no code is configured.
+def grades(given: Given) -> Mapping[str, float] | float | None:
+    """Return the grade of each code, or of every judgment; None if nothing is configured.
 
     Raises:
         ConfigurationError: a grade is not a number.
     """
+    constant = _number(given.value[0]) if len(given.value) == 1 else None
+    if constant is not None:
+        return constant
     grades_by_code: dict[str, float] = {}
     for code, grade in pairs("1=4")(given).items():
         value = _number(grade)

@@ -68,9 +68,10 @@ class Config:
         selects_input=True,
         guide="golden-sets.md",
     )
-    grades: Mapping[str, float] | None = option(
+    grades: Mapping[str, float] | float | None = option(
         None,
-        "what the codes of the golden sets mean, one code=grade a line, such as 1=4",
+        "what the codes of the golden sets mean, one code=grade a line, such as 1=4; or one "
+        "number, the grade of every row of tables without grades",
         ini="rankcheck_grades",
         ini_type="linelist",
         parse=grades,

@@ -135,6 +135,7 @@ class Adapter(ABC):
 def no_text() -> RankerError:
     """Return the error for a query without a text, for rankers that need one."""
     return RankerError(
-        "the query has no text to give to the ranker; add its text to the golden set "
-        "(for TREC qrels: in a .queries.tsv file beside them), or let the ranker take a Query"
+        "the query has no text to give to the ranker; add its text to the golden set (for TREC "
+        "qrels: in a .queries.tsv file beside them), or annotate the ranker's first parameter as "
+        "Query (def recommend(query: Query): ...) to get the query's id and attributes"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import re
 import tempfile
 from pathlib import Path
 
@@ -134,7 +135,7 @@ GOOD = '{"query_id": "q0", "relevance": {"d": 1}}\n'
         ('{"query_id": "q", "relevance": ["d"]}', '"relevance" is not an object'),
         ('{"query_id": "q", "relevance": {"": 1}}', "a document id is empty"),
         ('{"query_id": "q", "relevance": {"d": "x"}}', r"the grade of document 'd' is 'x' \(str\)"),
-        ('{"query_id": "q", "relevance": {"d": true}}', r"'True' \(bool\)"),
+        ('{"query_id": "q", "relevance": {"d": []}}', r"'\[\]' \(list\), not a finite number"),
         ('{"query_id": "q", "relevance": {"d": null}}', "the grade of document 'd' is empty"),
         ('{"query_id": "q", "relevance": {"d": NaN}}', "NaN is not a finite number"),
         ('{"query_id": "q", "relevance": {"d": -Infinity}}', "-Infinity is not a finite number"),
@@ -227,8 +228,6 @@ def test_texts_and_attributes_come_from_the_file_beside_the_qrels(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("\tquery\n", 1, "the header is ' query'; it must begin with query_id, a tab, query"),
-        ("id\tquery\n", 1, "the header is 'id query'"),
         ("query_id\tquery\nq1\n", 2, "1 column, but the header has 2"),
         ("query_id\tquery\nq1\ta\tb\n", 2, "3 columns, but the header has 2"),
         ("query_id\tquery\n\ta\n", 2, "query_id is empty"),
@@ -245,6 +244,22 @@ def test_a_malformed_file_of_queries_is_reported(
     with pytest.raises(GoldenSetError, match=message) as failure:
         GoldenSet.load(tmp_path / "web.qrels")
     assert str(failure.value).startswith(f"{beside}:{line}: ")
+
+
+def test_queries_beside_qrels_need_ids_but_no_texts(tmp_path: Path) -> None:
+    (tmp_path / "web.qrels").write_text(QRELS)
+    beside = tmp_path / "web.queries.tsv"
+    beside.write_text("locale\tqid\nen\tq1\nde\tq3\n")
+    golden = GoldenSet.load(tmp_path / "web.qrels")
+    assert contents(golden)[2] == ("q3", None, {"locale": "de"}, {})
+    assert golden.query("q1").attributes == {"locale": "en"}
+    for header, message in {
+        "id\tquery": "has no column query_id; did you mean 'id'?; it has id, query",
+        "query_id\tqurey": "has no column query; did you mean 'qurey'?",
+    }.items():
+        beside.write_text(f"{header}\n")
+        with pytest.raises(GoldenSetError, match=re.escape(f"{beside} {message}")):
+            GoldenSet.load(tmp_path / "web.qrels")
 
 
 # --- writing -------------------------------------------------------------------------------------

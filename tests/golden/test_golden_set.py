@@ -60,7 +60,7 @@ def test_whole_numbers_are_ids_and_become_text() -> None:
         ({"q": {"d": None}}, "the grade of document 'd' is empty"),
         ({"q": {"d": float("nan")}}, "not a finite number"),
         ({"q": {"d": float("inf")}}, "not a finite number"),
-        ({"q": {"d": True}}, r"'True' \(bool\), not a finite number"),
+        ({"q": {"d": "yes"}}, r"'yes' \(str\), not a finite number"),
         ({"q": {"d": "1_000"}}, "not a finite number"),
         ({"q": {"d": [1]}}, "not a finite number"),
         ({"q": {"d": 10**400}}, "not a finite number"),
@@ -159,8 +159,24 @@ def test_a_duplicate_query_in_the_frame_is_refused() -> None:
         GoldenSetError, match=r"queries, row 2 \(index label 1\): duplicate query 'q'"
     ):
         GoldenSet.from_frame(judgments, frame(query_id=["q", "q"], query=["a", "b"]))
-    with pytest.raises(GoldenSetError, match="queries has no column query"):
-        GoldenSet.from_frame(judgments, frame(query_id=["q"]))
+    with pytest.raises(GoldenSetError, match="queries has no column query_id; did you mean 'id'"):
+        GoldenSet.from_frame(judgments, frame(id=["q"], query=["red"]))
+
+
+def test_a_frame_of_queries_needs_no_texts() -> None:
+    judgments = frame(query_id=["u1"], doc_id=["d"], relevance=[1])
+    golden = GoldenSet.from_frame(judgments, frame(qid=["u1", "u2"], segment=["new", "old"]))
+    assert [query.text for query in golden] == [None, None]
+    assert golden.query("u2").attributes == {"segment": "old"}
+    other = GoldenSet.from_frame(judgments, frame(query_id=["u1"], query_text=["red"]))
+    assert other.query("u1") == Query("u1", "red")
+    with pytest.raises(GoldenSetError, match="queries has no column query; did you mean 'qurey'"):
+        GoldenSet.from_frame(judgments, frame(query_id=["u1"], qurey=["red"]))
+    with pytest.raises(GoldenSetError, match="judgments has no column query; did you mean 'quer"):
+        GoldenSet.from_frame(judgments.assign(querry="red"))
+    for name in ("query_type", "query_group", "query_length", "context"):
+        golden = GoldenSet.from_frame(judgments.assign(**{name: "a"}))
+        assert golden.query("u1").attributes == {name: "a"}
 
 
 def test_a_repeated_judgment_counts_once() -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import codecs
+import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rankcheck import GoldenSet, GoldenSetError
+from pytest_rankcheck import ConfigurationError, GoldenSet, GoldenSetError, Query
 from tests.examples import examples
 
 SAME = {"q1": {"d3": 2, "d7": 0}, "q2": {"d1": 1}}
@@ -112,6 +114,114 @@ def test_the_first_line_of_excel_names_the_separator(file: Path, separator: str)
     file.write_text("sep=;\n")
     with pytest.raises(GoldenSetError, match="is empty"):
         GoldenSet.load(file)
+
+
+def test_interactions_without_grades_all_have_the_same_one(file: Path, tmp_path: Path) -> None:
+    file.write_text("user,item,segment\nu1,a,new\nu1,b,new\nu1,a,new\nu2,a,old\n")
+    columns = {"query_id": "user", "doc_id": "item"}
+    clicked = {"u1": {"a": 1, "b": 1}, "u2": {"a": 1}}
+    with pytest.raises(
+        GoldenSetError, match=r"no column relevance; .* a purchase\), give grades=1"
+    ):
+        GoldenSet.load(file, "csv", columns=columns)
+    golden = GoldenSet.load(file, columns=columns, grades=1)
+    assert grades_of(golden) == clicked
+    assert golden.query("u2") == Query("u2", None, {"segment": "old"})
+    assert grades_of(GoldenSet.load(file, columns=columns, grades=2.5))["u2"] == {"a": 2.5}
+    frame = pd.read_csv(file)
+    assert GoldenSet.from_frame(frame, columns=columns, grades=1).fingerprint == golden.fingerprint
+    file.write_text("user,item\nu1,a\nu1,b\nu2,a\n")
+    assert grades_of(GoldenSet.load(file, columns=columns, grades=1)) == clicked
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pl.DataFrame({"qid": ["u1", "u1", "u2"], "pid": ["a", "b", "a"]}).write_parquet(
+        tmp_path / "clicks.parquet"
+    )
+    assert grades_of(GoldenSet.load(tmp_path / "clicks.parquet", grades=1)) == clicked
+
+
+def test_one_grade_for_all_is_refused_where_there_are_grades(file: Path) -> None:
+    file.write_text("query_id,doc_id,rating\nq,d,3\n")
+    with pytest.raises(GoldenSetError, match="has grades in the column 'rating', but grades= is o"):
+        GoldenSet.load(file, grades=1)
+    for text in ("q 0 d 3\n", '{"query_id": "q", "relevance": {"d": 3}}\n', "3 qid:q 1:1 # d\n"):
+        file.write_text(text)
+        with pytest.raises(GoldenSetError, match=r"'3' .*but grades=1 is for judgments without a"):
+            GoldenSet.load(file, grades=1)
+    with pytest.raises(ConfigurationError, match="grades must be a mapping or a number, not 'one'"):
+        GoldenSet.load(file, grades="one")  # type: ignore[arg-type]
+    with pytest.raises(GoldenSetError, match="grades: nan, not a finite number"):
+        GoldenSet.load(file, grades=math.nan)
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "Unnamed: 0.1", "index", "level_0"])
+def test_the_index_of_a_frame_is_neither_attribute_nor_feature(file: Path, name: str) -> None:
+    rows = [("q1", "a", 1, "en", 5.0), ("q1", "b", 0, "en", 6.0), ("q2", "a", 1, "de", 7.0)]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "locale", "price"])
+    frame.to_csv(file, index_label=name)
+    golden = GoldenSet.load(file)
+    assert list(golden.attributes) == ["locale"]
+    assert list(golden.candidates.columns) == ["query_id", "doc_id", "price"]
+    again = GoldenSet.from_frame(pd.read_csv(file))
+    assert again.fingerprint == golden.fingerprint == GoldenSet.from_frame(frame).fingerprint
+    queries = pd.DataFrame({name: [0, 1], "query_id": ["q1", "q2"], "size": ["s", "l"]})
+    golden = GoldenSet.from_frame(frame, queries)
+    assert golden.query("q2").attributes == {"size": "l", "locale": "de"}
+    frame.drop(index=1).to_csv(file, index_label=name)  # the labels have a gap
+    attributes = GoldenSet.load(file).attributes
+    assert (name in attributes) == (name in ("index", "level_0"))
+
+
+def test_columns_that_only_look_like_an_index_are_kept(file: Path, tmp_path: Path) -> None:
+    file.write_text("query_id,doc_id,relevance,index,position\nq,a,1,3,0\nq,b,0,4,1\nq,c,0,5,2\n")
+    columns = ["query_id", "doc_id", "index", "position"]
+    assert list(GoldenSet.load(file).candidates.columns) == columns
+    file.write_text("query_id,doc_id,relevance,index\nq,a,1,0\np,b,0,1\n")
+    assert GoldenSet.load(file).attributes == ()
+    golden = GoldenSet.load(file, attributes=["index"])
+    assert golden.query("p").attributes == {"index": "1"}
+    golden.save(tmp_path / "again.csv")
+    assert GoldenSet.load(tmp_path / "again.csv").query("p").attributes == {"index": "1"}
+    file.write_text("query_id,doc_id,relevance,,\nq,a,1,,\n")
+    assert GoldenSet.load(file).attributes == ()
+
+
+BOOLEAN = {"q": {"a": 1, "b": 0}}
+
+
+@pytest.mark.parametrize("words", [("true", "false"), ("True", "False"), ("TRUE", " FALSE ")])
+def test_boolean_grades_are_1_and_0(file: Path, words: tuple[str, str]) -> None:
+    for text in (
+        "query_id,doc_id,relevance\nq,a,{}\nq,b,{}\n",
+        "q 0 a {}\nq 0 b {}\n",
+        "{} qid:q 1:1 # a\n{} qid:q 1:2 # b\n",
+        "query,docid,rating\nq,a,{}\nq,b,{}\n",
+        '{{"query_id": "q", "relevance": {{"a": "{}", "b": "{}"}}}}\n',
+    ):
+        file.write_text(text.format(*words))
+        assert grades_of(GoldenSet.load(file)) == BOOLEAN
+    file.write_text("query_id,doc_id,relevance\nq,a,{}\nq,b,{}\n".format(*words))
+    assert grades_of(GoldenSet.load(file, grades={1: 3, 0: 0})) == {"q": {"a": 3, "b": 0}}
+    assert grades_of(GoldenSet.load(file, grades={"true": 3, "false": 0})) == {
+        "q": {"a": 3, "b": 0}
+    }
+
+
+def test_booleans_of_python_numpy_json_and_parquet_are_1_and_0(file: Path, tmp_path: Path) -> None:
+    file.write_text('{"query_id": "q", "relevance": {"a": true, "b": false}}\n')
+    assert grades_of(GoldenSet.load(file)) == BOOLEAN
+    file.write_text(
+        '{"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": true}]}]}'
+    )
+    assert grades_of(GoldenSet.load(file)) == {"q": {"a": 1}}
+    assert grades_of(GoldenSet.from_dict({"q": {"a": True, "b": np.False_}})) == BOOLEAN
+    for dtype in (bool, object, "boolean"):
+        frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [True, False]})
+        frame["relevance"] = frame["relevance"].astype(dtype)
+        assert grades_of(GoldenSet.from_frame(frame)) == BOOLEAN
+        assert grades_of(GoldenSet.from_frame(frame, grades={True: 2, False: 0}))["q"]["a"] == 2
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pl.DataFrame(frame.to_dict("list")).write_parquet(tmp_path / "set.parquet")
+    assert grades_of(GoldenSet.load(tmp_path / "set.parquet")) == BOOLEAN
 
 
 def test_a_decimal_comma_is_explained(file: Path) -> None:

@@ -88,8 +88,8 @@ def test_a_file_that_cannot_be_read_is_a_failure_without_a_traceback(
         ('rankcheck_golden = "no.qrels"', "*no.qrels does not exist*"),
         ('rankcheck_golden = "golden/web.qrels"\nrankcheck_lint = ["one-grad=error"]',
          "*rankcheck_lint: 'one-grad' is neither*did you mean 'one-grade'*"),
-        ('rankcheck_golden = "golden/web.qrels"\nrankcheck_grades = ["1"]',
-         "*rankcheck_grades: '1' is not of the form name=value, such as 1=4*"),
+        ('rankcheck_golden = "golden/web.qrels"\nrankcheck_grades = ["one"]',
+         "*rankcheck_grades: 'one' is not of the form name=value, such as 1=4*"),
         ('rankcheck_golden = "golden/web.qrels"\nrankcheck_grades = ["1=x"]',
          "*rankcheck_grades: the grade 'x' of code '1' is not a number*"),
     ],
@@ -112,6 +112,44 @@ def test_a_column_that_gates_must_be_an_attribute(pytester: pytest.Pytester) -> 
     result = pytester.runpytest()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*has no attribute 'locale': it is a column of the candidates*"])
+
+
+def test_one_grade_for_all_interactions_is_configured(pytester: pytest.Pytester) -> None:
+    pytester.makefile(
+        ".toml",
+        pyproject="""
+        [tool.pytest.ini_options]
+        pythonpath = ["."]
+        rankcheck_golden = "clicks.csv"
+        rankcheck_ranker = "engine:recommend"
+        rankcheck_grades = 1
+        rankcheck_columns = ["query_id=user", "doc_id=item"]
+        """,
+    )
+    pytester.makefile(".csv", clicks="user,item,segment\nu1,a,new\nu2,b,old\n")
+    pytester.makepyfile(
+        engine="""
+        from pytest_rankcheck import Query
+
+        def recommend(query: Query):
+            return {"u1": ["a"], "u2": ["a", "b"]}[query.id]
+
+        def search(text):
+            return ["a"]
+        """
+    )
+    pytester.makepyfile(
+        """
+        def test_grades(golden_set, evaluation):
+            assert evaluation.mean("RR") == 0.75
+            assert [query.text for query in golden_set] == [None, None]
+        """
+    )
+    pytester.runpytest().assert_outcomes(passed=1)
+    result = pytester.runpytest("--rankcheck-ranker=engine:search")
+    result.stdout.fnmatch_lines(
+        ["*the query has no text*annotate the ranker's first parameter as*"]
+    )
 
 
 def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:

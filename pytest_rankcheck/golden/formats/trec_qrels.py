@@ -2,7 +2,7 @@
 
 Lines that begin with ``#`` are comments. Qrels cannot hold texts and attributes of queries; these
 are in a file beside it: ``web.queries.tsv`` for ``web.qrels``, tab-separated with the header
-``query_id  query  [attribute ...]``.
+``query_id  query  [attribute ...]``; without texts, ``query_id  [attribute ...]``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, line_of, words_of_lines
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
-from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.judgment_columns import add_queries
+from pytest_rankcheck.golden.source_places import Numbering
 
 __all__ = ["FORMAT"]
 
@@ -75,18 +76,9 @@ def _add_by_line(contents: Contents, text: bytes, first_line: int) -> None:
 
 
 def _read_queries(contents: Contents, path: Path) -> None:
+    """Add the texts and attributes of the queries."""
     table = table_of(path, GoldenSetError)
-    if table.header[:2] != ["query_id", "query"]:
-        raise GoldenSetError(
-            f"{path}:1: the header is '{quoted(' '.join(table.header), 60)}'; it must begin with "
-            "query_id, a tab, query"
-        )
-    for number, (query_id, text, *values) in table.rows:
-        where = f"{path}:{number}"
-        checked_id(query_id, "query_id", where)
-        pairs = zip(table.header[2:], values, strict=True)
-        attributes = {name: value for name, value in pairs if value}
-        contents.add_query(Query(query_id, text or None, attributes), where)
+    add_queries(contents, table.header, table.rows, Numbering(str(path)))
 
 
 def write(contents: Contents, path: Path) -> None:

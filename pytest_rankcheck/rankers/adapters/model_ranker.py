@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_rankcheck.errors import RankerError
+from pytest_rankcheck.errors import RankerError, quoted
+from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, Reorder
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
@@ -105,7 +106,9 @@ class _Model(BatchedAdapter):
                 table[name] = [of_queries[query_id].get(column) for query_id in rows["query_id"]]
             else:
                 table[name] = np.zeros(len(rows))  # sparse files omit zeros
-        frame = pd.DataFrame({name: _numeric(pd.Series(cells)) for name, cells in table.items()})
+        frame = pd.DataFrame(
+            {name: _numeric(pd.Series(cells, name=name)) for name, cells in table.items()}
+        )
         return frame if is_named else frame.to_numpy()
 
 
@@ -116,4 +119,10 @@ def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         return column
     numbers = column.astype(object).map(_BOOLEANS)
-    return numbers.astype(float) if (numbers.isna() == column.isna()).all() else column
+    if (numbers.isna() == column.isna()).all():
+        return numbers.astype(float)
+    for cell in column.dropna():
+        hint = decimal_comma_hint(cell)
+        if hint:
+            raise RankerError(f"the feature '{quoted(column.name)}' is '{quoted(cell, 40)}'{hint}")
+    return column
