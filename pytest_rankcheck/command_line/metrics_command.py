@@ -8,7 +8,7 @@ from pytest_rankcheck.command_line.measurement_options import PASSED, Commands
 from pytest_rankcheck.metrics.laws.metric_card import card_of
 from pytest_rankcheck.metrics.metric_definition import Definition
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.metrics.metric_registry import definition, definitions
+from pytest_rankcheck.metrics.metric_registry import definitions, registered
 
 __all__ = ["add_metrics_command"]
 
@@ -30,10 +30,11 @@ def _metrics(chosen: argparse.Namespace) -> int:
             aliases = f" ({', '.join(metric.aliases)})" if metric.aliases else ""
             print(f"{name}{aliases}\n    {metric.summary}")
         return PASSED
-    described: Definition | Metric
-    if "@" in chosen.name or "(" in chosen.name:
-        described = Metric.parse(chosen.name)
-    else:
-        described = definition(chosen.name)
-    print("\n".join(card_of(described).lines()))
+    print("\n".join(card_of(_described(chosen.name)).lines()))
     return PASSED
+
+
+def _described(name: str) -> Definition | Metric:
+    """Return the metric with a name; with the parameters that another tool's name stands for."""
+    entry = registered(name)
+    return entry if entry and not entry.as_spelled(name, {}) else Metric.parse(name)

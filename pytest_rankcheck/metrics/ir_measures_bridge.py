@@ -100,6 +100,12 @@ def parts_of_measure(measure: Any) -> NameParts | None:
     Raises:
         MetricError: the object is not a valid measure.
     """
+    from ir_measures.measures import Measure
+
+    if not isinstance(measure, Measure):
+        raise MetricError(
+            f"{quoted(measure)} is not a measure of ir_measures, such as ir_measures.nDCG @ 10"
+        )
     _check_parameters(measure)
     name, given = str(measure.NAME), dict(measure.params)
     if name in _COMPUTED_THERE:

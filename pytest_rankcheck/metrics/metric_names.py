@@ -196,7 +196,7 @@ def _parse(text: str, _generation: int) -> Metric:
         given = entry.as_spelled(trec_eval_name[1], {})
         return _build(entry.name, given, cutoff, text)
     name_at = _NAME_AT.fullmatch(text.strip())
-    if name_at and registered(name_at[1]):
+    if name_at and registered(name_at[1]) and not registered(text.strip()):
         return _build(name_at[1], {}, int(name_at[2]), text)
     parts = _parts_of(text)
     if parts.name in ONLY_THERE or (registered(parts.name) is None and is_known_there(parts.name)):

@@ -186,6 +186,9 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("MRR", "rr@10", "RR(rel=2)"):
         assert main(["metrics", name]) == 0
         assert capsys.readouterr().out.startswith("RR\n  Reciprocal rank:")
+    for name, shown in (("rbp", "RBP(p=0.9)"), ("recall_at_3", "R@3"), ("MAP", "AP@4")):
+        assert main(["metrics", name]) == 0
+        assert f" {shown}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -203,6 +206,7 @@ def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
             "cannot be written",
         ),
         (["metrics", "nDGC"], "did you mean 'nDCG'"),
+        (["metrics", "Coverage"], "'Coverage' is not a metric here: "),
         (["lint", "nothere.jsonl"], "nothere.jsonl"),
     ],
 )

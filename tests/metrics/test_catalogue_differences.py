@@ -247,9 +247,10 @@ def test_gains_that_equal_their_grades_are_kept() -> None:
         (ir_measures.nDCG(dcg="exp"), "nDCG: dcg=exp is invalid"),
         (ir_measures.P, "ir_measures' P needs cutoff="),
         (ir_measures.SDCG @ 10, "ir_measures' SDCG needs max_rel="),
+        (ir_measures.measures.MeanAgg(), "is not a measure of ir_measures"),
         (ir_measures.RBP(p=0.8), r"RBP only with rel; use RBP\(rel=1\)"),
     ],
-    ids=["unknown", "invalid", "cutoff", "required", "rel"],
+    ids=["unknown", "invalid", "cutoff", "required", "no measure", "rel"],
 )
 def test_an_invalid_object_is_refused(measure: object, message: str) -> None:
     with pytest.raises(MetricError, match=message):

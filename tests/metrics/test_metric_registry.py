@@ -197,3 +197,49 @@ def test_the_order_of_metrics_does_not_depend_on_the_first_import() -> None:
     )
     assert plain.stdout == after_one_family.stdout
     assert "nDCG" in plain.stdout
+
+
+def test_a_metric_may_have_a_name_that_other_tools_would_read_apart() -> None:
+    """``recall_at_3`` is R@3, unless somebody registers a metric of this name."""
+
+    def registered_as(name: str) -> None:
+        @metric(name, reference="this test")
+        def constant(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+            """One."""
+            return np.ones_like(hits.retrieved)
+
+    assert str(Metric.parse("recall_at_3")) == "R@3"
+    registered_as("recall_at_3")
+    assert str(Metric.parse("recall_at_3")) == "recall_at_3"
+    assert str(Metric.parse("recall_at_4")) == "R@4"
+    with pytest.raises(MetricError, match="'utility' is not a metric here"):
+        Metric.parse("utility")
+    registered_as("utility")
+    assert str(Metric.parse("utility@3")) == "utility@3"
+
+
+def test_another_tools_spelling_is_a_name_that_is_taken() -> None:
+    with pytest.raises(MetricError, match="'rbp_resid' is already taken by RBPResidual"):
+
+        @metric("rbp_resid", reference="this test")
+        def residual(hits: JudgedHits, cutoff: int | None) -> FloatArray:
+            """One."""
+            return np.ones_like(hits.retrieved)
+
+
+def test_a_metric_can_have_spellings_of_other_tools() -> None:
+    @metric(
+        "Retrieved",
+        reference="this test",
+        parameters=(DOUBLE,),
+        spellings={"twice": {"times": 2}, "Half": lambda given: {**given, "times": 0.5}},
+        range=(0, np.inf),
+    )
+    def retrieved(hits: JudgedHits, cutoff: int | None, *, times: float) -> FloatArray:
+        """How many documents were ranked."""
+        return hits.retrieved * times
+
+    assert str(Metric.parse("Twice@3")) == "Retrieved(times=2)@3"
+    assert str(Metric.parse("twice(times=3)")) == "Retrieved(times=3)"
+    assert str(Metric.of("half", 3)) == "Retrieved(times=0.5)@3"
+    assert str(Metric.parse("retrieved")) == "Retrieved"
