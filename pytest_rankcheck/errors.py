@@ -18,6 +18,7 @@ __all__ = [
     "RunError",
     "SessionLogError",
     "UnknownIdError",
+    "install_hint",
     "listed",
     "plural",
     "quoted",
@@ -97,6 +98,11 @@ def quoted(text: object, limit: int = _LONGEST_QUOTE) -> str:
 
 def _escaped(char: str) -> str:
     return char.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def install_hint(extra: str) -> str:
+    """Return the command that installs an extra of this distribution, for messages."""
+    return f'pip install "pytest-rankcheck[{extra}]"'
 
 
 def plural(count: int, singular: str, many: str | None = None) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,7 +21,7 @@ from pytest_rankcheck import (
     RankerError,
     RunError,
 )
-from pytest_rankcheck.errors import listed, plural, quoted, suggestion
+from pytest_rankcheck.errors import install_hint, listed, plural, quoted, suggestion
 
 
 @pytest.mark.parametrize(
@@ -89,3 +92,16 @@ def test_suggestion() -> None:
     assert suggestion("NDGC", ["nDCG", "AP"]) == "; did you mean 'nDCG'?"
     assert suggestion("zebra", ["nDCG", "AP"]) == ""
     assert suggestion("x", []) == ""
+
+
+def test_the_extras_that_messages_name_exist() -> None:
+    root = Path(pytest_rankcheck.__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    named: set[str] = set()
+    for file in (root / "pytest_rankcheck").rglob("*.py"):
+        text = file.read_text("utf-8")
+        named |= {*re.findall(r"install_hint\(.([a-z]+).\)", text)}
+        assert file.name == "errors.py" or "pip install 'pytest-rankcheck" not in text
+    assert named == {"datasets", "fast", "http", "report", "zstd"}
+    assert named <= {*project["optional-dependencies"]}
+    assert install_hint("fast") == f'pip install "{project["name"]}[fast]"'

@@ -15,7 +15,7 @@ from pytest_rankcheck.errors import MetricError, MetricWarning, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.averages import median_of
-from pytest_rankcheck.metrics.metric_definition import Unit
+from pytest_rankcheck.metrics.metric_definition import MetricInput, Unit, wrong_shape
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.mean_differences import Differences
@@ -24,7 +24,7 @@ from pytest_rankcheck.statistics.weighted_clusters import linearised
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MIN_QUERIES", "MetricValues", "attributes_of"]
+__all__ = ["MIN_QUERIES", "MetricValues", "attributes_of", "computed_values"]
 
 MIN_QUERIES = 30
 """A slice with fewer queries is reported, not gated."""
@@ -251,6 +251,19 @@ def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
     else:
         return
     warnings.warn(text, MetricWarning, stacklevel=4)  # where the user's code asks for a mean
+
+
+def computed_values(metric: Metric, block: MetricInput, count: int) -> FloatArray:
+    """Return the value of each of ``count`` queries or sessions of a block.
+
+    Raises:
+        MetricError: the metric's function returned something else than one number for each.
+    """
+    values = metric.compute(block)
+    problem = wrong_shape(values, count)
+    if problem is not None:
+        raise MetricError(f"{metric} ({metric.definition.reference}) {problem}")
+    return values
 
 
 def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:

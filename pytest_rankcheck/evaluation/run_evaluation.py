@@ -21,6 +21,7 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import computed_values
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -181,9 +182,11 @@ class RunEvaluation(Evaluation):
 
             values = ir_measures_values(metric.definition.ir_measures, self.run, self.golden)
         elif metric.unit == "run":
-            values = metric.compute(self._whole_run(metric))
+            values = computed_values(metric, self._whole_run(metric), len(self.query_ids))
         else:
-            values = np.concatenate([metric.compute(hits) for hits in self.hits])
+            values = np.concatenate(
+                [computed_values(metric, hits, len(hits.retrieved)) for hits in self.hits]
+            )
         if self.conventions.no_relevant == "exclude":
             values = np.where(self._has_relevant, values, np.nan)
         return values

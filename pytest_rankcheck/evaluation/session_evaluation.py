@@ -12,6 +12,7 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import computed_values
 from pytest_rankcheck.evaluation.run_golden_join import padded_hits
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -77,7 +78,7 @@ class SessionEvaluation(Evaluation):
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
-        return metric.compute(self._trails)
+        return computed_values(metric, self._trails, len(self.query_ids))
 
     def _hint_for_no_value(self) -> str:
         if self._trails.is_abandoned.all():

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import BinaryIO, cast
 
-from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
 
 __all__ = [
     "failures_named",
@@ -72,9 +72,7 @@ def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
     except ModuleNotFoundError as missing:
         if not (missing.name or "").startswith("backports"):
             raise
-        raise error(
-            f"{path} is packed with Zstandard: pip install 'pytest-rankcheck[zstd]'"
-        ) from None
+        raise error(f"{path} is packed with Zstandard: {install_hint('zstd')}") from None
     except OSError as failure:
         raise error(f"{path}: cannot be read: {failure.strerror or failure}") from None
     except Exception as failure:

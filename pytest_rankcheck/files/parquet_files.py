@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
 from pytest_rankcheck.files.packed_files import failures_named
 from pytest_rankcheck.files.whole_files import write_whole
 
@@ -33,8 +33,7 @@ def require_polars(path: Path, error: type[RankcheckError]) -> None:
     """
     if find_spec("polars") is None:
         raise error(
-            f"{path} is a Parquet file; reading and writing it needs polars: "
-            "pip install 'pytest-rankcheck[fast]'"
+            f"{path} is a Parquet file; reading and writing it needs polars: {install_hint('fast')}"
         )
 
 

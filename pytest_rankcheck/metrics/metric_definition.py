@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.averages import Aggregate, mean_of
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
@@ -15,7 +17,7 @@ from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["JUDGED_ONLY", "Definition", "MetricFunction", "MetricInput", "Unit"]
+__all__ = ["JUDGED_ONLY", "Definition", "MetricFunction", "MetricInput", "Unit", "wrong_shape"]
 
 MetricFunction = Callable[..., FloatArray]
 """``function(hits, cutoff, **parameters)`` returns the value of each query, ``[Q]``."""
@@ -132,7 +134,23 @@ class Definition:
             raise MetricError(_wrong_unit_message(self.name, self.unit))
         if isinstance(block, JudgedHits) and arguments.pop(JUDGED_ONLY.name):
             block = block.judged_only()
-        return self.compute(block, cutoff, **arguments) + 0.0  # no negative zero
+        values = self.compute(block, cutoff, **arguments)
+        # Whoever called decides what to say about another form.
+        return values + 0.0 if isinstance(values, np.ndarray) else values  # no negative zero
+
+
+def wrong_shape(values: object, count: int) -> str | None:
+    """Return what is wrong with the form of a metric's values, or None if nothing is.
+
+    Args:
+        values: what the metric's function returned.
+        count: the number of queries or sessions that it was given.
+    """
+    if isinstance(values, np.ndarray) and values.shape == (count,):
+        return None
+    returned = getattr(values, "shape", None) if not isinstance(values, float) else ()
+    what = type(values).__name__ if returned is None else f"the shape {returned}"
+    return f"returned {what}; return a numpy array with one number per query, ({count},)"
 
 
 _INPUT_TYPES: Mapping[Unit, type[MetricInput]] = {

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.comparison import Comparison
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, install_hint, quoted
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 
 __all__ = ["PlotKind", "plot_comparison"]
@@ -30,7 +30,7 @@ def plot_comparison(comparison: Comparison, metric: MetricLike, kind: PlotKind =
         import altair as alt
     except ImportError:
         raise ConfigurationError(
-            "plots need altair, which is not installed: pip install 'pytest-rankcheck[report]'"
+            f"plots need altair, which is not installed: {install_hint('report')}"
         ) from None
     import pandas as pd
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.errors import ConfigurationError, install_hint, quoted, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,7 +77,7 @@ REPORT_FORMATS = {
             "write the report as one HTML file, to look at (needs pytest-rankcheck[report])",
             "pytest_rankcheck.reports.html.html_report:html_of",
             needs=("jinja2", "altair", "vl_convert"),
-            install="pip install 'pytest-rankcheck[report]'",
+            install=install_hint("report"),
         ),
         ReportFormat(
             "markdown",

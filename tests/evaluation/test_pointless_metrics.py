@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, MetricError, MetricWarning, Run, evaluate
+from pytest_rankcheck import (
+    GoldenSet,
+    JudgedHits,
+    MetricError,
+    MetricWarning,
+    Run,
+    evaluate,
+    metric,
+)
 
 RUN = Run.from_dict({"q": ["a", "b"]})
 
@@ -110,3 +119,27 @@ def test_a_part_with_one_grade_is_not_binary_if_its_scale_goes_further() -> None
     whole = GoldenSet.from_dict({"q1": {"a": 1}, "q2": {"a": 4}})
     run = Run.from_dict({"q1": ["a"]})
     assert evaluate(run, whole.subset(["q1"])).mean("ERR") == 1 / 16
+
+
+@pytest.mark.parametrize(
+    ("returned", "says"),
+    [
+        (lambda hits: hits.grades, r"returned the shape \(2, 1\)"),
+        (lambda hits: hits.grades[:1, 0], r"returned the shape \(1,\)"),
+        (lambda hits: 0.5, r"returned the shape \(\)"),
+        (lambda hits: [0.5, 0.5], "returned list"),
+        (lambda hits: None, "returned NoneType"),
+    ],
+)
+def test_a_metric_that_returns_the_wrong_shape_is_named(
+    returned: Callable[[JudgedHits], object], says: str
+) -> None:
+    golden = GoldenSet.from_dict({"q1": {"a": 1}, "q2": {"b": 1}})
+    evaluation = evaluate(Run.from_dict({"q1": ["a"], "q2": ["b"]}), golden)
+    metric("WrongShape")(lambda hits, cutoff: returned(hits))
+    with pytest.raises(
+        MetricError,
+        match=rf"WrongShape@5 \(the function .*\) {says}; return a numpy array with one number per "
+        r"query, \(2,\)",
+    ):
+        evaluation.mean("WrongShape@5")

@@ -134,11 +134,14 @@ def divides_by_zero(hits: JudgedHits, cutoff: int | None) -> FloatArray:
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        (lambda hits, cutoff: 0.5, "it returned the shape () for a block of 3,125 queries"),
+        (
+            lambda hits, cutoff: 0.5,
+            "for a block of 3,125 queries with 5 judged documents each, it returned the shape ()",
+        ),
         (lambda hits, cutoff: hits.retrieved.astype("f4"), "it returned float32"),
         (lambda hits, cutoff: hits.grades, "it returned the shape (3125, 5)"),
-        (lambda hits, cutoff: [0.0] * len(hits.ranks), "it raised TypeError"),
-        (lambda hits, cutoff: None, "it raised TypeError"),
+        (lambda hits, cutoff: [0.0] * len(hits.ranks), "it returned list; return a numpy array"),
+        (lambda hits, cutoff: None, "it returned NoneType; return a numpy array"),
         (writes, "it modifies its arguments, which other metrics use too: copy them first"),
         (looks_at_others, "a query has a different value alone"),
         (

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
-from pytest_rankcheck.errors import RankerError, listed, quoted, suggestion
+from pytest_rankcheck.errors import RankerError, install_hint, listed, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, no_text
 from pytest_rankcheck.rankers.callable_adapters import AskAsync, ConcurrentAdapter
@@ -123,9 +123,7 @@ def http(
 def _require_packages() -> None:
     missing = [name for name in ("httpx", "jmespath") if find_spec(name) is None]
     if missing:
-        raise RankerError(
-            f"http: {' and '.join(missing)} not installed: pip install 'pytest-rankcheck[http]'"
-        )
+        raise RankerError(f"http: {' and '.join(missing)} not installed: {install_hint('http')}")
 
 
 def _compiled(place: str) -> Any:
