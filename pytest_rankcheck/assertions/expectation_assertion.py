@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.run_golden_join import join
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
@@ -37,6 +40,7 @@ def assert_expectations(
         GoldenSetError: an expectation is about an unknown query, or some contradict each other.
         ConfigurationError: there is nothing to check, or an expectation looks further down than
             the rankings go.
+        RunError: no ranked document is judged in any of at least 5 queries.
     """
     __tracebackhide__ = True
     given = golden_set.expectations if expectations is None else _checked(expectations)
@@ -46,6 +50,9 @@ def assert_expectations(
             'expectations, "expect": [{"in_top": 3, "documents": ["d1"]}], or the assertion a list '
             "of them"
         )
+    # Otherwise not_in_top would hold for ids that the ranker never returns.
+    joined = join(ranking_run, golden_set)
+    RunEvaluation(ranking_run, golden_set, Conventions(), joined).refuse_unmet_ids()
     results = check_expectations(ranking_run, golden_set, given)
     failed = any(result.fails for result in results)
     text = expectations_text(golden_set, ranking_run, results) if failed else None

@@ -20,9 +20,13 @@ from pytest_rankcheck.behaviour.perturbed_answers import (
     perturbed_answers,
 )
 from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.run_golden_join import join
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.rank import RankOptions
+from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
 from pytest_rankcheck.reports.text.invariance_text import (
@@ -79,7 +83,8 @@ def assert_invariant(
         AssertionError: a limit is exceeded, or the ranker fails on a perturbed query; the text
             shows the worst queries with both rankings.
         RankerError: the ranker fails on an unchanged query.
-        RunError: every ranking is empty.
+        RunError: every ranking is empty; or the metric counts, and no ranked document is judged in
+            any of at least 5 queries.
         ConfigurationError: an argument is invalid, or too few queries are perturbed.
         MetricError: unknown metric, or ``p`` is not between 0 and 1.
     """
@@ -164,9 +169,20 @@ def assert_direction(
 
 
 def _require_judgments(golden_set: GoldenSet, result: PerturbationResult) -> None:
+    """Refuse a metric that cannot move: no query is judged, or no ranked document is.
+
+    Raises:
+        ConfigurationError: none of the perturbed queries is judged.
+        RunError: no ranked document is judged in any of at least 5 queries.
+    """
     if result.trials and not result.judged:
         raise ConfigurationError(
             f"{result.metric} cannot fall or rise on golden set '{quoted(golden_set.name)}': none "
             "of the perturbed queries is judged; judge some, or compare rankings alone, with "
             "assert_invariant(..., min_rbo=...)"
         )
+    rankings = {trial.query.id: trial.before for trial in result.trials}
+    if rankings:
+        run = Run.from_dict(rankings, name=result.ranker, duplicates="keep_places")
+        judged = golden_set.subset(rankings)
+        RunEvaluation(run, judged, Conventions(), join(run, judged)).refuse_unmet_ids()

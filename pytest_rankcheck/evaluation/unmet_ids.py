@@ -48,10 +48,10 @@ class UnmetIds:
     def lines(self) -> Sequence[str]:
         """What is wrong, three ids of each side, and what to do."""
         queries = plural(self.queries, "query", "queries")
-        few = "no ranked document is judged in any of"
+        few = f"no ranked document is judged in {'any of ' * (self.queries > 1)}the"
         if self.meeting:
             verb = "ranks" if self.meeting == 1 else "rank"
-            few = f"only {self.meeting:,} {verb} a judged document, of"
+            few = f"only {self.meeting:,} {verb} a judged document, of the"
         return (
             (
                 f"run '{quoted(self.run_name)}' on golden set '{quoted(self.golden_name)}': {few} "

@@ -39,6 +39,19 @@ def test_two_runs_are_compared_and_the_exit_code_is_that_of_the_gate(
     assert "passed, lower" in capsys.readouterr().out
 
 
+def test_a_run_with_other_ids_is_not_compared_and_noted_where_it_is_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = (folder / "good.run").read_text("utf-8")
+    (folder / "upper.run").write_text(good.upper().replace("Q", "q"), "utf-8")
+    assert main(["compare", "good.run", "upper.run", *GOLDEN]) == 2
+    assert 'rankcheck_doc_id = ["lower"]' in capsys.readouterr().err
+    assert main(["show", "upper.run", *GOLDEN]) == 0
+    out = capsys.readouterr().out
+    assert "no ranked document is judged in any of the 40 queries" in out
+    assert "judge more" not in out
+
+
 def test_a_baseline_brings_its_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "base.json", "worse.run", *GOLDEN]) == 1
     out = capsys.readouterr().out

@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import (
+    Expectation,
     GoldenSet,
     MetricWarning,
     Run,
     RunError,
     assert_at_least,
     assert_at_most,
+    assert_direction,
+    assert_expectations,
+    assert_invariant,
     assert_not_regressed,
     evaluate,
 )
@@ -81,7 +85,7 @@ def test_the_error_shows_both_sides_and_the_rule_that_makes_them_meet(
     assert tuple(unmet.rule) == rule
     assert [ranked(doc_id) for doc_id in unmet.judged] == list(unmet.ranked)
     assert len(unmet.judged) == 3
-    with pytest.raises(RunError, match="no ranked document is judged in any of 6 queries"):
+    with pytest.raises(RunError, match="no ranked document is judged in any of the 6 queries"):
         assert_at_least(evaluation, "RR", 0.0)
 
 
@@ -91,7 +95,7 @@ def test_the_message() -> None:
     with pytest.warns(MetricWarning) as warned:
         evaluation = evaluate(run, golden)
     assert str(warned[0].message) == (
-        "run 'run' on golden set 'shop': no ranked document is judged in any of 6 queries with a "
+        "run 'run' on golden set 'shop': no ranked document is judged in any of the 6 queries with a "
         "relevant judgment\n"
         "  judged: red-hat1, red-hat2, red-hat3\n"
         "  ranked: RED-HAT1, RED-HAT2, RED-HAT3\n"
@@ -138,6 +142,13 @@ def test_fewer_than_five_queries_are_warned_of_only_with_a_rule() -> None:
     assert_at_most(evaluation, "RR", 0.5)
     evaluation = evaluate(run_with_ids(golden, lambda doc: f"{hash(doc)}"), golden)
     assert evaluation.unmet_ids is None, "a ranker may miss the documents of four queries"
+
+
+def test_a_single_query() -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1}})
+    unmet = measured(Run.from_dict({"q": ["A"]}), golden).unmet_ids
+    assert unmet is not None
+    assert "no ranked document is judged in the 1 query with a relevant judgment" in unmet.lines[0]
 
 
 def test_queries_without_a_relevant_judgment_do_not_count() -> None:
@@ -233,3 +244,38 @@ def test_a_single_query_suggests_no_cut_within_a_word(judged: list[str], ranked:
 def test_a_rule_that_makes_an_id_empty_is_not_suggested() -> None:
     samples = [(["doc_"], ["x"]), (["1"], ["doc_1"]), (["2"], ["doc_2"])]
     assert "remove_prefix:doc_" not in joining_rule(samples)
+
+
+# --- assertions about behaviour ------------------------------------------------------------------
+
+
+def test_a_perturbation_cannot_move_a_metric_without_a_judged_document() -> None:
+    texts = {f"q{number}": f"text {number}" for number in range(6)}
+    golden = GoldenSet.from_dict({query_id: {"red-hat": 1} for query_id in texts}, texts)
+
+    def other_ids(text: str) -> list[str]:
+        return ["RED-HAT"]
+
+    with pytest.raises(RunError, match=r'doc_id="lower"'):
+        assert_invariant(other_ids, golden, str.upper, max_drop=0.1)
+    with pytest.raises(RunError, match=r'doc_id="lower"'):
+        assert_direction(other_ids, golden, str.upper, "not_better")
+    with pytest.raises(RunError, match=r'doc_id="lower"'):
+        assert_invariant(
+            lambda text: ["RED-HAT", "RED-HAT"],
+            golden,
+            str.upper,
+            max_drop=0.1,
+            duplicates="keep_places",
+        )
+    assert_invariant(other_ids, golden, str.upper, min_rbo=1.0)
+
+
+def test_an_expectation_that_a_document_is_absent_needs_ids_that_meet() -> None:
+    golden = golden_set()
+    absent = [Expectation.not_in_top(3, "red-hat.0", query="q1")]
+    with pytest.raises(RunError, match=r'doc_id="lower"'):
+        assert_expectations(run_with_ids(golden, str.upper), golden, absent)
+    assert_expectations(run_with_ids(golden, str), golden, absent)
+    unjudged = GoldenSet.from_dict({f"q{number}": {} for number in range(1, 7)})
+    assert_expectations(run_with_ids(golden, str.upper), unjudged, absent)

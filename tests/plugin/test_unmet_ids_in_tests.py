@@ -45,7 +45,9 @@ def test_assertions_and_updates_fail_and_write_nothing(
         # Without --snapshot-update, the last test has no baseline yet.
         result.assert_outcomes(failed=4 + (not arguments), passed=bool(arguments))
         text = text_of(result)
-        assert "no ranked document is judged in any of 80 queries with a relevant judgment" in text
+        assert (
+            "no ranked document is judged in any of the 80 queries with a relevant judgment" in text
+        )
         assert "ranked: DOC OF QUERY 0, DOC OF QUERY 1, DOC OF QUERY 2" in text
         assert 'rankcheck_doc_id = ["lower"]' in text
     assert not project.baseline_file().exists()
@@ -87,7 +89,7 @@ def test_ids_that_hardly_meet_are_noted_in_the_summary_and_in_reports(project: P
     result.assert_outcomes(failed=1)
     text = text_of(result)
     assert "warning: ranked documents are not those that the golden set judges:" in text
-    assert "only 1 ranks a judged document, of 120 queries with a relevant judgment" in text
+    assert "only 1 ranks a judged document, of the 120 queries with a relevant judgment" in text
     assert "judge them before you decide" not in text
     assert "only 1 ranks a judged document" in (project.path / "report.md").read_text("utf-8")
     notes = json.loads((project.path / "report.json").read_text("utf-8"))["notes"]
@@ -99,7 +101,7 @@ def test_a_measurement_without_an_assertion_is_noted_once(project: Project) -> N
     project.write("engine.py", ENGINE_WITH_OTHER_IDS)
     result = project.run()
     result.assert_outcomes(passed=1)
-    assert text_of(result).count("no ranked document is judged in any of 80 queries") == 1
+    assert text_of(result).count("no ranked document is judged in any of the 80 queries") == 1
 
 
 # --- rankcheck_doc_id ----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import duration, number_text
 
-__all__ = ["evaluation_notes", "noise_notes", "timing_notes"]
+__all__ = ["evaluation_notes", "noise_notes", "timing_notes", "unmet_id_notes"]
 
 _TINY = 0.1
 """An effective sample size below this share of the queries causes a warning."""
@@ -30,8 +30,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     yield from _weight_notes(evaluation)
     for finding in evaluation.golden.lint(rules=_HOPELESS):
         yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
-    if evaluation.unmet_ids is not None:
-        yield Note(Topic.UNMET_IDS, "; ".join(evaluation.unmet_ids.lines))
+    yield from unmet_id_notes(evaluation)
     if evaluation.missing:
         count = plural(len(evaluation.missing), "judged query is", "judged queries are")
         yield Note(
@@ -47,6 +46,12 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
             f"golden set '{name}': {count} of the run {verbs[0]} no judgments and {verbs[1]} "
             f"not measured: {listed(evaluation.extra)}",
         )
+
+
+def unmet_id_notes(evaluation: Evaluation) -> Iterator[Note]:
+    """Yield what is wrong if judged documents are never or hardly ever ranked."""
+    if evaluation.unmet_ids is not None:
+        yield Note(Topic.UNMET_IDS, "; ".join(evaluation.unmet_ids.lines))
 
 
 def _weight_notes(evaluation: Evaluation) -> Iterator[Note]:
