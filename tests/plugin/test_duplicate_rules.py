@@ -1,0 +1,52 @@
+"""The rule for duplicate documents in a test session: the ini line of the error, and baselines."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from project import Project, text_of
+
+TEST = """
+import pytest
+from pytest_rankcheck import GoldenSet, assert_recall_not_regressed
+
+@pytest.fixture(scope="session")
+def golden_set():
+    return GoldenSet.from_dict({"q": {"b": 1}, "p": {"a": 1}}, queries={"q": "q", "p": "p"})
+
+@pytest.fixture(scope="session")
+def ranker():
+    return lambda text: ["a"] * 5 + ["b"]
+
+def test_recall(evaluation, baseline):
+    assert_recall_not_regressed(evaluation, baseline, k=5)
+"""
+
+
+@pytest.mark.parametrize(("rule", "recall"), [("keep_places", "0.5000"), ("close_gaps", "1.0000")])
+def test_the_ini_line_of_the_error_can_be_pasted(project: Project, rule: str, recall: str) -> None:
+    (project.path / "pyproject.toml").unlink()
+    project.test(TEST)
+    refused = text_of(project.run())
+    line = re.search(r"(rankcheck_conventions = duplicates=)\w+", refused)
+    assert line is not None
+    project.write("pytest.ini", f"[pytest]\n{line[1]}{rule}\n")
+    recorded = project.run("--snapshot-update")
+    assert recall in text_of(recorded)
+    project.run().assert_outcomes(passed=1)
+
+
+def test_a_baseline_under_the_other_rule_is_not_comparable(project: Project) -> None:
+    (project.path / "pyproject.toml").unlink()
+    project.test(TEST)
+    for rule in ("close_gaps", "keep_places"):
+        project.write("pytest.ini", f"[pytest]\nrankcheck_conventions = duplicates={rule}\n")
+        if rule == "close_gaps":
+            project.run("--snapshot-update")
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    said = text_of(result)
+    assert "not comparable" in said
+    assert "close_gaps" in said
+    assert "keep_places" in said
