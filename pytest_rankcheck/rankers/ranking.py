@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -165,9 +165,9 @@ def duplicates_settled(
     return Ranking(doc_ids, scores, repeated=True)
 
 
-def first_ranks(doc_ids: Iterable[str]) -> dict[str, int]:
+def first_ranks(doc_ids: Sequence[str]) -> dict[str, int]:
     """Return the rank of each document, from 1; of a duplicate document, the first."""
-    ranks: dict[str, int] = {}
-    for rank, doc_id in enumerate(doc_ids, start=1):
-        ranks.setdefault(doc_id, rank)
+    ranks = {doc_id: rank for rank, doc_id in enumerate(doc_ids, start=1)}
+    if len(ranks) < len(doc_ids):
+        ranks.update(zip(reversed(doc_ids), range(len(doc_ids), 0, -1), strict=True))
     return ranks

@@ -114,16 +114,16 @@ def _from_items(items: list[object], query_id: str) -> Ranking:
     """Read a list of ids or of (id, score) pairs, whose order is the ranking."""
     if not any(isinstance(item, (tuple, list)) for item in items):
         return Ranking(ids_of(items, query_id))
-    doc_ids, scores = [], []
+    pairs: list[Sequence[object]] = []
     for item in items:
         if not isinstance(item, (tuple, list)) or len(item) != 2:
             raise RunError(
                 f"query '{quoted(query_id)}': {_described(item)} is mixed with (id, score) pairs; "
                 "give all documents as pairs, or all as ids"
             )
-        doc_ids.append(_doc_id(item[0], query_id))
-        scores.append(_number(item[1], doc_ids[-1], query_id, "score"))
-    return Ranking(tuple(doc_ids), tuple(scores))
+        pairs.append(item)
+    doc_ids = ids_of((pair[0] for pair in pairs), query_id)
+    return Ranking(doc_ids, numbers_of([pair[1] for pair in pairs], doc_ids, query_id, "score"))
 
 
 def _from_frame(frame: object, query_id: str) -> Ranking:
