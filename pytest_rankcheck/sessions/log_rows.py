@@ -6,9 +6,11 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from pytest_rankcheck.errors import SessionLogError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import index_of_roles, normalised_name
+from pytest_rankcheck.files.plain_values import plain_value
 from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (
     LARGEST,
@@ -269,7 +271,8 @@ class RowReader:
                 if key not in claimed
                 and (key in wanted if wanted is not None else _may_describe(key))
             ]
-        return {key: row[key] for key in names if _describes(row[key])}
+        cells = {key: _description(row[key]) for key in names}
+        return {key: cell for key, cell in cells.items() if cell is not None}
 
 
 def _shown(cells: Mapping[str, object]) -> tuple[list[str] | None, int | None]:
@@ -290,5 +293,10 @@ def _may_describe(name: str) -> bool:
     return normalised_name(name) not in _UNINFORMATIVE
 
 
-def _describes(cell: object) -> bool:
-    return isinstance(cell, (str, int, float, bool)) and not is_absent(cell)
+def _description(cell: object) -> object:
+    """Return a cell as a plain value; None if it is empty or cannot describe a session."""
+    with suppress(TypeError):
+        value = plain_value(cell)
+        if isinstance(value, (str, int, float, bool)) and not is_absent(value):
+            return value
+    return None

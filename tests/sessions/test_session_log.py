@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -156,6 +158,26 @@ def test_the_trec_session_track() -> None:
 
 
 # --- what it means -------------------------------------------------------------------------------
+
+
+def test_attributes_are_plain_values_whichever_library_they_come_from() -> None:
+    frame = pd.DataFrame(
+        {
+            "session_id": ["s", "s"],
+            "selected_rank": [[], [1]],
+            "day": pd.to_datetime(["2026-01-02"] * 2),
+            "price": [Decimal("1.5")] * 2,
+            "user": [UUID(int=7)] * 2,
+            "is_new": np.array([True, True]),
+            "took": pd.to_timedelta([5, 5]),
+        }
+    )
+    assert SessionLog.from_frame(frame, first_rank=1).attributes("s") == {
+        "day": "2026-01-02T00:00:00",
+        "price": 1.5,
+        "user": "00000000-0000-0000-0000-000000000007",
+        "is_new": True,
+    }
 
 
 def test_attributes_are_the_columns_that_hold_for_a_whole_session(tmp_path: Path) -> None:
