@@ -132,10 +132,14 @@ class Adapter(ABC):
         return f"{type(self).__name__}({self.name})"
 
 
-def no_text() -> RankerError:
-    """Return the error for a query without a text, for rankers that need one."""
+def no_text(instead: str = "") -> RankerError:
+    """Return the error for a query without a text, for rankers that need one.
+
+    Args:
+        instead: what to do for a ranker that needs no text; empty if it always needs one.
+    """
+    other = f", or {instead}" if instead else ""
     return RankerError(
         "the query has no text to give to the ranker; add its text to the golden set (for TREC "
-        "qrels: in a .queries.tsv file beside them), or annotate the ranker's first parameter as "
-        "Query (def recommend(query: Query): ...) to get the query's id and attributes"
+        f"qrels: in a .queries.tsv file beside them){other}"
     )

@@ -176,7 +176,10 @@ def ask_function(ranker: Callable[..., object], task: RankingTask) -> Callable[[
     def ask(query: Query) -> object:
         __tracebackhide__ = True
         if query.text is None and not takes_query:
-            raise no_text()
+            raise no_text(
+                "annotate the ranker's first parameter as Query (def recommend(query: Query): ...) "
+                "to get the query's id and attributes"
+            )
         argument = query if takes_query else query.text
         if takes_candidates:
             return call(argument, candidates=list(task.golden.candidates_of(query.id)))

@@ -91,6 +91,10 @@ def test_columns_with_other_names_are_mapped(file: Path) -> None:
         ),
         ("query-id,corpus-id,scor", "no column relevance; did you mean 'scor'"),
         ("query_id,doc_id,rank", "no column relevance; it has query_id, doc_id, rank"),
+        (
+            "query,query_id,doc_id",
+            "no column relevance; it has query, query_id, doc_id. If each row",
+        ),
     ],
 )
 def test_a_misspelt_column_is_suggested(file: Path, header: str, message: str) -> None:

@@ -30,6 +30,8 @@ def batch(ranker: Callable[..., object], size: int = 32) -> Adapter:
 
 
 class _Batch(BatchedAdapter):
+    instead_of_text = "annotate the ranker's parameter as list[Query] to get ids and attributes"
+
     def __init__(self, ranker: Callable[..., object], size: int | None) -> None:
         self._ranker = ranker
         self.size = size

@@ -194,7 +194,7 @@ def _filled(text: str, query: Query, depth: int) -> object:
             return query.id
         if placeholder == "query":
             if query.text is None:
-                raise no_text()
+                raise no_text("write {query_id} or {attributes.NAME} in its place")
             return query.text
         name = placeholder.removeprefix("attributes.")
         if name not in query.attributes:

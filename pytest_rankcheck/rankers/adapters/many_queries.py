@@ -27,6 +27,8 @@ class BatchedAdapter(Adapter):
     size: int | None
     """The number of queries in a batch; None for all."""
     needs_text = True
+    instead_of_text = ""
+    """What to do if queries have no texts, for messages."""
 
     @abstractmethod
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
@@ -58,7 +60,7 @@ class BatchedAdapter(Adapter):
         share = (time.perf_counter() - start) / max(1, len(asked))
         for query in batch:
             if query.text is None and self.needs_text:
-                yield QueryAnswer(query, failure=no_text())
+                yield QueryAnswer(query, failure=no_text(self.instead_of_text))
             elif failure is not None:
                 yield QueryAnswer(query, failure=failure, seconds=share)
             else:

@@ -10,6 +10,8 @@ import numpy as np
 
 from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
+from pytest_rankcheck.files.plain_values import as_booleans, is_missing
+from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, Reorder
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["model"]
 
 _IDS = ("query_id", "doc_id")
-_BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, True: 1.0, False: 0.0}
 
 
 def model(
@@ -114,15 +115,18 @@ class _Model(BatchedAdapter):
 
 def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return booleans as 1 and 0, also those that a CSV file holds as text; others unchanged."""
+    import pandas as pd
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         return column
-    numbers = column.astype(object).map(_BOOLEANS)
-    if (numbers.isna() == column.isna()).all():
-        return numbers.astype(float)
-    for cell in column.dropna():
-        hint = decimal_comma_hint(cell)
-        if hint:
-            raise RankerError(f"the feature '{quoted(column.name)}' is '{quoted(cell, 40)}'{hint}")
+    booleans = as_booleans([None if is_missing(cell) else cell for cell in column])
+    if booleans is not None:
+        return pd.Series(booleans, column.index, dtype=float)
+    texts = [cell for cell in column.dropna() if checked_number(cell) is None]
+    hints = [decimal_comma_hint(cell) for cell in texts]
+    if texts and all(hints):
+        raise RankerError(
+            f"the feature '{quoted(column.name)}' is '{quoted(texts[0], 40)}'{hints[0]}"
+        )
     return column

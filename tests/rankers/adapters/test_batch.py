@@ -58,7 +58,8 @@ def test_queries_without_text_need_a_ranker_that_takes_queries() -> None:
 
     assert rankings_of(batch(of_queries), golden) == {"a": ("a",), "b": ("b",)}
     with pytest.raises(
-        RankerError, match=r"failed on 1 of 2 queries, first on 'b': .* has no text"
+        RankerError,
+        match=r"failed on 1 of 2 queries, first on 'b': .* has no text .*list\[Query\] to",
     ):
         rank(batch(lambda texts: [["d"] for _ in texts]), golden)
 

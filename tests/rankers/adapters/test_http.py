@@ -322,7 +322,10 @@ def test_a_query_without_a_needed_attribute_is_reported(server: Server) -> None:
         {"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": "red"}, attributes={"q1": {"locale": "en"}}
     )
     by_text = http(server.url, "elasticsearch")
-    with pytest.raises(RankerError, match=r"failed on 1 of 2 queries, first on 'q2'.* no text"):
+    with pytest.raises(
+        RankerError,
+        match=r"failed on 1 of 2 queries, first on 'q2'.* no text .*write \{query_id\} or",
+    ):
         rank(by_text, golden)
     ranker = http(server.url, ids="hits.hits[]._id", params={"l": "{attributes.local}"})
     with pytest.raises(

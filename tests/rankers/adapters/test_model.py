@@ -220,6 +220,9 @@ def test_a_decimal_comma_in_a_feature_is_explained(tmp_path: Path) -> None:
         RankerError, match=r"the feature 'price' is '4,99'; write 4\.99, with a dec"
     ):
         rank(model(Sum(1)), GoldenSet.load(tmp_path / "set.csv"))
+    (tmp_path / "set.csv").write_text(table.replace(";5", ";red"))
+    with pytest.raises(RankerError, match="could not convert string to float"):
+        rank(model(Sum(1)), GoldenSet.load(tmp_path / "set.csv"))
 
 
 class Wrong:
