@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
-__all__ = ["DocIdMap", "DocIdRule", "IdSample", "is_named_rule", "joining_rule"]
+__all__ = ["DocIdMap", "DocIdRule", "IdSample", "differences", "is_named_rule", "joining_rule"]
 
 Rule = str | Callable[[str], str]
 DocIdRule = Rule | Sequence[Rule]
@@ -137,6 +137,21 @@ def _invalid(rule: object) -> ConfigurationError:
 
 def _name(function: object) -> str:
     return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+_DIFFERENCES = {
+    "strip": "white space",
+    "unquote": "URL encoding",
+    "nfc": "Unicode normalisation",
+    "lower": "case",
+    "strip_zeros": "leading zeros",
+}
+
+
+def differences(rules: Sequence[str]) -> str:
+    """Return in words what the ids differ in that these named rules make equal."""
+    words = (_DIFFERENCES.get(rule, "a prefix or suffix") for rule in rules)
+    return " and ".join(dict.fromkeys(words))
 
 
 def joining_rule(samples: Sequence[IdSample]) -> tuple[str, ...]:

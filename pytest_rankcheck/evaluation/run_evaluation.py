@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RunEvaluation", "evaluate"]
 
+_COMPARED = 10_000
+"""How many query ids of each side are compared, if the two have none in common."""
+
 
 @checked_arguments
 def evaluate(
@@ -254,9 +257,17 @@ class RunEvaluation(Evaluation):
             return
         why = "every ranking is empty: the ranker is broken, not bad"
         if not ranked:
+            from pytest_rankcheck.document_ids import differences, joining_rule
+
+            rules = joining_rule([(self.query_ids[:_COMPARED], self.extra[:_COMPARED])])
             why = (
                 f"they share no query: the run has {listed(self.extra, 3) or 'none'}, the golden "
-                f"set {listed(self.query_ids, 3)}; are the ids of the same kind?"
+                f"set {listed(self.query_ids, 3)}; "
+                + (
+                    f"they differ in {differences(rules)}"
+                    if rules
+                    else "are the ids of the same kind?"
+                )
             )
         raise RunError(
             f"run '{quoted(self.name)}' cannot be measured on golden set "

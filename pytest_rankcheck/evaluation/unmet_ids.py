@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from pytest_rankcheck.document_ids import DocIdMap, joining_rule
+from pytest_rankcheck.document_ids import DocIdMap, differences, joining_rule
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.rankers.query_hits import QueryHits
@@ -68,8 +68,9 @@ class UnmetIds:
             names = ", ".join(f'"{quoted(rule)}"' for rule in self.rule)
             value = names if len(self.rule) == 1 else f"[{names}]"
             return (
-                f"they meet with rankcheck_doc_id = [{names}], or doc_id={value} for both the "
-                "golden set and the run"
+                f"they differ in {differences(self.rule)}; to make them meet, set "
+                f"rankcheck_doc_id = [{names}], or give doc_id={value} to both the golden set "
+                "and the run"
             )
         if self.are_judged_elsewhere:
             return (

@@ -99,8 +99,8 @@ def test_the_message() -> None:
         "relevant judgment\n"
         "  judged: red-hat1, red-hat2, red-hat3\n"
         "  ranked: RED-HAT1, RED-HAT2, RED-HAT3\n"
-        '  they meet with rankcheck_doc_id = ["lower"], or doc_id="lower" for both the golden set '
-        "and the run"
+        '  they differ in case; to make them meet, set rankcheck_doc_id = ["lower"], or give '
+        'doc_id="lower" to both the golden set and the run'
     )
     assert warned[0].filename == __file__
     assert len(warned) == 1
@@ -244,6 +244,23 @@ def test_a_single_query_suggests_no_cut_within_a_word(judged: list[str], ranked:
 def test_a_rule_that_makes_an_id_empty_is_not_suggested() -> None:
     samples = [(["doc_"], ["x"]), (["1"], ["doc_1"]), (["2"], ["doc_2"])]
     assert "remove_prefix:doc_" not in joining_rule(samples)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "advice"),
+    [
+        (str.upper, "they differ in case"),
+        (lambda query_id: f"topic/{query_id}", "they differ in a prefix or suffix"),
+        (lambda query_id: f"{query_id.upper()} ", "they differ in white space and case"),
+        (lambda query_id: "abcdef"[int(query_id[1:]) - 1], "are the ids of the same kind?"),
+    ],
+)
+def test_query_ids_that_never_meet(spelled: Callable[[str], str], advice: str) -> None:
+    golden = golden_set()
+    run = Run.from_dict({spelled(query_id): ["a"] for query_id in golden.query_ids})
+    with pytest.raises(RunError, match="they share no query") as failure:
+        evaluate(run, golden)
+    assert str(failure.value).endswith(advice)
 
 
 # --- assertions about behaviour ------------------------------------------------------------------
