@@ -268,3 +268,23 @@ def test_scaled_dcg_is_not_the_metric_of_sessions() -> None:
 def test_the_err_of_an_object_is_that_of_gdeval() -> None:
     assert str(Metric.parse(ir_measures.ERR @ 20)) == "ERR(max_grade=4)@20"
     assert str(Metric.parse("ERR@20")) == "ERR@20"
+
+
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+def test_scikit_learn_knows_the_retrieved_documents_only(gain: str) -> None:
+    sklearn_metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    random = np.random.default_rng(21)
+    for size, missed in ((2, 3), (5, 1), (9, 6), (30, 10)):
+        grades = random.integers(0, 5, size)
+        grades[-1] = 2  # something is relevant
+        qrels = {"q": {f"d{place}": int(grade) for place, grade in enumerate(grades)}}
+        qrels["q"].update({f"missed{place}": 4 for place in range(missed)})
+        run = {"q": {f"d{place}": float(-place) for place in range(size)}}
+        evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels))
+        gains = grades if gain == "linear" else 2**grades - 1
+        for k in (1, 3, 10, None):
+            theirs = sklearn_metrics.ndcg_score([gains], [list(run["q"].values())], k=k)
+            at = "" if k is None else f"@{k}"
+            ours = evaluation.mean(f"nDCG(gain={gain},ideal=retrieved){at}")
+            assert ours == pytest.approx(theirs, abs=1e-12)
+            assert evaluation.mean(f"nDCG(gain={gain}){at}") <= ours

@@ -37,17 +37,17 @@ INTRODUCTIONS = {
     "trec_eval": (
         True,
         (
-            "Version 10.0-rc3, with `-c`, so that all five queries count. All its names work here. "
-            "`rbp` and `rbp_resid` are compared on grades of 0 and 1: on others, trec_eval reads "
-            "memory that it never wrote. With `-l`, which is `rel=` here, its `rbp` ignores the "
-            "level; ours does not."
+            "Version 10.0-rc3, with `-c`, so that all five queries count. Its names work here, "
+            "except with a number after `set_F`; the error says what to write. "
+            "With `-l`, which is `rel=` here, its `rbp` ignores the level; ours does not."
         ),
     ),
     "ir_measures": (
         True,
         (
-            "All five queries count. Its names work here with the meaning in the table; an "
-            "ir_measures object is `ir_measures:...` or a metric with the same number."
+            "All five queries count. An ir_measures object gives the number of ir_measures, except "
+            "among ties for `RR@3` and at recall levels that it rounds wrongly. A name that both "
+            "have keeps our meaning, as the last column says."
         ),
     ),
     "ranx": (
@@ -157,6 +157,11 @@ ROWS: dict[str, tuple[Row, ...]] = {
             "it is 0 instead of 1 for an empty ranking, and 0 if every retrieved document is judged",
             differs=True,
             binary=True,
+        ),
+        Row(
+            "rbp (graded)",
+            "RBP(p=0.9,graded=true,max_grade=query)",
+            "`rbp` on grades above 1 reads memory that was never written; this is where it was 0",
         ),
         Row("11pt_avg", note="the mean of `IPrec(needed=rounded)@0`, `@0.1`, ... `@1`"),
         Row("ideal_dcg", note="`DCG` / `nDCG` of each query"),

@@ -103,7 +103,8 @@ def of_trec_eval() -> Values:
     binary = printed(BINARY, "-m", "rbp", "-m", "rbp_resid")
     kept = {name: value for name, value in values.items() if name in TREC_EVAL_KEPT}
     set_f = {"set_F": default["set_F"], "set_F_4.0": printed(QRELS, *levels[-2:])["set_F_4.0"]}
-    return {**kept, **set_f, **binary}
+    graded = printed(QRELS, "-m", "rbp")["rbp"]
+    return {**kept, **set_f, **binary, "rbp (graded)": graded}
 
 
 TREC_EVAL_KEPT = (
