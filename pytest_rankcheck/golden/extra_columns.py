@@ -212,6 +212,9 @@ class ExtraColumns:
             queries[query_id] = Query(query_id, query.text, {**query.attributes, **cells})
 
     def _set_candidates(self, columns: Mapping[str, Sequence[object]]) -> None:
+        for name, cells in columns.items():
+            is_number = all(cell is None or isinstance(cell, float) for cell in cells)
+            self._contents.candidates.declare(name, is_number=is_number)
         for row, (_, query_id, doc_id) in enumerate(self._rows):
             if doc_id is None:
                 continue

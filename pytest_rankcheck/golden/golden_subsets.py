@@ -102,6 +102,8 @@ def _common(what: str, attributes: Sequence[str | None]) -> str | None:
 def _copy_candidates(contents: Contents, part: Contents, query_ids: Iterable[str]) -> None:
     candidates = contents.candidates
     part.candidates.absent = candidates.absent
+    for name, column in candidates.columns.items():
+        part.candidates.declare(name, is_number=not isinstance(column, list))
     for query_id in query_ids:
         copied = set(part.candidates.of(query_id))
         for row in candidates.rows(query_id):

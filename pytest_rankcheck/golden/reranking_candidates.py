@@ -24,6 +24,11 @@ class Candidates:
         self.columns: dict[str, Column] = {}
         self._rows: dict[str, list[int]] = {}
 
+    def declare(self, name: str, *, is_number: bool) -> None:
+        """Add a column, still empty, unless it exists: the order of columns is that of features."""
+        if name not in self.columns:
+            self.columns[name] = array("d") if is_number else []
+
     def add(self, query_id: str, doc_id: str, values: Mapping[str, object]) -> None:
         """Add a candidate of a query; new columns are created."""
         row = len(self.doc_ids)

@@ -69,6 +69,19 @@ def test_a_model_with_feature_names_gets_a_frame(golden: GoldenSet) -> None:
     assert isinstance(estimator.got, np.ndarray)
 
 
+class HandlesMissing(Sum):
+    """Takes missing features for 0."""
+
+    def __init__(self, *weights: float, n_features_in_: int) -> None:
+        super().__init__(*weights)
+        self.n_features_in_ = n_features_in_
+
+    def predict(self, table: Any) -> Any:
+        scores = super().predict(np.nan_to_num(table))
+        self.got = table
+        return scores
+
+
 LETOR = "1 qid:1 3:5 1:2 # a\n0 qid:1 1:1 # b\n"
 
 
@@ -223,6 +236,23 @@ def test_a_decimal_comma_in_a_feature_is_explained(tmp_path: Path) -> None:
     (tmp_path / "set.csv").write_text(table.replace(";5", ";red"))
     with pytest.raises(RankerError, match="could not convert string to float"):
         rank(model(Sum(1)), GoldenSet.load(tmp_path / "set.csv"))
+
+
+@pytest.mark.parametrize("kept", [["q", "p"], ["q"], ["p"]])
+def test_columns_keep_the_order_of_the_file_where_cells_are_empty(
+    tmp_path: Path, kept: list[str]
+) -> None:
+    table = "query_id,doc_id,relevance,f,g\nq,a,1,,5\nq,b,0,,4\np,a,1,2,\np,b,0,3,1\n"
+    (tmp_path / "set.csv").write_text(table)
+    golden = GoldenSet.load(tmp_path / "set.csv").subset(kept)
+    assert list(golden.candidates.columns) == ["query_id", "doc_id", "f", "g"]
+    estimator = HandlesMissing(1, 10, n_features_in_=2)
+    rank(model(estimator), golden)
+    rows = {"q": [[np.nan, 5], [np.nan, 4]], "p": [[2, np.nan], [3, 1]]}
+    expected = [row for query_id in golden.query_ids for row in rows[query_id]]
+    assert np.array_equal(estimator.got, expected, equal_nan=True)
+    merged = golden.merge(GoldenSet.from_dict({"r": {"d": 1}}))
+    assert list(merged.candidates.columns) == ["query_id", "doc_id", "f", "g"]
 
 
 class Wrong:
