@@ -183,21 +183,23 @@ class ExtraColumns:
         query_id, cells = spread.varying[0], self._cells[list(self._names).index(name)]
         rows = [row for row, (_, owner, _) in enumerate(self._rows) if owner == query_id]
         other = next(row for row in rows if cells[row] != cells[rows[0]])
-        values = [
-            f"{'empty' if cells[row] is None else repr(quoted(cells[row], 40))} at "
-            f"{self._contents.places.shown(self._rows[row][0])}"
+        first, second = (
+            "empty" if cells[row] is None else f"'{quoted(cells[row], 40)}'"
             for row in (rows[0], other)
-        ]
+        )
+        places = [self._contents.places.shown(self._rows[row][0]) for row in (rows[0], other)]
         text = (
-            f"column '{quoted(name)}' has two values for query '{quoted(query_id)}': "
-            f"{values[0]}, {values[1]}"
+            f"{places[1]}: column '{quoted(name)}' is {second} for query '{quoted(query_id)}', but "
+            f"{first} at {places[0]}"
         )
         if is_declared:
-            return GoldenSetError(f"{text}; an attribute has one value for each query: correct it")
-        count = len(spread.varying)
+            return GoldenSetError(
+                f"{text}; an attribute has one value for each query; correct a cell"
+            )
+        count = spread.steady + len(spread.varying)
         return GoldenSetError(
-            f"{text}; it has one value in {spread.steady:,} of {spread.steady + count:,} queries "
-            "with several rows. Correct the cell, or say which columns are attributes of queries: "
+            f"{text}; the column has one value in {spread.steady:,} of {count:,} queries with "
+            "several rows. Correct the cell, or say which columns are attributes of queries: "
             "attributes=[...] (rankcheck_attributes); the others belong to the documents"
         )
 

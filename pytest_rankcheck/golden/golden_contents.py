@@ -112,8 +112,8 @@ class Contents:
                 others = [*present, *self.candidates.columns]
                 raise GoldenSetError(
                     f"{self.places.file}: no query has an attribute "
-                    f"'{quoted(name)}'{suggestion(name, others)}; there are "
-                    f"{listed(others, 10) or 'no attributes'}"
+                    f"'{quoted(name)}'{suggestion(name, others)}; its attributes and other "
+                    f"columns: {listed(others, 10) or 'none'}"
                 )
 
     def see_query(self, query: Query, where: Place) -> None:
@@ -258,11 +258,10 @@ class Contents:
         for query_id, grades in self.grades.items():
             for index, (doc_id, grade) in enumerate(grades.items()):
                 if grade > self.scale:
-                    place = self.places.judgment(query_id, index)
+                    place = self.places.judgment(query_id, index) or f"query '{quoted(query_id)}'"
                     raise GoldenSetError(
-                        f"{f'{place}: ' if place else ''}document '{quoted(doc_id)}' of query "
-                        f"'{quoted(query_id)}' has the grade {grade:g}, above the scale "
-                        f"{self.scale:g}; correct the grade, or raise the scale"
+                        f"{place}: document '{quoted(doc_id)}' has the grade {grade:g}, above the "
+                        f"scale {self.scale:g}; correct the grade, or raise the scale"
                     )
 
     def add_expectation(self, expectation: Expectation, where: Place) -> None:

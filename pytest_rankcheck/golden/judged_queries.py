@@ -159,7 +159,7 @@ class JudgedQueries:
             raise GoldenSetError(
                 f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}': it is "
                 "a column of the candidates, because it varies within a query or has numbers like "
-                "other columns of the candidates. Correct it, or name it in attributes= "
+                "other columns of the candidates. Correct the column, or name it in attributes= "
                 "(rankcheck_attributes)"
             )
 
