@@ -137,9 +137,10 @@ def _check_parameters(measure: Any) -> None:
             raise MetricError(
                 f"ir_measures' {name}: {key}={quoted(value)} is invalid ({allowed[key].desc})"
             )
+    other = "; the metric of sessions is sDCG" if name in ONLY_THERE else ""
     for key, parameter in allowed.items():
         if parameter.required and key not in given:
-            raise MetricError(f"ir_measures' {name} needs {key}=: {parameter.desc}")
+            raise MetricError(f"ir_measures' {name} needs {key}= ({parameter.desc}){other}")
 
 
 def _without_hits(hits: JudgedHits, cutoff: int | None) -> FloatArray:

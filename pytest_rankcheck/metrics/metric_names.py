@@ -46,6 +46,8 @@ _LARGEST_CUTOFF = 2**53
 _RECALL = "recall"
 _TREC_EVAL_NAME = re.compile(r"([A-Za-z_]*[A-Za-z])[_.](\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})")
 """``ndcg_cut_10`` as trec_eval prints it, ``ndcg_cut.10`` as its command line takes it."""
+_CUTOFF_ELSEWHERE = ("k", "cutoff", "top_k")
+"""What the cutoff is called in other tools."""
 _NAME_AT = re.compile(r"([A-Za-z]\w*)_at_(\d{1,9})")
 """``recall_at_10``, as MTEB writes it."""
 
@@ -223,6 +225,8 @@ def _build(name: str, given: Mapping[str, object], cutoff: object, text: str) ->
         parameter = entry.parameters.get(key)
         if parameter is None:
             hint = suggestion(key, entry.parameters) or f"; it has {', '.join(entry.parameters)}"
+            if entry.at == "cutoff" and key in _CUTOFF_ELSEWHERE:
+                hint = f"; write the cutoff after an @, as in {entry.name}@10"
             raise MetricError(f"{entry.name} has no parameter '{quoted(key)}'{hint}")
         try:
             values[key] = parameter.canonical(value)

@@ -288,6 +288,8 @@ def test_every_metric_has_a_description() -> None:
         ),
         ("set_F_0.25", r"'set_F_0.25' is not a metric here: .*write F\(beta=0.5\)"),
         ("relative_P_5", "'relative_P_5' is not a metric here: use P"),
+        ("Precision(k=3)", "P has no parameter 'k'; write the cutoff after an @, as in P@10"),
+        ("nDCG(cutoff=10)", "write the cutoff after an @, as in nDCG@10"),
         ("SetF(beta=0)", "beta=0 is invalid; beta takes a number above 0"),
         ("ndcg_at_0", "a cutoff must be a whole number of at least 1"),
         ("RBP(p=1)", "p=1 is invalid; p takes a number between 0 and 1"),
