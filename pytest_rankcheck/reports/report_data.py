@@ -31,6 +31,7 @@ __all__ = ["Report", "ReportedGate", "merged_resolutions", "report_of"]
 _WARNINGS = {
     Topic.UNGATED_FALL: "with a fall in a slice that is not gated",
     Topic.NO_SLICE_GATED: "without a gated slice",
+    Topic.UNMET_IDS: "with ids that hardly meet",
     Topic.DECIDES_NOTHING: "that could not have failed",
     Topic.SUSPICIOUS: "suspiciously good",
     Topic.NO_LONGER_GATED: "no longer gated",

@@ -211,9 +211,12 @@ def test_runs_of_files(ending: str, read: Callable[[Path], Run], tmp_path: Path)
     golden = golden_set()
     path = tmp_path / f"bm25.{ending}"
     run_with_ids(golden, str.upper).save(path, "trec" if ending == "run" else ending)
-    unmet = measured(read(path), golden).unmet_ids
+    run = read(path)
+    was_in_memory = run.is_in_memory
+    unmet = measured(run, golden).unmet_ids
     assert unmet is not None
     assert list(unmet.rule) == ["lower"]
+    assert run.is_in_memory == was_in_memory, "the sample comes from the tops that are kept"
     assert measured(read(path).top(1), golden).unmet_ids is not None
     run_with_ids(golden, str).save(path, "trec" if ending == "run" else ending)
     assert measured(read(path), golden).unmet_ids is None

@@ -91,9 +91,18 @@ def test_ids_that_hardly_meet_are_noted_in_the_summary_and_in_reports(project: P
     assert "warning: ranked documents are not those that the golden set judges:" in text
     assert "only 1 ranks a judged document, of the 120 queries with a relevant judgment" in text
     assert "judge them before you decide" not in text
-    assert "only 1 ranks a judged document" in (project.path / "report.md").read_text("utf-8")
+    markdown = (project.path / "report.md").read_text("utf-8")
+    assert "only 1 ranks a judged document" in markdown
     notes = json.loads((project.path / "report.json").read_text("utf-8"))["notes"]
     assert any(note["topic"] == "unmet-ids" for note in notes)
+
+
+def test_a_gate_that_passes_is_qualified_in_the_report(project: Project) -> None:
+    project.test(ASSERTIONS.partition("def test_named")[0])
+    project.golden(project.queries(120))
+    project.write("engine.py", FEW_MEET)
+    project.run("--rankcheck-markdown", "report.md").assert_outcomes(passed=1)
+    assert "1 with ids that hardly meet" in (project.path / "report.md").read_text("utf-8")
 
 
 def test_a_measurement_without_an_assertion_is_noted_once(project: Project) -> None:
