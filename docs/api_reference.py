@@ -65,7 +65,7 @@ GROUPS = (
     Group(
         "Gates and verdicts",
         "gates.md#gates",
-        "Gate GateRule Evidence Verdict Outcome Decision Gap QueryDrop TieEffect "
+        "Gate GateRule Evidence Verdict Outcome Decision Gap QueryDrop TieEffect MostlyTied "
         "TooFewChanges TooWideAllowance",
     ),
     Group(

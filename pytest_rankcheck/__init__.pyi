@@ -89,6 +89,7 @@ from pytest_rankcheck.evaluation.session_evaluation import (
     SessionEvaluation as SessionEvaluation,
     evaluate_sessions as evaluate_sessions,
 )
+from pytest_rankcheck.evaluation.tied_scores import MostlyTied as MostlyTied
 from pytest_rankcheck.gates.gate import Gate as Gate
 from pytest_rankcheck.gates.gate_rule import Evidence as Evidence, GateRule as GateRule
 from pytest_rankcheck.gates.verdict import (

@@ -257,7 +257,16 @@ RIGHT: dict[str, object] = {
 MADE_BY_THE_LIBRARY = {
     *("Approval", "Baseline", "ComparedValues", "Comparison", "Decision", "Differences"),
     *("Evaluation", "Evidence", "Gap", "JudgedHits", "LabelSensitivity", "LawReport"),
-    *("LintFinding", "Move", "Outcome", "Paired", "PerturbedQuery", "QueryDrop", "RecordedMetric"),
+    *(
+        "LintFinding",
+        "MostlyTied",
+        "Move",
+        "Outcome",
+        "Paired",
+        "PerturbedQuery",
+        "QueryDrop",
+        "RecordedMetric",
+    ),
     *("RecordedQuery", "Resolution", "Resolutions", "RunEvaluation", "SessionEvaluation"),
     *("SessionState", "SetAside", "SinceApproval", "TieEffect", "TooFewChanges"),
     *("TooWideAllowance", "Unjudged", "Unpaired", "Verdict"),

@@ -25,7 +25,7 @@ from pytest_rankcheck.rankers.run import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pytest_rankcheck.evaluation.tied_scores import TieOrder
+    from pytest_rankcheck.evaluation.tied_scores import MostlyTied, TieOrder
     from pytest_rankcheck.evaluation.unmet_ids import UnmetIds
 
 __all__ = ["Evaluation", "html_table"]
@@ -155,6 +155,11 @@ class Evaluation(MetricValues):
         Empty if there are no scores. ``k=None`` means the whole ranking.
         """
         return ()
+
+    @property
+    def mostly_tied(self) -> MostlyTied | None:
+        """How many rankings are mostly ties, if at least half of them are; else None."""
+        return None
 
     def with_ties(self, order: TieOrder) -> Evaluation:
         """Return the evaluation with tied documents in another order; itself without scores.

@@ -34,7 +34,7 @@ from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.evaluation.tied_scores import TieOrder
+    from pytest_rankcheck.evaluation.tied_scores import MostlyTied, TieOrder
     from pytest_rankcheck.evaluation.unmet_ids import UnmetIds
 
 __all__ = ["RunEvaluation", "evaluate"]
@@ -226,6 +226,13 @@ class RunEvaluation(Evaluation):
 
             self._tied[k] = tied_queries(self.run, self.golden, k)
         return self._tied[k]
+
+    @cached_property
+    def mostly_tied(self) -> MostlyTied | None:
+        """How many rankings are mostly ties, if at least half of them are; else None."""
+        from pytest_rankcheck.evaluation.tied_scores import mostly_tied
+
+        return mostly_tied(self.run, self.golden)
 
     def with_ties(self, order: TieOrder) -> RunEvaluation:
         """Return the evaluation of the run with its tied documents in another order."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["TieOrder", "tied_queries", "ties_reordered"]
+__all__ = ["MostlyTied", "TieOrder", "mostly_tied", "tied_queries", "ties_reordered"]
+
+_SAMPLE = 500
+"""How many rankings are looked at, evenly spread, to see whether scores are mostly tied."""
 
 TieOrder = Literal["best", "worst"]
 """Among documents with the same score: the highest grade first, or last."""
@@ -30,6 +34,41 @@ def tied_queries(run: Run, golden: GoldenSet, k: int | None) -> tuple[str, ...]:
             for group in _groups(run, query_id, k)
         )
     )
+
+
+class MostlyTied(NamedTuple):
+    """How many rankings are mostly in the order of ties, and an example."""
+
+    queries: int
+    """In how many of the rankings at least half of the documents share their score."""
+    looked_at: int
+    """How many rankings with two or more documents were looked at."""
+    example: str
+    """One such query."""
+    documents: int
+    """How many documents its ranking has."""
+    scores: int
+    """How many different scores they have."""
+
+
+def mostly_tied(run: Run, golden: GoldenSet) -> MostlyTied | None:
+    """Return how many rankings are mostly ties, if at least half of them are; else None.
+
+    A constant score, for example, leaves the whole order to the rule for ties. None as well if
+    the run has no scores, or was not read into memory.
+    """
+    if not run.is_in_memory:
+        return None
+    ranked = [query_id for query_id in golden.query_ids if len(run.get(query_id)) > 1]
+    looked_at = ranked[:: max(1, len(ranked) // _SAMPLE)]
+    tied: list[tuple[str, int, int]] = []
+    for query_id in looked_at:
+        counts = Counter((run.scores(query_id) if run.has_ties(query_id) else None) or ())
+        if 2 * sum(count for count in counts.values() if count > 1) >= max(1, counts.total()):
+            tied.append((query_id, counts.total(), len(counts)))
+    if not tied or 2 * len(tied) < len(looked_at):
+        return None
+    return MostlyTied(len(tied), len(looked_at), *tied[0])
 
 
 def ties_reordered(run: Run, golden: GoldenSet, order: TieOrder) -> Run:

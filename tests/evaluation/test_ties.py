@@ -8,6 +8,8 @@ import random
 import pytest
 
 from pytest_rankcheck import Evaluation, Gate, GoldenSet, Run, compare, evaluate
+from pytest_rankcheck.reports.text.evidence_text import tie_lines
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes, tie_notes
 
 GOLDEN = GoldenSet.from_dict({"a": {"x": 1, "y": 0}, "b": {"x": 2, "z": 1}, "c": {"x": 1}})
 RUN = Run.from_dict(
@@ -82,3 +84,49 @@ def test_ties_that_change_nothing_are_not_mentioned() -> None:
     evaluation = evaluate(run, GOLDEN)
     assert evaluation.tied() == ("b",)
     assert Gate.tolerance().decide(compare(evaluation, evaluation), "RR").ties is None
+
+
+def test_a_constant_scorer_is_mostly_tied() -> None:
+    golden = GoldenSet.from_dict({f"q{number}": {"d1": 1} for number in range(4)}, name="shop")
+    constant = {query: {f"d{n}": 0.0 for n in range(10)} for query in golden.query_ids}
+    evaluation = evaluate(Run.from_dict(constant), golden)
+    assert evaluation.mostly_tied == (4, 4, "q0", 10, 1)
+    assert evaluation.mean("RR") == pytest.approx(1 / 9)
+    (note,) = tie_notes(evaluation)
+    assert note.text == (
+        "golden set 'shop': the scores are mostly tied in 4 of 4 rankings (query 'q0': 10 "
+        "documents, 1 distinct score); depending on how ties are ordered, RR ranges from 0.1000 to "
+        "1.0000 (tie_range); does the ranker return its real scores?"
+    )
+    assert note in list(evaluation_notes(evaluation))
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        {f"d{n}": n / 7 for n in range(10)},
+        {f"d{n}": max(0, n - 4) / 7 for n in range(11)},
+        [f"d{n}" for n in range(10)],
+        {"d1": 0.0},
+        {},
+    ],
+    ids=["no ties", "fewer than half", "no scores", "one document", "empty"],
+)
+def test_other_rankings_are_not(ranking: object) -> None:
+    golden = GoldenSet.from_dict({"q0": {"d1": 1}, "q1": {"d1": 1}})
+    run = Run.from_dict({"q0": ranking, "q1": ["d1", "d2"]})
+    assert evaluate(run, golden).mostly_tied is None
+
+
+def test_a_range_beside_slices_is_said_to_be_of_all_queries() -> None:
+    golden = GoldenSet.from_dict(
+        {"q0": {"d1": 1}, "q1": {"d1": 1}},
+        attributes={"q0": {"locale": "de"}, "q1": {"locale": "en"}},
+    )
+    now = evaluate(Run.from_dict({"q0": {"d1": 1.0, "d2": 1.0}, "q1": ["d1"]}), golden)
+    then = evaluate(Run.from_dict({"q0": ["d1"], "q1": ["d1"]}), golden)
+    gate = Gate.tolerance()
+    (line,) = tie_lines(gate.decide(compare(now, then), "RR", by="locale"))
+    assert "RR of all queries ranges from 0.7500 to 1.0000" in line
+    (line,) = tie_lines(gate.decide(compare(now, then), "RR"))
+    assert "RR ranges from 0.7500 to 1.0000" in line

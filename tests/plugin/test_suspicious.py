@@ -78,7 +78,35 @@ def test_a_verdict_that_depends_on_the_order_of_ties_says_so(project: Project) -
         "test_mrr: 80 queries have tied scores in their rankings: depending on how ties are ordered, "
         "RR ranges from 0.5000 to 1.0000; the verdict depends on the order, so break the ties in the ranker"
     ) in text
+    assert (
+        "golden set 'web': the scores are mostly tied in 80 of 80 rankings (query 'q000': 3 "
+        "documents, 2 distinct scores); depending on how ties are ordered, RR ranges from 0.5000 to "
+        "1.0000 (tie_range)"
+    ) in text
     project.write("engine.py", TIED.replace('"a"', '"f"'))
     result = project.run()
     result.assert_outcomes(failed=1)
     assert "80 queries have tied scores in their rankings" in text_of(result)
+
+
+DEEP_TIES = """
+def search(text):
+    if text != "query 0":
+        return [f"doc of {text}"]
+    scores = {f"filler {place:02}": 9.0 - place / 10 for place in range(29)}
+    return {**scores, f"doc of {text}": 1.0, "a": 1.0}
+"""
+
+
+def test_ties_that_hardly_change_the_mean_are_not_worth_a_note(project: Project) -> None:
+    project.write("engine.py", DEEP_TIES)
+    project.test(
+        "from pytest_rankcheck import assert_mrr_not_regressed\n\n"
+        "def test_mrr(evaluation, baseline):\n"
+        "    assert_mrr_not_regressed(evaluation, baseline)\n"
+    )
+    project.update()
+    text = text_of(project.run())
+    assert "passed" in text
+    assert "depend on the order of tied scores" not in text
+    assert "mostly tied" not in text

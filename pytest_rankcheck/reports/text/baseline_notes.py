@@ -160,10 +160,15 @@ def _noise_floor_notes(baseline: Baseline) -> Iterator[Note]:
             )
 
 
+_TRIVIAL_TIES = 0.001
+"""Under a gate that allows no fall, ties that move a mean by less decide too, but say nothing."""
+
+
 def _tie_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield the verdicts that depend on the order of tied scores."""
     for verdict in (check.verdict for check in baseline.checks if check.verdict):
-        if verdict.ties and verdict.ties.decides:
+        ties = verdict.ties
+        if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
             for line in tie_lines(verdict):
                 note = f"{quoted(baseline.test_id, 200)}: {line.strip()}"
                 yield Note(Topic.TIES, note)

@@ -83,7 +83,7 @@ def tie_lines(verdict: Verdict) -> Iterator[str]:
     means = f"{ties.lowest:.4f} to {ties.highest:.4f}{_DECIDES if ties.decides else ''}"
     yield (
         f"  {queries} tied scores in {scope}: depending on how ties are ordered, "
-        f"{verdict.metric} ranges from {means}"
+        f"{verdict.metric}{' of all queries' if verdict.slices else ''} ranges from {means}"
     )
 
 

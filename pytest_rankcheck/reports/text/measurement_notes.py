@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.errors import MetricWarning, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
+from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
 from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.text.wording import duration, number_text
 
-__all__ = ["evaluation_notes", "noise_notes", "timing_notes", "unmet_id_notes"]
+__all__ = ["evaluation_notes", "noise_notes", "tie_notes", "timing_notes", "unmet_id_notes"]
 
 _TINY = 0.1
 """An effective sample size below this share of the queries causes a warning."""
@@ -28,6 +30,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
             yield Note(Topic.MEASURED, f"session log '{name}': {text}")
         return
     yield from _weight_notes(evaluation)
+    yield from tie_notes(evaluation)
     for finding in evaluation.golden.lint(rules=_HOPELESS):
         yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
     yield from unmet_id_notes(evaluation)
@@ -69,6 +72,30 @@ def _weight_notes(evaluation: Evaluation) -> Iterator[Note]:
         )
     text = f"the effective sample size of {queries} is {size:,.1f}{warning}"
     yield Note(Topic.MEASURED, f"golden set '{quoted(golden.name)}': {text}")
+
+
+def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
+    """Yield a warning if most rankings are in an order that their scores do not decide."""
+    tied = evaluation.mostly_tied
+    if tied is None:
+        return
+    metrics = [
+        metric
+        for metric in evaluation.computed
+        if metric.unit == "query" and not metric.definition.ir_measures
+    ]
+    metric = metrics[0] if metrics else Metric.parse(usual_metrics(evaluation.depth)[0])
+    with warnings.catch_warnings():  # the evaluation itself has warned already
+        warnings.simplefilter("ignore", MetricWarning)
+        low, high = evaluation.tie_range(metric)
+    yield Note(
+        Topic.MEASURED,
+        f"golden set '{quoted(evaluation.golden.name)}': the scores are mostly tied in "
+        f"{tied.queries:,} of {plural(tied.looked_at, 'ranking')} (query '{quoted(tied.example)}': "
+        f"{plural(tied.documents, 'document')}, {plural(tied.scores, 'distinct score')}); "
+        f"depending on how ties are ordered, {metric} ranges from {low:.4f} to {high:.4f} "
+        "(tie_range); does the ranker return its real scores?",
+    )
 
 
 def timing_notes(evaluation: Evaluation) -> Iterator[Note]:
