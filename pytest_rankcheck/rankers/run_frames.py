@@ -38,7 +38,8 @@ def frame_rankings(
     for query_id, start, end in zip(query_ids, [0, *ends], ends, strict=False):
         doc_ids = ids_of(cells["doc_id"][start:end], query_id)
         scores = cells["score"][start:end] if "score" in place else ()
-        if any(not _is_missing(score) for score in scores):
+        has_scores = any(not _is_missing(score) for score in scores)
+        if has_scores or ("score" in place and "rank" not in place):
             numbers = numbers_of(scores, doc_ids, query_id, "score")
             yield query_id, by_score(doc_ids, numbers, query_id, ties)
         elif "rank" in place:

@@ -111,6 +111,10 @@ def test_ids_can_be_categories_and_whole_numbers() -> None:
             {"query_id": ["q"], "doc_id": ["a"], "score": [np.nan], "rank": [1]},
             "the score of document 'a' is nan",
         ),
+        (
+            {"query_id": ["q"], "doc_id": ["a"], "score": [None]},
+            "the score of document 'a' is None",
+        ),
         ({"qid": ["q"], "topic": ["q"], "doc_id": ["a"]}, "could both be the query_id; choose one"),
         ({"query_id": ["q"], "document": ["a"]}, "the run has no column doc_id"),
     ],
