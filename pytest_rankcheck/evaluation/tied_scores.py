@@ -105,8 +105,9 @@ def _groups(run: Run, query_id: str, k: int | None) -> Iterator[Sequence[str]]:
         size = len(tuple(tied))
         if k is not None and start >= k:
             return
-        if size > 1:
-            yield run.ranking(query_id)[start : start + size]
+        docs = run.ranking(query_id)[start : start + size] if size > 1 else ()
+        if len(set(docs)) > 1:  # the chunks of one document are not tied with each other
+            yield docs
         start += size
 
 

@@ -389,7 +389,11 @@ class Run:
         if isinstance(answer, ListedAnswer):
             return False
         scores = answer.scores.values() if isinstance(answer, ScoredAnswer) else answer.scores
-        return scores is not None and len(set(scores)) < len(scores)
+        if scores is None or len(set(scores)) == len(scores):
+            return False
+        if isinstance(answer, ScoredAnswer):
+            return True
+        return len(set(scores)) < len(set(zip(scores, answer.doc_ids, strict=True)))
 
     @property
     def repeated(self) -> Sequence[str]:

@@ -168,6 +168,19 @@ def test_the_chunks_of_a_document_are_not_tied_with_each_other(ties: Ties) -> No
     assert Run.from_frame(frame, ties=ties, duplicates="keep_places")["q"] == ("a", "a", "b")
 
 
+def test_only_different_documents_are_tied() -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1}})
+    chunks = [("a", 2.0), ("a", 2.0), ("b", 1.0)]
+    run = Run.from_dict({"q": chunks}, duplicates="keep_places")
+    assert not run.has_ties("q")
+    assert not evaluate(run, golden).tied()
+    run = Run.from_dict({"q": [*chunks, ("c", 1.0)]}, duplicates="keep_places")
+    assert run.has_ties("q")
+    assert not evaluate(run, golden).tied()  # no judged document is tied
+    run = Run.from_dict({"q": [("b", 2.0), *chunks]}, duplicates="keep_places")
+    assert evaluate(run, golden).tied() == ("q",)
+
+
 def test_a_rank_is_that_of_the_first_place(tmp_path: Path) -> None:
     evaluation = evaluate(in_lists(tmp_path, "keep_places"), GOLDEN)
     assert evaluation.ranks("p") == {"b": 1, "c": 2, "a": 4, "d": 6}
