@@ -157,7 +157,9 @@ def test_one_grade_for_all_is_refused_where_there_are_grades(file: Path) -> None
         GoldenSet.load(file, grades=math.nan)
 
 
-@pytest.mark.parametrize("name", ["", "Unnamed: 0", "Unnamed: 0.1", "index", "level_0"])
+@pytest.mark.parametrize(
+    "name", ["", "Unnamed: 0", "Unnamed: 0.1", "__index_level_0__", "index", "level_0"]
+)
 def test_the_index_of_a_frame_is_neither_attribute_nor_feature(file: Path, name: str) -> None:
     rows = [("q1", "a", 1, "en", 5.0), ("q1", "b", 0, "en", 6.0), ("q2", "a", 1, "de", 7.0)]
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "locale", "price"])

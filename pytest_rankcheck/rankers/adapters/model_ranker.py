@@ -43,8 +43,10 @@ def model(
         size: how many queries' candidates are predicted at once.
 
     Raises:
-        RankerError: ``estimator`` has no ``predict``.
+        RankerError: ``estimator`` has no ``predict``, or ``features`` is text, not a list.
     """
+    if isinstance(features, str):
+        raise RankerError(f"features='{quoted(features)}' is text; give a list, features=[...]")
     if not callable(getattr(estimator, "predict", None)):
         raise RankerError(f"model: {type(estimator).__name__} has no predict")
     return _Model(estimator, features, checked_size(size))

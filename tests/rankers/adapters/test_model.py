@@ -283,6 +283,8 @@ def test_a_wrong_prediction_is_refused(golden: GoldenSet, answer: object, messag
 def test_invalid_models_and_features_are_refused(golden: GoldenSet) -> None:
     with pytest.raises(RankerError, match="model: object has no predict"):
         model(object())
+    with pytest.raises(RankerError, match=r"features='price' is text; give a list"):
+        model(Sum(1), "price")
     with pytest.raises(RankerError, match="no column ff; did you mean 'f'"):
         rank(model(Sum(1), ["ff"]), golden)
     bare = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "x"})
