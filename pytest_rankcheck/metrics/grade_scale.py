@@ -33,7 +33,7 @@ def highest_grades(name: str, hits: JudgedHits, max_grade: Value) -> FloatArray:
         max_grade: the value of the parameter.
 
     Raises:
-        MetricError: a grade that occurs is above ``max_grade``.
+        MetricError: the golden set's scale goes above ``max_grade``.
     """
     if max_grade == "query":
         own: FloatArray = np.nanmax(hits.ideal, axis=1, initial=0.0, keepdims=True)
@@ -41,7 +41,7 @@ def highest_grades(name: str, hits: JudgedHits, max_grade: Value) -> FloatArray:
     highest = hits.max_grade if max_grade is None else float(max_grade)  # type: ignore[arg-type]
     if highest < hits.max_grade:
         raise MetricError(
-            f"{name}(max_grade={highest:g}): the golden set has the grade {hits.max_grade:g}; "
-            f"use max_grade={hits.max_grade:g} or more"
+            f"{name}(max_grade={highest:g}): the golden set's scale goes up to "
+            f"{hits.max_grade:g}; use max_grade={hits.max_grade:g} or more"
         )
     return np.full((len(hits.ideal), 1), highest)

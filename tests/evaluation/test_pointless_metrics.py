@@ -61,8 +61,11 @@ def test_a_set_without_relevant_documents_is_not_binary() -> None:
         ("nDCG(gain={1:1})", "the gain mapping has no entry for the grade 1001, which occurs"),
         ("DCG(gain=exponential)", r"2\^grade overflows for the grade 1001; use gain=linear"),
         ("nDCG(gain=exponential)@5", r"2\^grade overflows for the grade 1001"),
-        ("nERR(max_grade=4)", r"max_grade=4\): the golden set has the grade 1001"),
-        ("ERR(stop=identity)", "grades must be probabilities, but 1001 occurs"),
+        ("nERR(max_grade=4)", r"max_grade=4\): the golden set's scale goes up to 1001"),
+        (
+            "ERR(stop=identity)",
+            "grades must be probabilities, but the golden set's scale goes up to 1001",
+        ),
     ],
 )
 def test_a_metric_that_does_not_fit_the_grades_is_refused(metric: str, message: str) -> None:

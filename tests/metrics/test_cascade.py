@@ -80,7 +80,9 @@ def test_a_sigmoid_can_let_grade_0_satisfy_too() -> None:
 def test_err_with_probabilities_for_grades() -> None:
     # 0.5 + 1/2 * 0.25 * 0.5 + 1/3 * 1 * 0.5 * 0.75 = 0.5 + 0.0625 + 0.125
     assert value("ERR(stop=identity)", (0.5, 0.25, 1.0)) == pytest.approx(0.6875)
-    with pytest.raises(MetricError, match="grades must be probabilities, but 2 occurs"):
+    with pytest.raises(
+        MetricError, match="grades must be probabilities, but the golden set's scale goes up to 2"
+    ):
         value("ERR(stop=identity)", (2,))
 
 
@@ -92,7 +94,7 @@ def test_err_skips_the_unjudged_but_counts_their_rank() -> None:
 
 
 def test_err_refuses_a_max_grade_below_a_grade_that_occurs() -> None:
-    with pytest.raises(MetricError, match="has the grade 3; use max_grade=3 or more"):
+    with pytest.raises(MetricError, match="scale goes up to 3; use max_grade=3 or more"):
         value("ERR(max_grade=2)", (3, 0))
 
 

@@ -52,5 +52,7 @@ def test_graded_rbp_takes_the_highest_grade_of_each_query_if_asked() -> None:
     assert value(name, (0, 0), other={"x": 4}) == 0
     with pytest.raises(MetricError, match="RBP: max_grade=query has no effect without graded"):
         value("RBP(max_grade=query)", (1, 2))
-    with pytest.raises(MetricError, match=r"RBP\(max_grade=1\): the golden set has the grade 2"):
+    with pytest.raises(
+        MetricError, match=r"RBP\(max_grade=1\): the golden set's scale goes up to 2"
+    ):
         value("RBP(graded=true,max_grade=1)", (1, 2))

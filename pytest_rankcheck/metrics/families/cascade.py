@@ -168,8 +168,8 @@ def _satisfaction(
         case "identity":
             if hits.max_grade > 1:
                 raise MetricError(
-                    "ERR(stop=identity): grades must be probabilities, but "
-                    f"{hits.max_grade:g} occurs; use stop=exponential, or grades between 0 and 1"
+                    "ERR(stop=identity): grades must be probabilities, but the golden set's scale "
+                    f"goes up to {hits.max_grade:g}; use stop=exponential, or grades from 0 to 1"
                 )
             return np.where(counted, grades, 0.0)
         case Call("sigmoid" | "sigmoid_all" as name, (alpha, beta)):
