@@ -121,6 +121,9 @@ IR_MEASURES = (
     *("nDCG@3", "nDCG(dcg='exp-log2')@3", "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 9})@3", "NumQ"),
     *("NumRel", "NumRet", "NumRelRet", "P@3", "P(rel=2)@3", "P(judged_only=True)@3", "R@3"),
     *("RBP(rel=1)", "Rprec", "RR", "RR@3", "SetP", "SetRelP", "SetR", "SetF", "SetF(beta=4.0)"),
+    *("BPM(T=1.0,max_rel=3)@3", "INST(max_rel=3)", "INSQ(max_rel=3)", "NERR8(max_rel=3)@3"),
+    *("NERR9(max_rel=3)@3", "NERR10(max_rel=3)", "NERR11(max_rel=3)", "AP_IA", "P_IA@3"),
+    *("ERR_IA@3", "nERR_IA@3", "alpha_DCG@3", "alpha_nDCG@3", "NRBP", "nNRBP", "StRecall@3"),
     *("SetAP", "Success@3", "Accuracy@3", "SDCG(max_rel=3)@3", "Compat(p=0.8)"),
 )
 
