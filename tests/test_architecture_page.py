@@ -139,8 +139,11 @@ def summary_of(module: str) -> str:
 
 
 def test_the_path_leads_through_the_house(path: list[tuple[str, str]]) -> None:
-    """The trace is of a real assertion: it enters the rooms that it must, the assertion first."""
-    assert path[0] == ("assertions.regression_assertion", "assert_not_regressed")
+    """The trace is of a real assertion: its arguments are checked, then it is entered."""
+    assert path[:2] == [
+        ("argument_checks", "checked_arguments.<locals>.checked"),
+        ("assertions.regression_assertion", "assert_not_regressed"),
+    ]
     modules = [module for module, _ in path]
     assert "metrics.families.gain" in modules
     rooms = {module.split(".")[0] for module in modules}
