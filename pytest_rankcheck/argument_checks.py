@@ -122,7 +122,10 @@ def _is_names(value: object) -> bool:
 
 
 def _is_frame(value: object) -> bool:
-    return type(value).__name__ == "DataFrame"
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
+        for kind in type(value).__mro__
+    )
 
 
 _EVALUATION = _Kind(
@@ -207,7 +210,7 @@ _KINDS: Mapping[str, _Kind] = {
         "a path", lambda value: isinstance(value, (str, PathLike)), 'a path such as "golden/web"'
     ),
     "pd.DataFrame": _Kind(
-        "a DataFrame",
+        "a pandas DataFrame",
         _is_frame,
         "a pandas DataFrame",
         {"text": "load(path), which reads a file", "mapping": "from_dict"},
@@ -246,6 +249,8 @@ def _wrong_argument(
     category = _category(value)
     if swapped:
         todo = f"{name} and {swapped[0]} are swapped: write {function}({', '.join(given)})"
+    elif hasattr(value, "to_pandas") and kinds[0].accepts is _is_frame:
+        todo = f"write {name}.to_pandas()"
     elif category == "fixture":
         todo = "pytest passes a fixture's value to a test that has a parameter of its name"
     else:

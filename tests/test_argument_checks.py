@@ -441,3 +441,21 @@ def test_what_is_right_is_accepted() -> None:
     assert plot_comparison(compare(EVALUATION, EVALUATION), "RR") is not None
     assert Conventions.from_dict({}) == Conventions()
     assert str(Expectation.in_top(1, "a", query="q1"))
+
+
+def test_frames_of_other_libraries_are_converted_first() -> None:
+    class Frame(pd.DataFrame):
+        """As of geopandas."""
+
+    class DataFrame:
+        """As of polars."""
+
+        def to_pandas(self) -> pd.DataFrame:
+            return pd.DataFrame()
+
+    rows = {"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}
+    assert Run.from_frame(Frame(rows))["q"] == ("d",)
+    with pytest.raises(
+        ConfigurationError, match=r"frame must be a pandas .*; write frame.to_pandas\(\)"
+    ):
+        Run.from_frame(DataFrame())  # type: ignore[arg-type]
