@@ -120,9 +120,10 @@ def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]
     hint = (
         "; did you mean " + " and ".join(f"'{quoted(column)}'" for column in meant.values()) + "?"
     )
-    example = meant or {role.name: name for role, name in zip(missing[:1], free, strict=False)}
-    pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in example.items())
-    mapping = f". Rename its columns, or map them, such as columns={{{pairs}}}" if pairs else ""
+    only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
+    columns = meant or {missing[0].name: only}
+    pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
+    mapping = f". Rename its columns, or map them, such as columns={{{pairs}}}" if free else ""
     return (
         f"has no column {listed([role.name for role in missing])}{hint if meant else ''}; it has "
         f"{listed(header, 10)}{mapping}"
