@@ -47,13 +47,23 @@ def refuse_deeper_cutoff(metric: Metric, depth: int | None, golden: JudgedQuerie
 
 
 def warn_if_rankings_are_short(
-    metric: Metric, blocks: Sequence[JudgedHits], run_name: str, golden: JudgedQueries
+    metric: Metric,
+    blocks: Sequence[JudgedHits],
+    run_name: str,
+    golden: JudgedQueries,
+    depth: int | None,
 ) -> None:
-    """Warn if the rankings seem to have been cut above the metric's cutoff.
+    """Warn if no ranking is as long as the metric's cutoff, and a relevant document is missing.
 
-    They do if none is as long as the cutoff, at least half of those with documents end at the
-    same rank, and one that ends there lacks a relevant document. Rankings that end at different
-    ranks, or with every relevant document, were not cut.
+    A ranker that was asked for enough may return fewer documents, so then they must seem cut: at
+    least half of the rankings with documents end at the same rank.
+
+    Args:
+        metric: the metric that is computed.
+        blocks: the judged hits of all queries.
+        run_name: what messages call the run.
+        golden: the golden set.
+        depth: how many documents of each ranking were asked for; None if that is unknown.
     """
     cutoff = _cutoff_of(metric)
     longest = int(max((block.retrieved.max(initial=0.0) for block in blocks), default=0))
@@ -61,17 +71,19 @@ def warn_if_rankings_are_short(
         return
     ranked = at_the_end = lacking = 0
     for block in blocks:
-        ends = block.retrieved == longest
         relevant = (block.ideal > 0).sum(axis=1)
-        ranked += int((block.retrieved > 0).sum())
-        at_the_end += int(ends.sum())
-        lacking += int((ends & ((block.grades > 0).sum(axis=1) < relevant)).sum())
-    if not lacking or 2 * at_the_end < ranked or _most_candidates(golden) <= longest:
+        is_ranked = block.retrieved > 0
+        ranked += int(is_ranked.sum())
+        at_the_end += int((block.retrieved == longest).sum())
+        lacking += int((is_ranked & ((block.grades > 0).sum(axis=1) < relevant)).sum())
+    are_cut = depth is None or 2 * at_the_end >= ranked
+    if not lacking or not are_cut or _most_candidates(golden) <= longest:
         return
     warnings.warn(
-        f"{metric}: no ranking of run '{quoted(run_name)}' has {plural(cutoff, 'document')}, and "
-        f"{at_the_end:,} of {ranked:,} end at rank {longest:,}, so relevant documents further down "
-        f"are not counted; give a run that goes further down, or a cutoff of {longest:,}",
+        f"{metric}: no ranking of run '{quoted(run_name)}' has {plural(cutoff, 'document')}; "
+        f"the longest ({at_the_end:,} of {ranked:,}) end at rank {longest:,}, so relevant "
+        f"documents further down are not counted; give a run that goes further down, or a cutoff "
+        f"of {longest:,}",
         MetricWarning,
         stacklevel=5,  # where the user's code asks for a mean
     )

@@ -177,7 +177,7 @@ class RunEvaluation(Evaluation):
 
     def _check_depth(self, metric: Metric) -> None:
         super()._check_depth(metric)
-        warn_if_rankings_are_short(metric, self.hits, self.name, self.golden)
+        warn_if_rankings_are_short(metric, self.hits, self.name, self.golden, self.depth)
 
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:

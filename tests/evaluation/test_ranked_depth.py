@@ -96,9 +96,9 @@ def warned(rankings: Mapping[str, Sequence[str]], metric: str = "R@25") -> list[
 def test_a_run_of_unknown_depth_that_ends_above_the_cutoff_causes_a_warning() -> None:
     cut = dict.fromkeys(["q1", "q2", "q3"], DOCUMENTS[:20])
     expected = (
-        "R@25: no ranking of run 'old.run' has 25 documents, and 3 of 3 end at rank 20, so "
-        "relevant documents further down are not counted; give a run that goes further down, or a "
-        "cutoff of 20"
+        "R@25: no ranking of run 'old.run' has 25 documents; the longest (3 of 3) end at "
+        "rank 20, so relevant documents further down are not counted; give a run that goes further "
+        "down, or a cutoff of 20"
     )
     assert warned(cut) == [expected]
     assert warned(cut, "R@20") == warned(cut, "R") == []
@@ -108,16 +108,30 @@ def test_a_run_of_unknown_depth_that_ends_above_the_cutoff_causes_a_warning() ->
     "rankings",
     [
         {"q1": DOCUMENTS[:25], "q2": DOCUMENTS[:20], "q3": DOCUMENTS[:20]},
-        {"q1": DOCUMENTS[:10], "q2": DOCUMENTS[:3], "q3": DOCUMENTS[:7]},
         {"q1": ["d30", "d3"], "q2": ["d9", "d0"], "q3": ["d40", "d1"]},
     ],
-    ids=["one is long enough", "they end where nothing more is found", "nothing is missing"],
+    ids=["one is long enough", "nothing is missing"],
 )
-def test_rankings_that_were_not_cut_cause_none(rankings: Mapping[str, Sequence[str]]) -> None:
+def test_rankings_that_reach_the_cutoff_or_every_relevant_document_cause_none(
+    rankings: Mapping[str, Sequence[str]],
+) -> None:
     assert warned(rankings) == []
 
 
 def test_a_ranker_that_ignores_the_depth_causes_a_warning() -> None:
     run = rank(lambda text: DOCUMENTS[:10], GOLDEN, depth=100)
-    with pytest.warns(MetricWarning, match="R@25: no ranking .* 3 of 3 end at rank 10, so"):
+    with pytest.warns(
+        MetricWarning, match=r"R@25: no ranking .* longest \(3 of 3\) end at rank 10"
+    ):
         evaluate(run, GOLDEN).mean("R@25")
+
+
+def test_rankings_of_various_lengths_cause_a_warning_only_if_their_depth_is_unknown() -> None:
+    lengths = {"q1": 10, "q2": 3, "q3": 7}
+    [text] = warned({query: DOCUMENTS[:length] for query, length in lengths.items()})
+    assert "the longest (1 of 3) end at rank 10" in text
+    texts = {GOLDEN.query(query).text: length for query, length in lengths.items()}
+    matches = rank(lambda text: DOCUMENTS[: texts[text]], GOLDEN, depth=100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(matches, GOLDEN).mean("R@25")
