@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,17 @@ everyday = settings(deadline=None, derandomize=True, database=None, max_examples
 settings.register_profile("everyday", everyday)
 settings.register_profile("campaign", everyday, derandomize=False, max_examples=1000)
 settings.load_profile("everyday")
+
+
+@pytest.fixture
+def own_metrics(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget the metrics that a test registers."""
+    from pytest_rankcheck.metrics import metric_registry
+
+    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry.definitions()))
+    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
+    yield
+    metric_registry._GENERATIONS[0] += 1  # names are parsed again
 
 
 @pytest.hookimpl(tryfirst=True)

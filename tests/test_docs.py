@@ -28,7 +28,6 @@ from markdown_it import MarkdownIt
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
 from pytest_rankcheck.golden.lint.linter import ALL_RULES
-from pytest_rankcheck.metrics import metric_registry
 from pytest_rankcheck.metrics.laws.law_check import LAWS, REQUIRED
 from pytest_rankcheck.metrics.laws.law_report import LawResult
 from pytest_rankcheck.metrics.laws.metric_card import card_of, percentage
@@ -69,10 +68,8 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 @pytest.fixture
-def undisturbed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def undisturbed(own_metrics: None, tmp_path: Path) -> Iterator[None]:
     """Forget the metrics that a page registers and the modules of its folder."""
-    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(definitions()))
-    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
     yield
     for name, module in list(sys.modules.items()):
         if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)):

@@ -8,8 +8,6 @@ import pytest
 from project import Project, undisturbed_by_this_session
 from pull_request import Repositories
 
-from pytest_rankcheck.metrics import metric_registry
-
 
 @pytest.fixture(scope="session")
 def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -19,11 +17,11 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def repositories(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, templates: Path
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    templates: Path,
+    own_metrics: None,
 ) -> Repositories:
     """Repositories to open a pull request in."""
     undisturbed_by_this_session(monkeypatch)
-    # A project of its own may register metrics, in this process.
-    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry.definitions()))
-    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
     return Repositories(Project(pytester), templates)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -22,9 +21,8 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.metrics import metric_names, metric_registry
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.metric_registry import definitions, metric
+from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 JUDGED = {query: {"good": 1} for query in "abcde"}
@@ -226,19 +224,15 @@ def test_unjudged_documents_that_entered_the_top_are_counted() -> None:
 
 
 @pytest.fixture
-def first_rank(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def first_rank(own_metrics: None) -> str:
     """A metric of which less is better: the rank of the first relevant document, 9 if none."""
-    definitions()
-    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry._DEFINITIONS))
-    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
 
     @metric("TestRank", reference="this test", higher_is_better=False, range=(1, np.inf))
     def test_rank(hits: JudgedHits, cutoff: int | None) -> FloatArray:
         """The rank of the first relevant document."""
         return np.where(hits.grades > 0, hits.ranks, 9.0).min(axis=1, initial=9.0)
 
-    yield "TestRank"
-    metric_names._parse.cache_clear()
+    return "TestRank"
 
 
 def test_a_lower_value_wins_if_lower_is_better(first_rank: str) -> None:

@@ -135,7 +135,7 @@ def test_a_part_with_one_grade_is_not_binary_if_its_scale_goes_further() -> None
     ],
 )
 def test_a_metric_that_returns_the_wrong_shape_is_named(
-    returned: Callable[[JudgedHits], object], says: str
+    returned: Callable[[JudgedHits], object], says: str, own_metrics: None
 ) -> None:
     golden = GoldenSet.from_dict({"q1": {"a": 1}, "q2": {"b": 1}})
     evaluation = evaluate(Run.from_dict({"q1": ["a"], "q2": ["b"]}), golden)

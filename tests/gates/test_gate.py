@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,8 @@ from pytest_rankcheck import (
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.gates.gate_rule import ToleranceRule
-from pytest_rankcheck.metrics import metric_names, metric_registry
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.metrics.metric_registry import definitions, metric
+from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 
@@ -225,19 +224,15 @@ def test_a_gate_is_a_value() -> None:
 
 
 @pytest.fixture
-def lower(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def lower(own_metrics: None) -> str:
     """A metric of which less is better."""
-    definitions()
-    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry._DEFINITIONS))
-    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
 
     @metric("TestLess", reference="this test", higher_is_better=False)
     def less(hits: JudgedHits, cutoff: int | None) -> FloatArray:
         """Less is better."""
         return hits.retrieved
 
-    yield "TestLess"
-    metric_names._parse.cache_clear()
+    return "TestLess"
 
 
 def test_a_rise_regresses_if_lower_is_better(lower: str) -> None:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from pytest_rankcheck import JudgedHits, Metric, MetricError, Parameter, check_metric, metric
-from pytest_rankcheck.metrics import metric_registry, number
-from pytest_rankcheck.metrics.metric_registry import definitions
+from pytest_rankcheck.metrics import number
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-
-@pytest.fixture(autouse=True)
-def _registry_restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    definitions()
-    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry._DEFINITIONS))
-    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
-    yield
-    metric_registry._GENERATIONS[0] += 1
+pytestmark = pytest.mark.usefixtures("own_metrics")
 
 
 def gains(hits: JudgedHits, cutoff: int | None) -> FloatArray:

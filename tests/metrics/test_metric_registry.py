@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate
-from pytest_rankcheck.metrics import metric_names, metric_registry
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_definition import MetricFunction
 from pytest_rankcheck.metrics.metric_parameters import Parameter, number
 from pytest_rankcheck.metrics.metric_registry import definitions, metric
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-
-@pytest.fixture(autouse=True)
-def _registry_restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    definitions()  # load the families first
-    monkeypatch.setattr(metric_registry, "_DEFINITIONS", dict(metric_registry._DEFINITIONS))
-    monkeypatch.setattr(metric_registry, "_NAMES", dict(metric_registry._NAMES))
-    yield
-    metric_names._parse.cache_clear()
+pytestmark = pytest.mark.usefixtures("own_metrics")
 
 
 DOUBLE = Parameter("times", default=1, check=number(above=0), allowed="a number above 0")
