@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from decimal import Decimal
 
-from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, lacks, looks_meant_for
+from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.files.delimited_tables import (
+    Role,
+    index_of_roles,
+    lacks,
+    looks_meant_for,
+    normalised_name,
+)
+from pytest_rankcheck.files.plain_values import is_missing
+from pytest_rankcheck.golden.extra_columns import is_index, rows_by_query, spread_of
+from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.judgment_columns import DOC_ID, QUERY_ID
 
-__all__ = ["may_have_ranking", "run_columns"]
+__all__ = ["may_have_ranking", "refuse_unused_numbers", "run_columns"]
 
 _ROLES = (
     Role(QUERY_ID.name, QUERY_ID.names, otherwise=("query",)),
@@ -16,8 +26,11 @@ _ROLES = (
     Role("score", ("score", "similarity", "sim")),
     Role("rank", ("rank", "position", "pos")),
 )
-_ORDER = Role("score", (*_ROLES[2].names, *_ROLES[3].names))
+_ORDER = Role("score or rank", (*_ROLES[2].names, *_ROLES[3].names))
 """What decides the order, if a run lacks both columns."""
+
+
+_IDS = frozenset((*QUERY_ID.names, *DOC_ID.names))
 
 
 def may_have_ranking(header: Sequence[str]) -> bool:
@@ -43,7 +56,61 @@ def run_columns(
     missing = [role for role in _ROLES[:2] if role.name not in place]
     if not in_order and "score" not in place and "rank" not in place:
         missing.append(_ORDER)
+    if missing == [_ORDER]:
+        raise RunError(f"{where} {_lacks_order(header, place.values())}")
     if missing:
         needed = "query_id and doc_id" if in_order else "query_id, doc_id, and score or rank"
         raise RunError(f"{where} {lacks(header, place.values(), missing)}. A run needs {needed}")
     return place
+
+
+def refuse_unused_numbers(
+    header: Sequence[str], place: Mapping[str, int], cells: Callable[[int], Sequence[object]]
+) -> None:
+    """Check that rows which are in order have no column that may be a misspelt score or rank.
+
+    Any column of numbers may be one, except an index, ids, and numbers that are equal within each
+    query.
+
+    Args:
+        header: the column names of a table without scores and ranks.
+        place: the index of the column that has each role.
+        cells: returns the cells of a column.
+
+    Raises:
+        RunError: there is one.
+    """
+    free = {index: name for index, name in enumerate(header) if index not in place.values()}
+    near = _ORDER.near(list(free.values()))
+    queries = rows_by_query(map(str, cells(place["query_id"]))) if free else {}
+    for index, name in sorted(free.items(), key=lambda item: item[1] != near):
+        column = [None if is_missing(cell) else cell for cell in cells(index)]
+        numbers = [cell for cell in column if cell is not None]
+        if not numbers or is_index(name, column) or normalised_name(name) in _IDS:
+            continue
+        if all(map(_is_number, numbers)) and (name == near or spread_of(queries, column).varying):
+            raise RunError(
+                f"the run {_lacks_order(header, place.values(), name)}. If the rows are in order, "
+                "best first, drop the column"
+            )
+
+
+def _is_number(cell: object) -> bool:
+    return isinstance(cell, Decimal) or checked_number(cell) is not None
+
+
+def _lacks_order(header: Sequence[str], taken: Collection[int], column: str | None = None) -> str:
+    """Return a clause about a missing score or rank, with both meanings of the column for it."""
+    free = [
+        name for index, name in enumerate(header) if index not in taken and not is_index(name, ())
+    ]
+    column = column or _ORDER.near(free) or (free[0] if len(free) == 1 else None)
+    has = f"has no column score or rank; it has {listed(header, 10)}"
+    if not free:
+        return f"{has}. Add the score or the rank of each document"
+    subject = f"'{quoted(column)}'" if column else "the column that gives the order"
+    key = repr(quoted(column)) if column else "..."
+    return (
+        f"{has}. Rename {subject} to rank if the lowest number is best, or to score if the highest "
+        f"is best; or pass columns={{'rank': {key}}} or columns={{'score': {key}}}"
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from pytest_rankcheck.rankers.rank_order import by_rank
 from pytest_rankcheck.rankers.ranking import IncompleteRanks, Ranking, Ties, by_score
 from pytest_rankcheck.rankers.ranking_forms import given_twice, ids_of, numbers_of, query_id_of
-from pytest_rankcheck.rankers.run_columns import run_columns
+from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers, run_columns
 from pytest_rankcheck.statistics.array_types import IntArray
 
 if TYPE_CHECKING:
@@ -29,10 +29,13 @@ def frame_rankings(
     """Yield the rankings of a frame with their query ids, in the order of their first rows.
 
     Raises:
-        RunError: a column is missing, an id, a score or a rank is invalid, or the ranks that
-            decide the order are incomplete.
+        RunError: a column is missing, an id, a score or a rank is invalid, the ranks that decide
+            the order are incomplete, or a column of numbers may be a misspelt score or rank.
     """
-    place = run_columns(list(map(str, frame.columns)), columns, "the run", in_order=True)
+    header = list(map(str, frame.columns))
+    place = run_columns(header, columns, "the run", in_order=True)
+    if "score" not in place and "rank" not in place:
+        refuse_unused_numbers(header, place, lambda index: frame.iloc[:, index].tolist())
     query_ids, order, ends = _queries(frame.iloc[:, place["query_id"]])
     cells = {role: frame.iloc[order, index].tolist() for role, index in place.items()}
     for query_id, start, end in zip(query_ids, [0, *ends], ends, strict=False):

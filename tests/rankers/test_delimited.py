@@ -58,9 +58,16 @@ def test_without_scores_ranks_decide(file: Path) -> None:
         ("qid,docno,rank\nq,d,first\n", ":2: the rank of document 'd' is 'first'"),
         ("qid,docno,score\nq,d,1\nq,d,2\n", "document 'd' is ranked twice"),
         ("qid,docno,score\n", "is empty; a run needs at least one ranked document"),
-        ("qid,docno,what\nq,d,1\n", "no column score; it has qid, docno, what"),
-        ("qid,docno,scor\nq,d,1\n", "no column score; did you mean 'scor'"),
-        ("qid,docnoo,postion\nq,d,1\n", "no column doc_id, score; did you mean 'docnoo' and 'po"),
+        ("qid,docno,what\nq,d,1\n", "no column score or rank; it has qid, docno, what"),
+        ("qid,docno,scor\nq,d,1\n", "Rename 'scor' to rank if the lowest number is best, or to"),
+        ("qid,docno,b,rnk\nq,d,1,1\n", r"=\{'rank': 'rnk'\} or columns=\{'score': 'rnk'\}"),
+        ("qid,docno,,distance\nq,d,0,1\n", r"=\{'rank': 'distance'\} or columns=\{'score': 'd"),
+        ("qid,docno,year,order\nq,d,1,1\n", r"Rename the column .* columns=\{'rank': \.\.\.\}"),
+        ("qid,docno\nq,d\n", "it has qid, docno. Add the score or the rank of each document"),
+        (
+            "qid,docnoo,postion\nq,d,1\n",
+            "no column doc_id, score or rank; did you mean 'docnoo' and 'po",
+        ),
         ("a,b,c\nq,d,1\n", "unknown format of runs"),
         ("sep=;\nqid;docno;score\nq;d;1,5\n", ":3: .*'1,5', not a finite number; write 1.5, with"),
     ],
@@ -76,7 +83,9 @@ def test_a_malformed_table_is_reported(file: Path, text: str, message: str) -> N
 
 def test_a_forced_format_reports_missing_columns(file: Path) -> None:
     file.write_text("who,docno,what\nq,d,1\n")
-    with pytest.raises(RunError, match="no column query_id, score; it has who, docno, what"):
+    with pytest.raises(
+        RunError, match="no column query_id, score or rank; it has who, docno, what"
+    ):
         Run.load(file, "csv")
 
 

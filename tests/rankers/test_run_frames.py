@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -136,3 +138,52 @@ def test_usual_names_of_columns_are_recognised_as_in_files() -> None:
     assert mapped["q"] == ("b", "a")
     with pytest.raises(RunError, match="the run has no column 'shop'"):
         Run.from_frame(rows, columns={"query_id": "shop"})
+
+
+ROWS = {"query_id": ["q", "q", "p"], "doc_id": ["b", "a", "c"]}
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("scor", [0.1, 0.2, 0.3]),
+        ("scor", [0.1, 0.1, 0.1]),
+        ("bm25_score", [0.1, 0.2, 0.3]),
+        ("distance", np.array([1, 2, 1], dtype="int8")),
+        ("relevance_score", [0.1, None, 0.3]),
+        ("ranking", ["2", "1", "1"]),
+        ("price", [Decimal("1.5"), Decimal(3), Decimal(2)]),
+    ],
+)
+def test_a_column_of_numbers_may_be_a_misspelt_score_or_rank(column: str, cells: Any) -> None:
+    """Otherwise the order of the rows would be the ranking, whatever the numbers say."""
+    frame = pd.DataFrame({**ROWS, "title": ["x", "y", "z"], column: cells})
+    expected = (
+        f"the run has no column score or rank; it has query_id, doc_id, title, {column}. Rename "
+        f"'{column}' to rank if the lowest number is best, or to score if the highest is best; or "
+        f"pass columns={{'rank': '{column}'}} or columns={{'score': '{column}'}}. If the rows are "
+        "in order, best first, drop the column"
+    )
+    with pytest.raises(RunError, match=re.escape(expected)):
+        Run.from_frame(frame)
+    assert Run.from_frame(frame.drop(columns=column))["q"] == ("b", "a")
+    if column == "distance":
+        assert Run.from_frame(frame, columns={"rank": column})["q"] == ("b", "a")
+        assert Run.from_frame(frame, columns={"score": column})["q"] == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("Unnamed: 0", [2, 0, 1]),
+        ("index", [0, 1, 2]),
+        ("iteration", [0, 0, 1]),
+        ("product_id", [8, 9, 7]),
+        ("title", ["1984", "x", "7"]),
+        ("ranker", ["bm25", "bm25", "bm25"]),
+        ("clicked", [True, False, True]),
+        ("scor", [None, None, None]),
+    ],
+)
+def test_other_columns_of_rows_in_order_are_ignored(column: str, cells: Any) -> None:
+    assert Run.from_frame(pd.DataFrame({**ROWS, column: cells}))["q"] == ("b", "a")
