@@ -7,15 +7,17 @@ and has the same fingerprint, whichever library it comes from.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
 from numbers import Integral, Real
 from uuid import UUID
 
-__all__ = ["as_booleans", "is_missing", "plain_value"]
+__all__ = ["as_booleans", "as_flag", "is_missing", "plain_value"]
 
 _WORDS = {"true": True, "false": False}
+_FLAGS = {**_WORDS, "yes": True, "no": False, "1": True, "0": False, "1.0": True, "0.0": False}
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
 """The types of pandas' NA and NaT."""
 _PANDAS_TEXTS = frozenset({"Interval", "Period"})
@@ -113,3 +115,13 @@ def as_booleans(cells: Sequence[object]) -> list[bool | None] | None:
             return None
         booleans.append(boolean)  # type: ignore[arg-type]
     return booleans
+
+
+def as_flag(value: object) -> bool | None:
+    """Return a cell that says yes or no: true, yes or 1, or false, no or 0; None if it is neither.
+
+    Case and surrounding spaces do not matter.
+    """
+    with suppress(TypeError):
+        return _FLAGS.get(str(plain_value(value)).strip().lower())
+    return None

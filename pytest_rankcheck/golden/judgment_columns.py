@@ -12,7 +12,7 @@ from pytest_rankcheck.files.delimited_tables import (
     looks_meant_for,
     normalised_name,
 )
-from pytest_rankcheck.files.plain_values import is_missing
+from pytest_rankcheck.files.plain_values import as_flag, is_missing
 from pytest_rankcheck.golden.extra_columns import ExtraColumns, is_index, marked_names
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
 from pytest_rankcheck.golden.query import Query
@@ -102,7 +102,7 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
         if text is not None or key not in contents.queries:
             contents.see_query(Query(key, None if text is None else str(text)), number)
         doc, grade = _cell(row[doc_at]), None if grade_at is None else _cell(row[grade_at])
-        is_candidate = mark_at is None or _cell(row[mark_at]) is not None
+        is_candidate = mark_at is None or _is_marked(row[mark_at], contents, number)
         if doc is not None or grade is not None:
             doc = checked_id(doc, "doc_id", number, contents.places)
             if grade is not None or mark_at is None or not is_candidate:
@@ -192,6 +192,22 @@ def _refuse_misspelt_text(names: Sequence[str], where: str) -> None:
     near = Role(_TEXT.name, ()).near(names)
     if near is not None:
         raise GoldenSetError(f"{where} {lacks(names, (), [_TEXT])}")
+
+
+def _is_marked(value: object, contents: Contents, number: int) -> bool:
+    """Return whether a row is marked as a candidate; an empty cell means no.
+
+    Raises:
+        GoldenSetError: the mark is neither yes nor no.
+    """
+    mark = _cell(value)
+    flag = False if mark is None else as_flag(mark)
+    if flag is None:
+        raise GoldenSetError(
+            f"{contents.places.shown(number)}: the candidate mark '{quoted(mark, 40)}' is invalid; "
+            "write 1, true or yes for a candidate, and 0, false, no or nothing for another document"
+        )
+    return flag
 
 
 def _cell(value: object) -> object:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.files.plain_values import as_flag
 
 __all__ = ["LARGEST", "flag_of", "id_list_of", "id_of", "is_absent", "number_of", "rank_list_of"]
 
@@ -14,7 +15,6 @@ LARGEST = 2**31
 """A bound that no number of results reaches."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
 _SEPARATORS = ("|", ";", ",")
-_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
 def is_absent(value: object) -> bool:
@@ -111,10 +111,10 @@ def flag_of(value: object) -> bool:
     """
     if is_absent(value):
         return False
-    word = str(value).strip().lower()
-    if word not in _WORDS:
+    flag = as_flag(value)
+    if flag is None:
         raise ValueError(f"'{quoted(value, 60)}' is neither true nor false")
-    return _WORDS[word]
+    return flag
 
 
 def _items(value: object) -> Sequence[object] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
@@ -43,3 +44,25 @@ def test_candidate_marks_survive_saving_and_loading(tmp_path: Path, ending: str)
 def test_an_unmarked_row_needs_a_grade(tmp_path: Path) -> None:
     with pytest.raises(GoldenSetError, match=r"golden.csv:4: the grade of document 'c' is empty"):
         load(tmp_path, TABLE.replace("q1,c,1,,", "q1,c,,,"))
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [(True, False), (1, 0), ("yes", "no"), ("True", " FALSE "), ("1.0", "0.0"), (1.0, None)],
+)
+def test_a_mark_of_no_is_not_a_candidate(tmp_path: Path, yes: object, no: object) -> None:
+    """A relevant document that retrieval missed must not reach the reranker."""
+    frame = pd.DataFrame(
+        {"query_id": "q", "doc_id": list("abc"), "relevance": [1, 0, 0], "f": [9, 5, 7]}
+    )
+    frame["is_candidate"] = [no, yes, yes]
+    frame.to_csv(tmp_path / "marks.csv", index=False)
+    for golden in (GoldenSet.from_frame(frame), GoldenSet.load(tmp_path / "marks.csv")):
+        assert list(golden.candidates_of("q")) == ["b", "c"]
+        assert golden.grades("q") == {"a": 1, "b": 0, "c": 0}
+
+
+def test_another_mark_is_refused(tmp_path: Path) -> None:
+    message = r"golden.csv:3: the candidate mark 'perhaps' is invalid; write 1, true or yes for a c"
+    with pytest.raises(GoldenSetError, match=message):
+        load(tmp_path, TABLE.replace("b,,1", "b,,perhaps"))
