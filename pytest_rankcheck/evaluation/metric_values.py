@@ -15,7 +15,7 @@ from pytest_rankcheck.errors import MetricError, MetricWarning, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.averages import median_of
-from pytest_rankcheck.metrics.metric_definition import MetricInput, Unit, wrong_shape
+from pytest_rankcheck.metrics.metric_definition import MetricInput, Unit, wrong_form
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.mean_differences import Differences
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["MIN_QUERIES", "MetricValues", "attributes_of", "computed_values"]
+
+_ROUNDING = 1e-9
+"""How far a value may be outside a metric's range, because of rounding."""
 
 MIN_QUERIES = 30
 """A slice with fewer queries is reported, not gated."""
@@ -253,17 +256,39 @@ def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
     warnings.warn(text, MetricWarning, stacklevel=4)  # where the user's code asks for a mean
 
 
-def computed_values(metric: Metric, block: MetricInput, count: int) -> FloatArray:
-    """Return the value of each of ``count`` queries or sessions of a block.
+def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]) -> FloatArray:
+    """Return the value of each query or session of a block.
 
     Raises:
-        MetricError: the metric's function returned something else than one number for each.
+        MetricError: the metric's function returned something else than one number for each, or a
+            number outside the metric's range.
     """
     values = metric.compute(block)
-    problem = wrong_shape(values, count)
+    problem = wrong_form(values, len(query_ids))
+    if problem is None:
+        problem = _outside_range(values, metric, query_ids)
     if problem is not None:
         raise MetricError(f"{metric} ({metric.definition.reference}) {problem}")
     return values
+
+
+def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str]) -> str | None:
+    """Return which value is infinite or outside the range, if any is; NaN is none."""
+    valid, precision = metric.definition.range, np.finfo(values.dtype).eps
+    lowest, highest = (
+        bound + sign * max(_ROUNDING, 8 * precision) * max(1.0, abs(bound))
+        for bound, sign in zip(valid, (-1, 1), strict=True)
+    )
+    is_wrong = (values < lowest) | (values > highest) | np.isinf(values)
+    if not is_wrong.any():
+        return None
+    place = int(np.argmax(is_wrong))
+    unit = "session" if metric.unit == "session" else "query"
+    return (
+        f"returned {values[place]:.10g} for {unit} '{quoted(query_ids[place])}', but its range is "
+        f"{valid[0]:g} to {valid[1]:g}; correct the function, or declare the metric with "
+        "range=(lowest, highest)"
+    )
 
 
 def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:

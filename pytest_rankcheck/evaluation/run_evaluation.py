@@ -23,7 +23,7 @@ from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import computed_values
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
-from pytest_rankcheck.evaluation.run_golden_join import Joined, join, judged_hits
+from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -185,10 +185,15 @@ class RunEvaluation(Evaluation):
 
             values = ir_measures_values(metric.definition.ir_measures, self.run, self.golden)
         elif metric.unit == "run":
-            values = computed_values(metric, self._whole_run(metric), len(self.query_ids))
+            values = computed_values(metric, self._whole_run(metric), self.query_ids)
         else:
             values = np.concatenate(
-                [computed_values(metric, hits, len(hits.retrieved)) for hits in self.hits]
+                [
+                    computed_values(metric, hits, self.query_ids[place : place + BLOCK])
+                    for place, hits in zip(
+                        range(0, len(self.query_ids), BLOCK), self.hits, strict=True
+                    )
+                ]
             )
         if self.conventions.no_relevant == "exclude":
             values = np.where(self._has_relevant, values, np.nan)

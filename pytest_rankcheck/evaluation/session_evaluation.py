@@ -78,7 +78,7 @@ class SessionEvaluation(Evaluation):
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:
             raise MetricError(f"{metric} is a metric of queries, and these are sessions")
-        return computed_values(metric, self._trails, len(self.query_ids))
+        return computed_values(metric, self._trails, self.query_ids)
 
     def _hint_for_no_value(self) -> str:
         if self._trails.is_abandoned.all():

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.statistics.array_types import FloatArray, make_read_only
 
 __all__ = ["JudgedHits", "last_of_running_sum", "padded"]
 
@@ -20,6 +20,8 @@ class JudgedHits:
     Q is the number of queries, J the largest number of judged documents retrieved for one of them,
     I the largest number of documents judged for one of them. NaN is padding, usually at the end of
     a row.
+
+    The arrays are read-only, because all metrics share them: copy an array to change it.
     """
 
     ranks: FloatArray
@@ -36,6 +38,9 @@ class JudgedHits:
 
     max_grade: float = 0.0
     """The golden set's scale: the highest grade that a document could get."""
+
+    def __post_init__(self) -> None:
+        make_read_only(self)
 
     def judged_only(self) -> JudgedHits:
         """Return the hits as if no unjudged document had been ranked.

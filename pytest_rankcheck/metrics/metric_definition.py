@@ -17,7 +17,7 @@ from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["JUDGED_ONLY", "Definition", "MetricFunction", "MetricInput", "Unit", "wrong_shape"]
+__all__ = ["JUDGED_ONLY", "Definition", "MetricFunction", "MetricInput", "Unit", "wrong_form"]
 
 MetricFunction = Callable[..., FloatArray]
 """``function(hits, cutoff, **parameters)`` returns the value of each query, ``[Q]``."""
@@ -136,21 +136,32 @@ class Definition:
             block = block.judged_only()
         values = self.compute(block, cutoff, **arguments)
         # Whoever called decides what to say about another form.
-        return values + 0.0 if isinstance(values, np.ndarray) else values  # no negative zero
+        return values + 0.0 if _is_numeric(values) else values  # no negative zero
 
 
-def wrong_shape(values: object, count: int) -> str | None:
+def _is_numeric(values: object) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind in "fiub"
+
+
+def wrong_form(values: object, count: int) -> str | None:
     """Return what is wrong with the form of a metric's values, or None if nothing is.
 
     Args:
         values: what the metric's function returned.
         count: the number of queries or sessions that it was given.
     """
-    if isinstance(values, np.ndarray) and values.shape == (count,):
-        return None
-    returned = getattr(values, "shape", None) if not isinstance(values, float) else ()
-    what = type(values).__name__ if returned is None else f"the shape {returned}"
-    return f"returned {what}; return a numpy array with one number per query, ({count},)"
+    if hasattr(values, "to_numpy"):
+        return f"returned a {type(values).__name__}, not a numpy array; return its .to_numpy()"
+    if not isinstance(values, np.ndarray) or values.shape != (count,):
+        returned = getattr(values, "shape", None) if not isinstance(values, float) else ()
+        what = type(values).__name__ if returned is None else f"the shape {returned}"
+        return f"returned {what}; return a numpy array with one number per query, ({count},)"
+    if not _is_numeric(values):
+        return (
+            f"returned an array of type {values.dtype}; return numbers, of type float64, with NaN "
+            "for a query without a value"
+        )
+    return None
 
 
 _INPUT_TYPES: Mapping[Unit, type[MetricInput]] = {

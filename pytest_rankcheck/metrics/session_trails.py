@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.statistics.array_types import FloatArray, make_read_only
 
 __all__ = ["Trails"]
 
@@ -46,6 +46,9 @@ class Trails:
 
     place_of: FloatArray | None = None
     """``[N]`` the 1-based position of each event in its session."""
+
+    def __post_init__(self) -> None:
+        make_read_only(self)
 
     @property
     def is_abandoned(self) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
+from pytest_rankcheck.statistics.array_types import FloatArray, IntArray, make_read_only
 
 __all__ = ["ABSENT", "WholeRun"]
 
@@ -26,6 +26,9 @@ class WholeRun:
 
     retrieved: FloatArray
     """``[Q]`` the number of ranked documents, including those below the depth."""
+
+    def __post_init__(self) -> None:
+        make_read_only(self)
 
     @classmethod
     def of(cls, rankings: Sequence[Sequence[str]], retrieved: Sequence[int]) -> WholeRun:

@@ -102,10 +102,10 @@ def test_a_new_definition_of_the_same_function_takes_its_place(
     first: tuple[str, str], second: tuple[str, str]
 ) -> None:
     evaluation = evaluate(Run.from_dict({"q": ["a"]}), GoldenSet.from_dict({"q": {"a": 1}}))
-    metric("Mine", aliases=("Old",))(defined(1, *first))
-    assert evaluation.mean("Mine") == evaluation.mean("old@3") == 1
-    metric("Mine", aliases=("New",))(defined(2, *second))
-    assert evaluation.mean("Mine") == evaluation.mean("New") == 2
+    metric("Mine", aliases=("Old",))(defined(0.5, *first))
+    assert evaluation.mean("Mine") == evaluation.mean("old@3") == 0.5
+    metric("Mine", aliases=("New",))(defined(1, *second))
+    assert evaluation.mean("Mine") == evaluation.mean("New") == 1
     with pytest.raises(MetricError, match="unknown metric 'Old'"):
         Metric.parse("Old")
 

@@ -17,7 +17,7 @@ from pytest_rankcheck.metrics.laws.law_trials import (
     grades_by_rank,
     hits_from_grades,
 )
-from pytest_rankcheck.metrics.metric_definition import wrong_shape
+from pytest_rankcheck.metrics.metric_definition import wrong_form
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["all_best", "empty_worst", "form", "in_range", "none_worst"]
@@ -94,7 +94,7 @@ def _fault_of_block(subject: TrialSubject, hits: JudgedHits) -> str | None:
         if isinstance(failure, ValueError) and "read-only" in str(failure):
             hint = "; it modifies its arguments, which other metrics use too: copy them first"
         return f"it raised {type(failure).__name__} {block}: {quoted(failure)}{hint}"
-    problem = wrong_shape(values, rows)
+    problem = wrong_form(values, rows)
     if problem is not None:
         return f"{block}, it {problem}"
     if values.dtype != np.float64:
