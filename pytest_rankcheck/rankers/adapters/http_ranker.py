@@ -7,21 +7,29 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_rankcheck.errors import RankerError, install_hint, listed, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, no_text
+from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
+from pytest_rankcheck.rankers.adapters.request_placeholders import (
+    check_placeholders,
+    filled,
+    filled_url,
+)
 from pytest_rankcheck.rankers.callable_adapters import AskAsync, ConcurrentAdapter
+
+if TYPE_CHECKING:
+    import httpx
+
+    from pytest_rankcheck.rankers.adapters.answer_paths import AnswerPath
 
 __all__ = ["Engine", "http"]
 
 Engine = Literal["elasticsearch", "opensearch", "solr", "vespa"]
 Json = Any
 
-_PLACEHOLDER = re.compile(r"\{(query|query_id|depth|attributes\.[^{}]+)\}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _ALWAYS_RETRIED = ("httpx.TransportError", "_BusyError")
 """Temporary failures: a broken connection, or a busy server."""
@@ -79,22 +87,25 @@ def http(
     the statuses 429, 502, 503 and 504 are retried (``retries``).
 
     Args:
-        url: the endpoint, such as ``http://localhost:9200/products/_search``.
+        url: the endpoint, such as ``http://localhost:9200/products/_search``, with placeholders
+            as in the body, such as ``?q={query}``; their values are percent-encoded.
         engine: ``"elasticsearch"``, ``"opensearch"``, ``"solr"`` or ``"vespa"``: sets the usual
             request and place of the ids; other arguments override these.
         method: ``"GET"`` or ``"POST"``; by default POST with a body and GET without.
         body: the request as JSON; the placeholders ``{query}``, ``{depth}``, ``{query_id}`` and
             ``{attributes.locale}`` in its texts are filled in; a text that is just ``{depth}``
-            becomes a number.
+            becomes a number. Braces of code stay: ``{{query}}`` and ``{ id }`` are sent as they
+            are.
         params: the query parameters of the URL, with the same placeholders.
-        ids: the place of the ids in the answer, as a JMESPath: ``hits.hits[]._id``.
+        ids: the place of the ids in the answer, as a JMESPath: ``hits.hits[]._id``. Every hit must
+            have an id there.
         headers: sent with each request; ``${NAME}`` is replaced by an environment variable, whose
             value never appears in messages or logs.
         verify: whether certificates are checked.
 
     Raises:
-        RankerError: httpx or jmespath is not installed, the URL is invalid, or neither ``ids`` nor
-            ``engine`` is given.
+        RankerError: httpx or jmespath is not installed, the URL is invalid, neither ``ids`` nor
+            ``engine`` is given, a placeholder is unknown, or no placeholder depends on the query.
     """
     _require_packages()
     if engine is not None and engine not in _DEFAULTS:
@@ -117,22 +128,17 @@ def http(
         params if params is not None else (usual.params or {}),
         dict(headers or {}),
     )
-    return _Http(request, _compiled(place), place, verify)
+    from pytest_rankcheck.rankers.adapters.answer_paths import AnswerPath
+
+    ranker = _Http(request, AnswerPath(place), verify)
+    check_placeholders(request.url, request.params, request.body)
+    return ranker
 
 
 def _require_packages() -> None:
     missing = [name for name in ("httpx", "jmespath") if find_spec(name) is None]
     if missing:
         raise RankerError(f"http: {' and '.join(missing)} not installed: {install_hint('http')}")
-
-
-def _compiled(place: str) -> Any:
-    jmespath: Any = import_module("jmespath")
-    try:
-        return jmespath.compile(place)
-    except jmespath.exceptions.JMESPathError as failure:
-        reason = quoted(str(failure).partition("\n")[0])
-        raise RankerError(f"http: ids='{quoted(place)}' is not a JMESPath: {reason}") from None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,15 +153,12 @@ class _Request:
 
     def for_query(self, query: Query, depth: int) -> _Request:
         """Return the request with the placeholders filled in."""
-
-        def fill(value: Json) -> Json:
-            if isinstance(value, str):
-                return _filled(value, query, depth)
-            if isinstance(value, Mapping):
-                return {key: fill(item) for key, item in value.items()}
-            return [fill(item) for item in value] if isinstance(value, list) else value
-
-        return replace(self, body=fill(self.body), params=fill(self.params))
+        return replace(
+            self,
+            url=filled_url(self.url, query, depth),
+            body=filled(self.body, query, depth),
+            params=filled(self.params, query, depth),
+        )
 
     def with_secrets(self) -> _Request:
         """Return the request with environment variables filled into the headers.
@@ -175,6 +178,14 @@ class _Request:
         return replace(self, headers=filled)
 
     @property
+    def full_url(self) -> httpx.URL:
+        """The URL with its own parameters and the others, which httpx alone would drop."""
+        import httpx
+
+        url = httpx.URL(self.url)
+        return url.copy_merge_params(self.params) if self.params else url
+
+    @property
     def shown(self) -> str:
         """The URL without user, password and parameters."""
         import httpx
@@ -184,37 +195,10 @@ class _Request:
         return f"{self.method} {plain.scheme}://{plain.host}{port}{plain.path}"
 
 
-def _filled(text: str, query: Query, depth: int) -> object:
-    """Return a text with its placeholders filled in; a number if it is just ``{depth}``."""
-
-    def value(placeholder: str) -> object:
-        if placeholder == "depth":
-            return depth
-        if placeholder == "query_id":
-            return query.id
-        if placeholder == "query":
-            if query.text is None:
-                raise no_text("write {query_id} or {attributes.NAME} in its place")
-            return query.text
-        name = placeholder.removeprefix("attributes.")
-        if name not in query.attributes:
-            raise RankerError(
-                f"the request needs the attribute '{quoted(name)}', which the query lacks"
-                f"{suggestion(name, query.attributes)}"
-            )
-        return query.attributes[name]
-
-    whole = _PLACEHOLDER.fullmatch(text)
-    if whole:
-        return value(whole[1])
-    return _PLACEHOLDER.sub(lambda match: str(value(match[1])), text)
-
-
 class _Http(ConcurrentAdapter):
-    def __init__(self, request: _Request, ids: Any, place: str, verify: bool) -> None:
+    def __init__(self, request: _Request, ids: AnswerPath, verify: bool) -> None:
         self._request = request
         self._ids = ids
-        self._place = place
         self._verify = verify
         self.name = _checked_address(request)
 
@@ -246,9 +230,7 @@ class _Http(ConcurrentAdapter):
 
         filled = self._request.for_query(query, depth)
         try:
-            answer = await client.request(
-                filled.method, filled.url, params=filled.params or None, json=filled.body
-            )
+            answer = await client.request(filled.method, filled.full_url, json=filled.body)
         except httpx.TimeoutException as failure:
             raise _named(failure, f"{self.name}: no answer in time") from None
         except httpx.TransportError as failure:
@@ -270,26 +252,16 @@ class _Http(ConcurrentAdapter):
             raise RankerError(
                 f"{self.name}: the answer is not JSON: {quoted(answer.text, 200)}"
             ) from None
-        doc_ids = self._ids.search(content)
+        try:
+            doc_ids = self._ids.search(content)
+        except RankerError as failure:
+            raise RankerError(f"{self.name}: {failure}") from None
         if not isinstance(doc_ids, list):
             has = listed(list(content), 10) if isinstance(content, dict) else quoted(content)
             raise RankerError(
-                f"{self.name}: nothing at '{quoted(self._place)}' in the answer, which has {has}"
+                f"{self.name}: nothing at '{quoted(self._ids.path)}' in the answer, which has {has}"
             )
-        self._check_hits(content, len(doc_ids))
         return doc_ids
-
-    def _check_hits(self, content: Json, count: int) -> None:
-        """Check that all hits have an id: those without would be dropped silently."""
-        hits, brackets, _ = self._place.rpartition("[]")
-        if not brackets:
-            return
-        all_hits = _compiled(hits).search(content)
-        if isinstance(all_hits, list) and len(all_hits) != count:
-            raise RankerError(
-                f"{self.name}: only {count:,} of {len(all_hits):,} hits have a value at "
-                f"'{quoted(self._place)}'"
-            )
 
 
 def _named(failure: Exception, text: str) -> Exception:

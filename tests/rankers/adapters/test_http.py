@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import socket
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -131,7 +132,9 @@ def test_a_custom_request(server: Server) -> None:
         f"{server.url}/api", ids="found[].doc.key", method="post",
         body={
             "text": "{query}", "filter": ["lang:{attributes.locale}", {"shop": "{attributes.shop}"}],
-            "top": "{depth}", "id": "{query_id}", "explain": False, "literal": "{other} {}",
+            "top": "{depth}", "id": "{query_id}", "explain": False, "literal": "{ other } {}",
+            "{attributes.locale}": ("{query_id}",), "template": '{"q": "{{query}}"}',
+            "graph": '{hits(q: "{query}") {doc{id} total}}',
         },
         params={"locale": "{attributes.locale}"},
     )  # fmt: skip
@@ -141,8 +144,86 @@ def test_a_custom_request(server: Server) -> None:
     assert asked["params"] == {"locale": ["de"]}
     assert asked["json"] == {
         "text": 'größe "42"', "filter": ["lang:de", {"shop": 8}], "top": 3, "id": "q2",
-        "explain": False, "literal": "{other} {}",
+        "explain": False, "literal": "{ other } {}", "de": ["q2"], "template": '{"q": "{{query}}"}',
+        "graph": '{hits(q: "größe "42"") {doc{id} total}}',
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("params", [None, {"n": "{depth}"}])
+def test_placeholders_in_the_url_are_filled_in(server: Server, params: Any) -> None:
+    server.answer = lambda handler: handler.send({"ids": ["a"]})
+    golden = GoldenSet.from_dict({"q/1": {"a": 1}}, {"q/1": "a&b=c ü+%"})
+    rank(http(f"{server.url}/{{query_id}}?q={{query}}", ids="ids", params=params), golden, depth=7)
+    (asked,) = server.asked
+    assert asked["path"] == "/q%2F1"
+    assert asked["params"] == {"q": ["a&b=c ü+%"], **({"n": ["7"]} if params else {})}
+
+
+@pytest.mark.parametrize(
+    ("request_parts", "message"),
+    [
+        ({"body": {"q": "{qury}"}}, "unknown placeholder {qury}; did you mean 'query'? The placeho"),
+        ({"body": {"q": ["x", {"y": "red {text}"}]}}, "{text}; did you mean 'query'?"),
+        ({"body": {"q": "{query}", "{qid}": 1}}, "{qid}; did you mean 'query_id'?"),
+        ({"params": {"q": "{Query}"}}, "{Query}; did you mean 'query'?"),
+        ({"params": {"q": "{query}", "n": "{k}"}}, "{k}; did you mean 'depth'?"),
+        ({"url": "http://x/{index}?q={query}"}, "{index}. The placeholders are {query}, {query_id}"),
+        ({"url": "http://x?q={query}&l={locale}"}, "{locale}. The placeholders are {query}"),
+        ({"body": {"q": '{"match": "{qeury}"}'}}, "{qeury}; did you mean 'query'?"),
+        ({"body": {"q": "{{query}}"}}, "the request is the same for every query; write {query}"),
+        ({"params": {"n": "{depth}"}}, "the request is the same for every query; write {query}"),
+        ({}, "the request is the same for every query; write {query}"),
+    ],
+)  # fmt: skip
+def test_a_request_that_no_query_changes_is_refused(request_parts: Any, message: str) -> None:
+    """It would be sent literally: every query would get the same answer, and have a number."""
+    with pytest.raises(RankerError, match=re.escape(message)):
+        http(**{"url": "http://x", "ids": "hits[]._id", **request_parts})
+
+
+HITS = {"hits": [{"_id": "a", "n": 1}, {"n": 2}, {"_id": "b", "n": 3}]}
+GROUPS = {"groups": [{"docs": [{"_id": d} for d in "abc"]}, {}, {"docs": [{"_id": "d"}]}]}
+
+
+@pytest.mark.parametrize(
+    ("ids", "count"),
+    [
+        ("hits[]._id", "2 of 3"),
+        ("hits[*]._id", "2 of 3"),
+        ("hits[0:2]._id", "1 of 2"),
+        ("hits[?n > `1`]._id", "1 of 2"),
+        ("hits[]._id | [0:2]", "2 of 3"),
+        ("reverse(hits[]._id)", "2 of 3"),
+        ("hits[]._source.id", "0 of 3"),
+    ],
+)
+def test_a_hit_without_an_id_is_refused_at_any_path(server: Server, ids: str, count: str) -> None:
+    server.answer = lambda handler: handler.send(HITS)
+    with pytest.raises(RankerError, match=re.escape(f"only {count} hits have a value at '{ids}'")):
+        rank(http(server.url, ids=ids, params={"q": "{query}"}), GOLDEN)
+
+
+@pytest.mark.parametrize(
+    ("answer", "ids"),
+    [
+        (GROUPS, "groups[].docs[]._id"),
+        (GROUPS, "groups[].docs | [] | [*]._id"),
+        ({"hits": [{"_id": d} for d in "abcd"]}, "hits[*]._id"),
+        ({"hits": [{"_id": d, "n": 1} for d in "abcd"] + [{"n": 0}]}, "hits[?n > `0`]._id"),
+        ({"ids": ["a", "b", "c", "d"]}, "ids"),
+        ({"hits": [{"_id": d, "n": -i} for i, d in enumerate("abcd")]}, "hits[].[_id, n]"),
+    ],
+)
+def test_ids_at_any_path(server: Server, answer: Any, ids: str) -> None:
+    server.answer = lambda handler: handler.send(answer)
+    ranker = http(server.url, ids=ids, params={"q": "{query}"})
+    assert rank(ranker, GOLDEN)["q1"] == ("a", "b", "c", "d")
+
+
+def test_a_function_of_a_path_that_refuses_the_answer_is_named(server: Server) -> None:
+    server.answer = lambda handler: handler.send({"hits": 3})
+    with pytest.raises(RankerError, match=r"'reverse\(hits\)' failed on the answer: In function"):
+        rank(http(server.url, ids="reverse(hits)", params={"q": "{query}"}), GOLDEN)
 
 
 def test_an_empty_list_of_hits_is_an_empty_ranking(server: Server) -> None:

@@ -1,0 +1,86 @@
+"""The document ids at a JMESPath of an answer, such as ``hits.hits[]._id``. Extra ``[http]``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+from jmespath.visitor import Options, TreeInterpreter
+
+from pytest_rankcheck.errors import RankerError, quoted
+
+__all__ = ["AnswerPath"]
+
+Node = dict[str, Any]
+"""A node of the syntax tree of a JMESPath."""
+
+_IDENTITY: Node = {"type": "identity", "children": []}
+
+
+class AnswerPath:
+    """A JMESPath that must find a value in every hit."""
+
+    def __init__(self, path: str) -> None:
+        """Compile the path.
+
+        Raises:
+            RankerError: it is not a JMESPath.
+        """
+        self.path = path
+        try:
+            self._tree: Node = jmespath.compile(path).parsed
+        except JMESPathError as failure:
+            reason = quoted(str(failure).partition("\n")[0])
+            raise RankerError(f"http: ids='{quoted(path)}' is not a JMESPath: {reason}") from None
+
+    def search(self, answer: object) -> object:
+        """Return what is at the path.
+
+        Raises:
+            RankerError: a hit has no value there, which JMESPath would leave out, so that the hits
+                below it would move up; or a function of the path does not accept the answer.
+        """
+        try:
+            return _StrictInterpreter(self.path).visit(self._tree, answer)
+        except JMESPathError as failure:
+            reason = quoted(str(failure).partition("\n")[0])
+            raise RankerError(f"'{quoted(self.path)}' failed on the answer: {reason}") from None
+
+
+class _StrictInterpreter(TreeInterpreter):  # type: ignore[misc]
+    """Evaluates a JMESPath; a list with a value for only some of its hits is an error.
+
+    Items without a value may be left out beside lists: groups without documents, for example.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(Options())
+        self._path = path
+
+    def visit_projection(self, node: Node, value: object) -> object:
+        hits = self.visit(node["children"][0], value)
+        return self._values(hits, node) if isinstance(hits, list) else None
+
+    def visit_value_projection(self, node: Node, value: object) -> object:
+        return self._checked(super().visit_value_projection, node, value)
+
+    def visit_filter_projection(self, node: Node, value: object) -> object:
+        return self._checked(super().visit_filter_projection, node, value)
+
+    def _checked(self, visit: Callable[[Node, object], Any], node: Node, value: object) -> object:
+        base, _, *condition = node["children"]
+        hits = visit({**node, "children": [base, _IDENTITY, *condition]}, value)
+        return None if hits is None else self._values(hits, node)
+
+    def _values(self, hits: list[object], node: Node) -> list[object]:
+        """Return what the right side of a projection finds in each hit."""
+        found = [self.visit(node["children"][1], hit) for hit in hits]
+        values = [value for value in found if value is not None]
+        are_groups = bool(values) and all(isinstance(value, list) for value in values)
+        if len(values) < len(hits) and not are_groups:
+            raise RankerError(
+                f"only {len(values):,} of {len(hits):,} hits have a value at '{quoted(self._path)}'"
+            )
+        return values
