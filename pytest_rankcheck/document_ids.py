@@ -10,7 +10,16 @@ from urllib.parse import unquote
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
-__all__ = ["DocIdMap", "DocIdRule", "IdSample", "differences", "is_named_rule", "joining_rule"]
+__all__ = [
+    "DocIdMap",
+    "DocIdRule",
+    "IdSample",
+    "differences",
+    "is_named_rule",
+    "joining_rule",
+    "last_mark",
+    "queries_that_meet",
+]
 
 Rule = str | Callable[[str], str]
 DocIdRule = Rule | Sequence[Rule]
@@ -25,8 +34,8 @@ _FEW = 20
 _MOST_CUTS = 12
 """How many prefixes and suffixes are tried."""
 
-_ENOUGH = 3
-"""How many queries must have a prefix or suffix that is cut within a word."""
+_ENOUGH, _ENOUGH_IN_WORDS = 2, 3
+"""How many queries must have a prefix or suffix, and how many one that is cut within a word."""
 
 _PREFIX_CUTS = ("remove_prefix", "after")
 
@@ -154,11 +163,15 @@ def differences(rules: Sequence[str]) -> str:
     return " and ".join(dict.fromkeys(words))
 
 
-def joining_rule(samples: Sequence[IdSample]) -> tuple[str, ...]:
+def joining_rule(samples: Sequence[IdSample], enough: int = _ENOUGH) -> tuple[str, ...]:
     """Return the named rules by which judged and ranked documents meet, as few as possible.
+
+    A prefix or suffix is not suggested if different judged documents would become one without it:
+    they would all be found, wherever the right one is.
 
     Args:
         samples: the documents of some queries, none of which is both judged and ranked.
+        enough: in how many queries a prefix or suffix must occur.
 
     Returns:
         The rules that make documents meet in the most queries; empty if no rule does.
@@ -166,8 +179,8 @@ def joining_rule(samples: Sequence[IdSample]) -> tuple[str, ...]:
     best: tuple[str, ...] = ()
     most = 0
     for size in (1, 2):
-        for rules, mapped in _candidates(samples, size):
-            count = _meeting(mapped)
+        for rules, mapped in _candidates(samples, size, enough):
+            count = queries_that_meet(mapped)
             if count > most:
                 best, most = rules, count
         if 2 * most >= len(samples):
@@ -176,15 +189,23 @@ def joining_rule(samples: Sequence[IdSample]) -> tuple[str, ...]:
 
 
 def _candidates(
-    samples: Sequence[IdSample], size: int
+    samples: Sequence[IdSample], size: int, enough: int
 ) -> Iterator[tuple[tuple[str, ...], Sequence[IdSample]]]:
     """Yield rules of this size, with the samples mapped by them: first those without a cut."""
     for spellings in itertools.combinations(_SPELLINGS, size):
         yield spellings, _mapped(samples, spellings)
     for spellings in itertools.combinations(_SPELLINGS, size - 1):
         spelled = _mapped(samples, spellings)
-        for cuts in _cuts(spelled):
-            yield (*spellings, *cuts), _mapped(spelled, cuts)
+        different = _judged(spelled)
+        for cuts in _cuts(spelled, enough):
+            shortened = _mapped(spelled, cuts)
+            if _judged(shortened) == different:
+                yield (*spellings, *cuts), shortened
+
+
+def _judged(samples: Sequence[IdSample]) -> int:
+    """Return the number of different judged documents."""
+    return len({doc_id for judged, _ in samples for doc_id in judged})
 
 
 def _mapped(samples: Sequence[IdSample], rules: Sequence[str]) -> Sequence[IdSample]:
@@ -199,17 +220,17 @@ def _mapped(samples: Sequence[IdSample], rules: Sequence[str]) -> Sequence[IdSam
     return [(mapped(judged), mapped(ranked)) for judged, ranked in samples] if rules else samples
 
 
-def _meeting(samples: Sequence[IdSample]) -> int:
+def queries_that_meet(samples: Sequence[IdSample]) -> int:
     """Return in how many queries a document is both judged and ranked; 0 if an id is empty."""
     if any("" in judged or "" in ranked for judged, ranked in samples):
         return 0
     return sum(not set(judged).isdisjoint(ranked) for judged, ranked in samples)
 
 
-def _cuts(samples: Sequence[IdSample]) -> Iterator[tuple[str, ...]]:
+def _cuts(samples: Sequence[IdSample], enough: int) -> Iterator[tuple[str, ...]]:
     """Yield the cuts that could make documents meet, the most frequent first.
 
-    A cut within a word needs three queries: ``banana`` and ``a`` do not suggest that ``banan`` is a
+    A cut within a word needs more queries: ``banana`` and ``a`` do not suggest that ``banan`` is a
     prefix.
     """
     counts: Counter[str] = Counter()
@@ -222,23 +243,53 @@ def _cuts(samples: Sequence[IdSample]) -> Iterator[tuple[str, ...]]:
     for cut, count in counts.most_common(_MOST_CUTS):
         name, _, text = cut.partition(":")
         mark = text[-1] if name in _PREFIX_CUTS else text[0]
-        if count >= _ENOUGH or not mark.isalnum():
+        if count >= (max(enough, _ENOUGH_IN_WORDS) if mark.isalnum() else enough):
             yield (cut,)
             if name in _PREFIX_CUTS:
                 yield (cut, "strip_zeros")
 
 
 def _cuts_to(doc_ids: Collection[str], long: str) -> Iterator[str]:
-    """Yield the cuts that turn a longer id into one of these, the likelier ones first."""
+    """Yield the cuts that turn a longer id into one of these, the likelier ones first.
+
+    Both sides are mapped by the same rule, so it must leave the shorter id alone: no cut at a mark
+    that this id has too.
+    """
     for place in range(1, len(long)):
         start, end = long[:place], long[place:]
         if end in doc_ids:
             yield f"remove_prefix:{start.rstrip('0') or start}"
-            if not start[-1].isalnum():
+            if not start[-1].isalnum() and start[-1] not in end:
                 yield f"after:{start[-1]}"
         if start in doc_ids:
             cuts = [f"remove_suffix:{end}"]
-            if not end[0].isalnum():
+            if not end[0].isalnum() and end[0] not in start:
                 cuts.append(f"before:{end[0]}")
             # A number is that of a chunk, and others have another one.
             yield from reversed(cuts) if any(map(str.isdigit, end)) else cuts
+
+
+def last_mark(samples: Sequence[IdSample], more_than: int) -> str:
+    """Return the mark whose last occurrence in ranked ids ends the judged id, as in ``doc-7-3``.
+
+    Args:
+        samples: the documents of some queries, none of which is both judged and ranked.
+        more_than: documents must meet in more queries than this, and in at least two.
+
+    Returns:
+        The mark that makes documents meet in the most queries; empty if there is none.
+    """
+    counts = Counter(
+        mark
+        for judged, ranked in samples
+        for mark in {
+            doc_id[place]
+            for doc_id in ranked
+            for place in range(1, len(doc_id) - 1)
+            if not doc_id[place].isalnum()
+            and doc_id[place] not in doc_id[place + 1 :]
+            and doc_id[:place] in judged
+        }
+    )
+    mark, count = max(counts.items(), key=lambda item: (item[1], item[0]), default=("", 0))
+    return mark if count >= _ENOUGH and count > more_than else ""

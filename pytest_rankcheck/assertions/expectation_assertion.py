@@ -40,7 +40,8 @@ def assert_expectations(
         GoldenSetError: an expectation is about an unknown query, or some contradict each other.
         ConfigurationError: there is nothing to check, or an expectation looks further down than
             the rankings go.
-        RunError: no ranked document is judged in any of at least 5 queries.
+        RunError: no ranked document is judged in any of at least 5 queries, and no expectation
+            names one.
     """
     __tracebackhide__ = True
     given = golden_set.expectations if expectations is None else _checked(expectations)
@@ -52,7 +53,9 @@ def assert_expectations(
         )
     # Otherwise not_in_top would hold for ids that the ranker never returns.
     joined = join(ranking_run, golden_set)
-    RunEvaluation(ranking_run, golden_set, Conventions(), joined).refuse_unmet_ids()
+    evaluation = RunEvaluation(ranking_run, golden_set, Conventions(), joined)
+    if not any(_is_ranked(expectation, evaluation) for expectation in given):
+        evaluation.refuse_unmet_ids()
     results = check_expectations(ranking_run, golden_set, given)
     failed = any(result.fails for result in results)
     text = expectations_text(golden_set, ranking_run, results) if failed else None
@@ -60,6 +63,14 @@ def assert_expectations(
         enter(note)
     if text is not None:
         raise AssertionError(text)
+
+
+def _is_ranked(expectation: Expectation, evaluation: RunEvaluation) -> bool:
+    """Return whether a document of an expectation is in the known top of its ranking."""
+    if expectation.query not in evaluation.query_ids:
+        return False
+    documents = {*expectation.documents, *expectation.others}
+    return not documents.isdisjoint(evaluation.ranking(expectation.query))
 
 
 def _checked(expectations: object) -> tuple[Expectation, ...]:

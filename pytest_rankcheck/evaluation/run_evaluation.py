@@ -53,7 +53,8 @@ def evaluate(
     """Measure ``run`` on ``golden``. Lazy: a metric is computed when it is asked for.
 
     A `MetricWarning` says so if judged documents are never ranked, or in less than 1% of at least
-    50 queries: the ids of the run may not be those of the golden set.
+    50 queries: the ids of the run may not be those of the golden set. Another says so if
+    ``doc_id=`` made less than half as many documents of the judged ones.
 
     Args:
         run: the rankings.
@@ -71,6 +72,10 @@ def evaluate(
     if evaluation.unmet_ids is not None:
         # Above this function is the check of its arguments, and above that the caller.
         warnings.warn("\n  ".join(evaluation.unmet_ids.lines), MetricWarning, stacklevel=3)
+    if golden.has_merged_ids:
+        for finding in golden.lint(rules=("merged-ids",)):
+            text = f"golden set '{quoted(golden.name)}': {finding.message}"
+            warnings.warn(text, MetricWarning, stacklevel=3)
     return evaluation
 
 
@@ -146,11 +151,11 @@ class RunEvaluation(Evaluation):
     @cached_property
     def unmet_ids(self) -> UnmetIds | None:
         """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
-        if self._joined.has_hits(1 + len(self.golden) // 100):
+        if self._joined.has_hits(self.golden, 1 + len(self.golden) // 100):
             return None  # at least 1%, as almost always; nothing else has to be loaded
         from pytest_rankcheck.evaluation.unmet_ids import unmet_ids
 
-        return unmet_ids(self.name, self.golden, self._joined.hits, self.ranking)
+        return unmet_ids(self.run, self.golden, self._joined.hits, self.ranking)
 
     @property
     def known_depth(self) -> int | None:
@@ -271,7 +276,8 @@ class RunEvaluation(Evaluation):
         if not ranked:
             from pytest_rankcheck.document_ids import differences, joining_rule
 
-            rules = joining_rule([(self.query_ids[:_COMPARED], self.extra[:_COMPARED])])
+            both_sides = (self.query_ids[:_COMPARED], self.extra[:_COMPARED])
+            rules = joining_rule([both_sides], enough=1)
             why = (
                 f"they share no query: the run has {listed(self.extra, 3) or 'none'}, the golden "
                 f"set {listed(self.query_ids, 3)}; "

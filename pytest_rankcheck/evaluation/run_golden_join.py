@@ -14,7 +14,7 @@ from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.query_hits import QueryHits
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["BLOCK", "Joined", "join", "judged_hits", "padded_hits"]
+__all__ = ["BLOCK", "Joined", "has_relevant", "join", "judged_hits", "padded_hits"]
 
 BLOCK = 4096
 """Queries per block. It limits the size of the padded matrices, and so the memory."""
@@ -31,10 +31,19 @@ class Joined:
     extra: tuple[str, ...]
     """The queries of the run without judgments."""
 
-    def has_hits(self, queries: int) -> bool:
-        """Return whether at least this many queries rank a judged document."""
-        hits = (query for query in self.hits.values() if query.ranks)
+    def has_hits(self, golden: GoldenSet, queries: int) -> bool:
+        """Return whether so many queries with a relevant judgment rank a judged document."""
+        hits = (
+            query_id
+            for query_id, query in self.hits.items()
+            if query.ranks and has_relevant(golden.grades(query_id))
+        )
         return len(tuple(islice(hits, queries))) == queries
+
+
+def has_relevant(grades: Mapping[str, float]) -> bool:
+    """Return whether a query has a relevant judgment."""
+    return any(grade > 0 for grade in grades.values())
 
 
 def join(run: Run, golden: GoldenSet) -> Joined:

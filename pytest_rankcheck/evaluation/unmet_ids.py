@@ -6,10 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from pytest_rankcheck.document_ids import DocIdMap, differences, joining_rule
-from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.document_ids import (
+    DocIdMap,
+    IdSample,
+    differences,
+    joining_rule,
+    last_mark,
+    queries_that_meet,
+)
+from pytest_rankcheck.errors import listed, quoted
+from pytest_rankcheck.evaluation.run_golden_join import has_relevant
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.rankers.query_hits import QueryHits
+from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["UnmetIds", "unmet_ids"]
 
@@ -36,18 +45,21 @@ class UnmetIds:
     ranked: Sequence[str]
     rule: Sequence[str]
     """The named rules that would make the ids meet; empty if none was found."""
-    are_judged_elsewhere: bool
-    """Whether ranked documents are judged for other queries."""
+    mark: str
+    """The mark that ends the judged id in the ranked ids, if no rule fits both; empty if none."""
+    why_known: str
+    """How the golden set knows ranked documents, although it does not judge them for their queries:
+    then the ids are right and the ranker may be bad. Empty if it does not know them."""
 
     @property
     def is_error(self) -> bool:
         """Whether assertions and updates must fail."""
-        return self.meeting == 0 and self.queries >= _REFUSED_FROM
+        return self.meeting == 0 and self.queries >= _REFUSED_FROM and not self.why_known
 
     @property
     def lines(self) -> Sequence[str]:
         """What is wrong, three ids of each side, and what to do."""
-        queries = plural(self.queries, "query", "queries")
+        queries = "only query" if self.queries == 1 else f"{self.queries:,} queries"
         few = f"no ranked document is judged in {'any of ' * (self.queries > 1)}the"
         if self.meeting:
             verb = "ranks" if self.meeting == 1 else "rank"
@@ -64,18 +76,21 @@ class UnmetIds:
 
     @property
     def _advice(self) -> str:
+        if self.why_known:
+            return self.why_known
         if self.rule:
             names = ", ".join(f'"{quoted(rule)}"' for rule in self.rule)
             value = names if len(self.rule) == 1 else f"[{names}]"
             return (
-                f"they differ in {differences(self.rule)}; to make them meet, set "
+                f"The ids differ only in {differences(self.rule)}. To match them, set "
                 f"rankcheck_doc_id = [{names}], or give doc_id={value} to both the golden set "
                 "and the run"
             )
-        if self.are_judged_elsewhere:
+        if self.mark:
             return (
-                "these documents are judged for other queries: are the query ids of the run those "
-                "of the golden set?"
+                f"The ranked ids are judged ids with one more part after a '{quoted(self.mark)}'. "
+                "If they are parts of the judged documents, map the ids of the run alone: "
+                f"doc_id=lambda doc_id: doc_id.rpartition({quoted(repr(self.mark))})[0]"
             )
         return (
             "if both mean the same documents, map the ids with doc_id= or rankcheck_doc_id; if "
@@ -84,7 +99,7 @@ class UnmetIds:
 
 
 def unmet_ids(
-    run_name: str,
+    run: Run,
     golden: JudgedQueries,
     hits: Mapping[str, QueryHits],
     ranking: Callable[[str], Sequence[str]],
@@ -92,20 +107,15 @@ def unmet_ids(
     """Return what is wrong if judged documents are never or hardly ever ranked, otherwise None.
 
     Args:
-        run_name: the run, for messages.
+        run: the rankings.
         golden: the judged queries.
         hits: the judged documents that were ranked, by query.
         ranking: returns the known top of the ranking of a query.
     """
-    relevant = [
-        query_id
-        for query_id in golden.query_ids
-        if any(grade > 0 for grade in golden.grades(query_id).values())
-    ]
+    relevant = [query_id for query_id in golden.query_ids if has_relevant(golden.grades(query_id))]
     meeting = sum(bool(hits[query_id].ranks) for query_id in relevant if query_id in hits)
-    is_any_met = any(query.ranks for query in hits.values())
     if not relevant or (
-        is_any_met and (len(relevant) < _FEW_FROM or meeting >= _FEW_SHARE * len(relevant))
+        meeting and (len(relevant) < _FEW_FROM or meeting >= _FEW_SHARE * len(relevant))
     ):
         return None
     samples = [
@@ -114,22 +124,68 @@ def unmet_ids(
         if query_id in hits and hits[query_id].retrieved and not hits[query_id].ranks
     ][:_SAMPLED_QUERIES]
     rule = joining_rule(samples)
-    if len(relevant) < _REFUSED_FROM and not rule:
+    joined = _joined(rule, samples)
+    mark = last_mark(samples, more_than=joined)
+    rule = () if mark else rule
+    if len(relevant) < _REFUSED_FROM and not rule and not mark:
         return None  # a ranker may miss the judged documents of a few queries
     judged, ranked = _shown(samples, rule)
     if not judged:
         judged = _best(golden.grades(relevant[0]))[:_SHOWN]
-    all_judged = set(chain.from_iterable(golden.grades(query_id) for query_id in relevant))
     return UnmetIds(
-        run_name,
+        run.name,
         golden.name,
         len(relevant),
         meeting,
         judged,
         ranked,
         rule,
-        any(not all_judged.isdisjoint(ranked_ids) for _, ranked_ids in samples),
+        mark,
+        # A rule that joins most queries cannot be chance.
+        "" if 2 * joined > len(samples) else _why_known(run, golden, hits, ranking),
     )
+
+
+def _joined(rule: Sequence[str], samples: Sequence[IdSample]) -> int:
+    """Return in how many queries documents meet by a rule."""
+    if not rule:
+        return 0
+    to_id = DocIdMap(rule)
+    return queries_that_meet([({*map(to_id, a)}, {*map(to_id, b)}) for a, b in samples])
+
+
+def _why_known(
+    run: Run,
+    golden: JudgedQueries,
+    hits: Mapping[str, QueryHits],
+    ranking: Callable[[str], Sequence[str]],
+) -> str:
+    """Return how the golden set knows ranked documents that it does not judge; empty if not."""
+    ranked = {query_id: set(ranking(query_id)[:_SAMPLED_IDS]) for query_id in hits}
+    for expectation in golden.expectations:
+        documents = (*expectation.documents, *expectation.others)
+        if not ranked.get(expectation.query, set()).isdisjoint(documents):
+            return (
+                "The golden set has expectations on the ranked documents, so their ids are right. "
+                "Are the judged documents in the index?"
+            )
+    if golden.has_candidates and any(
+        not doc_ids.isdisjoint(golden.candidates_of(query_id))
+        for query_id, doc_ids in ranked.items()
+    ):
+        return (
+            "The ranked documents are candidates in the golden set, so their ids are right, but "
+            "no judged document is in the ranking: raise the depth, or improve the ranker"
+        )
+    judged = set(chain.from_iterable(golden.grades(query_id) for query_id in golden.query_ids))
+    if any(not judged.isdisjoint(doc_ids) for doc_ids in ranked.values()):
+        question = (
+            "Does the ranker return the results of another query?"
+            if run.seconds
+            else "Do the run and the golden set use the same query ids?"
+        )
+        return f"Ranked documents are judged for other queries. {question}"
+    return ""
 
 
 def _best(grades: Mapping[str, float]) -> Sequence[str]:

@@ -61,6 +61,8 @@ class Contents:
             self.set_scale(self.source.scale, "scale=")
         self.expectations: dict[str, list[Expectation]] = {}
         """The expectations on single queries, by query id."""
+        self.merged_ids: tuple[int, int] | None = None
+        """How many different documents are judged, before and after ``doc_id=``."""
         self.repeats: list[Repeat] = []
         """All repeated judgments, with the same or another grade."""
         self._grade_of: dict[str, float] = {}

@@ -18,7 +18,7 @@ def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
     part = Contents(contents.source)
     part.places, part.titles = contents.places, contents.titles
     part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
-    part.scale = contents.scale
+    part.scale, part.merged_ids = contents.scale, contents.merged_ids
     for query_id, query in contents.complete_queries().items():
         if query_id in query_ids:
             part.queries[query_id] = query

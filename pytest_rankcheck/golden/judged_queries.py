@@ -103,6 +103,12 @@ class JudgedQueries:
         """The number of judgments."""
         return sum(map(len, self._grades.values()))
 
+    @property
+    def has_merged_ids(self) -> bool:
+        """Whether ``doc_id=`` maps the judged documents to less than half as many ids."""
+        before, after = self._contents.merged_ids or (0, 0)
+        return 2 * after < before
+
     @cached_property
     def max_grade(self) -> float:
         """The highest grade that occurs in the set; 0 without judgments."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
-from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_contents import Contents, Repeat
 from pytest_rankcheck.golden.golden_subsets import restricted
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 __all__ = ["with_mapped_ids"]
+
+_FEW, _MANY = 2, 5
+"""A rule that maps so many judged documents to so few ids leaves nothing to rank."""
 
 
 def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
@@ -23,7 +26,7 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
     Raises:
         ConfigurationError: the rule is invalid, or maps an id to something that is not an id.
         GoldenSetError: two judgments with different grades, or two different candidates, become
-            one; or an expectation names a document twice.
+            one; all judged documents become one or two; or an expectation names a document twice.
     """
     to_id = DocIdMap(rule)
     mapped = restricted(contents, contents.grades)
@@ -31,6 +34,7 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
     mapped.repeats = [replace(repeat, doc_id=to_id(repeat.doc_id)) for repeat in contents.repeats]
     for query_id, grades in contents.grades.items():
         mapped.grades[query_id] = _grades(query_id, grades, to_id, mapped)
+    mapped.merged_ids = _merged_ids(contents, mapped, to_id)
     mapped.titles = {}
     for doc_id, title in contents.titles.items():
         mapped.titles.setdefault(to_id(doc_id), title)
@@ -40,6 +44,25 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
         for query_id, expectations in contents.expectations.items()
     }
     return mapped
+
+
+def _merged_ids(contents: Contents, mapped: Contents, to_id: DocIdMap) -> tuple[int, int]:
+    """Return the number of different judged documents before and after the mapping.
+
+    Raises:
+        GoldenSetError: many documents become one or two.
+    """
+    before, after = (
+        {doc_id for grades in each.grades.values() for doc_id in grades}
+        for each in (contents, mapped)
+    )
+    if len(after) <= _FEW and len(before) >= _MANY:
+        raise GoldenSetError(
+            f"doc_id={quoted(to_id.name)} maps all {len(before):,} judged documents to "
+            f"{listed(sorted(after))}, so every ranking would look perfect; choose a rule that "
+            "keeps different documents apart"
+        )
+    return len(before), len(after)
 
 
 def _grades(

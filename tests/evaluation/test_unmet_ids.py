@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
@@ -21,6 +22,7 @@ from pytest_rankcheck import (
     assert_invariant,
     assert_not_regressed,
     evaluate,
+    rank,
 )
 from pytest_rankcheck.document_ids import joining_rule
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -99,7 +101,7 @@ def test_the_message() -> None:
         "relevant judgment\n"
         "  judged: red-hat1, red-hat2, red-hat3\n"
         "  ranked: RED-HAT1, RED-HAT2, RED-HAT3\n"
-        '  they differ in case; to make them meet, set rankcheck_doc_id = ["lower"], or give '
+        '  The ids differ only in case. To match them, set rankcheck_doc_id = ["lower"], or give '
         'doc_id="lower" to both the golden set and the run'
     )
     assert warned[0].filename == __file__
@@ -148,7 +150,9 @@ def test_a_single_query() -> None:
     golden = GoldenSet.from_dict({"q": {"a": 1}})
     unmet = measured(Run.from_dict({"q": ["A"]}), golden).unmet_ids
     assert unmet is not None
-    assert "no ranked document is judged in the 1 query with a relevant judgment" in unmet.lines[0]
+    assert (
+        "no ranked document is judged in the only query with a relevant judgment" in unmet.lines[0]
+    )
 
 
 def test_queries_without_a_relevant_judgment_do_not_count() -> None:
@@ -190,7 +194,11 @@ def test_rankings_of_other_queries_are_named() -> None:
     shifted = {f"q{number % 20 + 1}": list(golden.grades(f"q{number}")) for number in range(1, 21)}
     unmet = measured(Run.from_dict(shifted), golden).unmet_ids
     assert unmet is not None
-    assert "judged for other queries" in unmet.lines[-1]
+    assert unmet.lines[-1] == (
+        "Ranked documents are judged for other queries. Do the run and the golden set use the same "
+        "query ids?"
+    )
+    assert not unmet.is_error
 
 
 def test_a_run_with_nothing_for_the_relevant_queries() -> None:
@@ -264,6 +272,120 @@ def test_query_ids_that_never_meet(spelled: Callable[[str], str], advice: str) -
     with pytest.raises(RunError, match="they share no query") as failure:
         evaluate(run, golden)
     assert str(failure.value).endswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("judged", "ranked", "rule", "mark"),
+    [
+        ("doc-{}", "doc-{}-3", (), "-"),
+        ("doc_{}", "doc_{}_1", (), "_"),
+        ("https://x.com/p/{}", "https://x.com/p/{}/3", (), "/"),
+        ("1.{}", "1.{}.0", ("remove_suffix:.0",), ""),
+        ("aa-{}", "aa-{}-3", (), "-"),
+        ("p/{}/view", "en/p/{}/view", ("remove_prefix:en/",), ""),
+    ],
+)
+def test_no_suggested_rule_makes_one_document_of_many(
+    judged: str, ranked: str, rule: tuple[str, ...], mark: str
+) -> None:
+    golden = golden_set(12, judged.format)
+    chunk = iter(range(100))
+    wrong = {
+        f"q{number}": [
+            ranked.replace("3", str(next(chunk) % 4) if mark else "3").format(number + shift)
+            for shift in (0, 1)
+        ]
+        for number in range(1, 13)
+    }
+    unmet = measured(Run.from_dict(wrong), golden).unmet_ids
+    assert unmet is not None
+    assert (tuple(unmet.rule), unmet.mark) == (rule, mark)
+    assert unmet.is_error
+    if mark:
+        assert f"doc_id.rpartition('{mark}')[0]" in unmet.lines[-1]
+        cut = Run.from_dict(wrong, doc_id=lambda doc_id: doc_id.rpartition(mark)[0])
+        assert evaluate(cut, golden).mean("RR") == 1
+
+
+def test_a_rule_is_not_suggested_if_it_merges_the_judged_documents_of_the_sample() -> None:
+    golden = golden_set(12, lambda number: "doc" if number == 1 else f"doc-{number}")
+    run = run_with_ids(golden, lambda doc_id: f"{doc_id}-x")
+    unmet = measured(run, golden).unmet_ids
+    assert unmet is not None
+    assert list(unmet.rule) == ["remove_suffix:-x"]
+
+
+def test_a_prefix_of_a_single_query_is_no_evidence() -> None:
+    golden = GoldenSet.from_dict({"q": {"A-1": 1, "B-2": 1}})
+    assert evaluate(Run.from_dict({"q": ["x/A-1", "c"]}), golden).unmet_ids is None
+
+
+def test_a_met_query_without_a_relevant_judgment_does_not_hide_the_others() -> None:
+    judged = {f"q{number}": {f"d{number}": 1} for number in range(40)} | {"spam": {"x": 0}}
+    ranked = {f"q{number}": [f"D{number}"] for number in range(40)} | {"spam": ["x"]}
+    evaluation = measured(Run.from_dict(ranked), GoldenSet.from_dict(judged))
+    with pytest.raises(RunError, match=r'doc_id="lower"'):
+        assert_at_least(evaluation, "RR", 0.0)
+
+
+# --- right ids, bad ranker -----------------------------------------------------------------------
+
+
+def test_documents_with_expectations_have_the_right_ids(tmp_path: Path) -> None:
+    path = tmp_path / "shop.jsonl"
+    expect = '"expect": [{"in_top": 1, "documents": ["e"]}]'
+    path.write_text(
+        "".join(f'{{"query_id": "q{n}", "relevance": {{"d{n}": 1}}, {expect}}}\n' for n in range(5))
+    )
+    golden = GoldenSet.load(path)
+    run = Run.from_dict({f"q{number}": ["e"] for number in range(5)})
+    assert_expectations(run, golden)
+    with pytest.warns(MetricWarning, match="expectations on the ranked documents"):
+        evaluation = evaluate(run, golden)
+    assert_at_least(evaluation, "RR", 0.0)
+    other = [Expectation.in_top(1, "f", query="q1")]
+    with pytest.raises(RunError, match="no ranked document is judged"):
+        assert_expectations(Run.from_dict({f"q{n}": ["g"] for n in range(5)}), golden, other)
+    assert_expectations(Run.from_dict({f"q{n}": ["f"] for n in range(5)}), golden, other)
+
+
+def test_the_candidates_of_the_golden_set_have_the_right_ids() -> None:
+    rows = [
+        (f"q{number}", f"{doc}{number}", grade, 1, feature)
+        for number in range(6)
+        for doc, grade, feature in (("a", 1, 1), ("b", None, 5), ("c", None, 6))
+    ]
+    columns = ["query_id", "doc_id", "relevance", "candidate", "price"]
+    golden = GoldenSet.from_frame(pd.DataFrame(rows, columns=columns))
+    run = Run.from_dict({f"q{number}": [f"c{number}", f"b{number}"] for number in range(6)})
+    evaluation = measured(run, golden)
+    assert evaluation.unmet_ids is not None
+    assert "are candidates in the golden set" in evaluation.unmet_ids.lines[-1]
+    assert_at_least(evaluation, "RR", 0.0)
+
+
+def test_documents_that_are_judged_for_other_queries_have_the_right_ids() -> None:
+    golden = golden_set(queries=20, doc_id=lambda number: f"doc{number:05}x")
+    answers = {f"text {n}": list(golden.grades(f"q{n % 20 + 1}")) for n in range(1, 21)}
+    golden = GoldenSet.from_dict(
+        {query.id: golden.grades(query.id) for query in golden},
+        {f"q{number}": f"text {number}" for number in range(1, 21)},
+    )
+    evaluation = measured(rank(answers.__getitem__, golden), golden)
+    assert evaluation.unmet_ids is not None
+    assert evaluation.unmet_ids.lines[-1].endswith(
+        "Does the ranker return the results of another query?"
+    )
+    assert_at_least(evaluation, "RR", 0.0)
+
+
+def test_ids_that_differ_in_case_are_an_error_although_one_is_judged_elsewhere() -> None:
+    golden = GoldenSet.from_dict(
+        {f"q{number}": {f"d{number}": 1} for number in range(6)} | {"other": {"D1": 1}}
+    )
+    run = Run.from_dict({f"q{number}": [f"D{number}"] for number in range(6)})
+    with pytest.raises(RunError, match=r'doc_id="lower"'):
+        assert_at_least(measured(run, golden), "RR", 0.0)
 
 
 # --- assertions about behaviour ------------------------------------------------------------------

@@ -14,11 +14,13 @@ from pytest_rankcheck import (
     Expectation,
     GoldenSet,
     GoldenSetError,
+    MetricWarning,
     Run,
     RunError,
     evaluate,
     rank,
 )
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 JUDGMENTS = {"q1": {"Red-Hat": 2, "Scarf": 0}, "q2": {"TIE": 1}}
 
@@ -254,3 +256,33 @@ def test_documents_of_a_ranking_that_become_one_follow_the_rule_for_duplicates()
     kept = Run.from_dict(chunks, doc_id="before:#", duplicates="keep_places")
     assert evaluate(closed, golden).mean("RR") == 1 / 2
     assert evaluate(kept, golden).mean("RR") == 1 / 3
+
+
+# --- many documents that become few --------------------------------------------------------------
+
+
+def test_a_rule_that_makes_one_document_of_all_is_an_error() -> None:
+    judged = {f"q{number}": {f"doc-{number}": 1} for number in range(12)}
+    with pytest.raises(GoldenSetError) as failure:
+        GoldenSet.from_dict(judged, doc_id="before:-")
+    assert str(failure.value) == (
+        "doc_id=before:- maps all 12 judged documents to doc, so every ranking would look perfect; "
+        "choose a rule that keeps different documents apart"
+    )
+    few = dict(list(judged.items())[:4])
+    assert GoldenSet.from_dict(few, doc_id="before:-").grades("q1") == {"doc": 1}
+
+
+def test_a_rule_that_makes_less_than_half_of_the_documents_is_a_finding_and_a_warning() -> None:
+    judged = {f"q{n}": {f"guide{n}#{chunk}": 1 for chunk in range(3)} for n in range(4)}
+    golden = GoldenSet.from_dict(judged, doc_id="before:#")
+    text = "doc_id= maps 12 judged documents to 4 ids"
+    for part in (golden, golden.subset(["q1"])):
+        assert [text in found.message for found in part.lint(rules=["merged-ids"])] == [True]
+    run = Run.from_dict({"q1": ["guide1"]})
+    with pytest.warns(MetricWarning, match=text):
+        evaluation = evaluate(run, golden)
+    assert any(text in note.text for note in evaluation_notes(evaluation))
+    half = {f"q{n}": {f"guide{n}#{chunk}": 1 for chunk in range(2)} for n in range(4)}
+    assert not GoldenSet.from_dict(half, doc_id="before:#").lint(rules=["merged-ids"])
+    assert not GoldenSet.from_dict(judged).lint(rules=["merged-ids"])

@@ -60,6 +60,21 @@ def look_alike_id(linted: Linted) -> RuleResult | None:
     )
 
 
+@rule("warning")
+def merged_ids(linted: Linted) -> RuleResult | None:
+    """`doc_id=` maps the judged documents to less than half as many ids."""
+    before, after = linted.contents.merged_ids or (0, 0)
+    if 2 * after >= before:
+        return None
+    return RuleResult(
+        query_ids=(),
+        what=f"doc_id= maps {before:,} judged documents to {after:,} ids",
+        why="That is right if the judged documents are parts of others, such as chunks; otherwise "
+        "different documents count as one, and a ranker finds them too easily",
+        remedy="check a few ids, and choose a rule that keeps different documents apart",
+    )
+
+
 def _owners(linted: Linted, matches: Callable[[str], bool]) -> dict[str, str]:
     """Return the matching ids, each with the first query that has it."""
     owners: dict[str, str] = {}
@@ -84,4 +99,4 @@ def _look_alikes(ids: Iterable[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-RULES = (odd_id, look_alike_id)
+RULES = (odd_id, look_alike_id, merged_ids)

@@ -18,7 +18,7 @@ __all__ = ["evaluation_notes", "noise_notes", "tie_notes", "timing_notes", "unme
 _TINY = 0.1
 """An effective sample size below this share of the queries causes a warning."""
 _SLOWEST = 3
-_HOPELESS = ("no-judgment", "only-expectations", "no-relevant")
+_HOPELESS = ("no-judgment", "only-expectations", "no-relevant", "merged-ids")
 """Lint findings without which a mean is misread; the others are for ``--rankcheck-lint``."""
 
 
