@@ -120,7 +120,8 @@ INTERNAL = {
     "Expectation": "claim",
     "LintFinding": "of",
     "Gate": "ruling refuse_misfit",
-    "GoldenSet": "kind candidates_frame absent_feature lint_with positive_grades",
+    "GoldenSet": "kind candidates_frame has_numbered_features first_feature lint_with "
+    "positive_grades",
     "LabelSensitivity": "differences rulings",
     "Metric": "of declared definition is_monotone needs_grades compute",
     "Paired": "contributions counted at",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Contradictions, Source
 from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
 
 __all__ = ["in_query_order", "merged", "restricted", "reworded", "sampled_ids"]
 
@@ -85,6 +86,8 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
                 whole.add_expectation(expectation, where)
         _copy_candidates(part, whole, part.candidates.query_ids)
         whole.titles.update(part.titles)
+    if all(map(is_feature_number, whole.candidates.columns)):
+        whole.candidates.order_by_number()
     return whole
 
 
@@ -100,13 +103,59 @@ def _common(what: str, attributes: Sequence[str | None]) -> str | None:
 
 
 def _copy_candidates(contents: Contents, part: Contents, query_ids: Iterable[str]) -> None:
-    candidates = contents.candidates
-    part.candidates.absent = candidates.absent
+    """Add the candidates of some queries.
+
+    Raises:
+        GoldenSetError: a document has other columns for the same query already.
+    """
+    candidates, copies = contents.candidates, part.candidates
+    if not candidates:
+        return
+    _agree_on_features(candidates, copies)
     for name, column in candidates.columns.items():
-        part.candidates.declare(name, is_number=not isinstance(column, list))
+        copies.declare(name, is_number=not isinstance(column, list))
     for query_id in query_ids:
-        copied = set(part.candidates.of(query_id))
+        copied = dict(zip(copies.of(query_id), copies.rows(query_id), strict=True))
         for row in candidates.rows(query_id):
-            if candidates.doc_ids[row] not in copied:
-                part.candidates.add(query_id, candidates.doc_ids[row], candidates.row(row))
-    part.candidates.complete()
+            doc_id = candidates.doc_ids[row]
+            cells = {name: column[row] for name, column in candidates.columns.items()}
+            cells = {name: cell for name, cell in cells.items() if cell is not None}
+            if doc_id not in copied:
+                copies.add(query_id, doc_id, cells)
+            elif copies.differs(copied[doc_id], cells):
+                raise GoldenSetError(
+                    f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' is a candidate in "
+                    "two of the golden sets, with different columns; keep one of them"
+                )
+    copies.complete()
+
+
+def _agree_on_features(candidates: Candidates, copies: Candidates) -> None:
+    """Check that the features of two golden sets can be merged, and note how they are counted.
+
+    Numbered features that a line leaves out are 0 (LETOR); missing cells of a table are not.
+
+    Raises:
+        GoldenSetError: only one set has numbered features, or they are counted from 0 and from 1.
+    """
+    if not copies:
+        copies.absent, copies.first_feature = candidates.absent, candidates.first_feature
+        return
+    pair = (candidates, copies)
+    sparse = [each for each in pair if each.is_sparse]
+    for each in pair:
+        unnumbered = [name for name in each.columns if not is_feature_number(name)]
+        if sparse and not each.is_sparse and (unnumbered or not each.columns):
+            has = listed(unnumbered, 5) or "no features"
+            raise GoldenSetError(
+                "one golden set has numbered features (LETOR), and the candidates of another have "
+                f"{has}; give both the same columns before you merge them"
+            )
+    firsts = {each.first_feature for each in sparse} - {None}
+    if len(firsts) > 1:
+        raise GoldenSetError(
+            "the features of one golden set are counted from 0, those of another from 1; number "
+            "them alike before you merge them"
+        )
+    copies.first_feature = next(iter(firsts), None)
+    copies.absent = 0.0 if sparse else copies.absent

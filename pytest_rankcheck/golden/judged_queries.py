@@ -251,9 +251,14 @@ class JudgedQueries:
         return judgments_frame(judged)[["query_id", "doc_id"]]
 
     @property
-    def absent_feature(self) -> float:
-        """The value of a feature that the file lacks: 0 for LETOR files, otherwise NaN."""
-        return self._contents.candidates.absent
+    def has_numbered_features(self) -> bool:
+        """Whether features have numbers, and those that a line leaves out are 0 (LETOR)."""
+        return self._contents.candidates.is_sparse
+
+    @property
+    def first_feature(self) -> int | None:
+        """The number from which features are counted, 0 or 1; None if the file does not tell."""
+        return self._contents.candidates.first_feature
 
     @property
     def has_candidates(self) -> bool:

@@ -98,6 +98,7 @@ def _grades(
 
 def _candidates(candidates: Candidates, to_id: DocIdMap) -> Candidates:
     mapped = Candidates(candidates.absent)
+    mapped.first_feature = candidates.first_feature
     for query_id in candidates.query_ids:
         row_of: dict[str, int] = {}
         for row in candidates.rows(query_id):

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Candidates"]
+__all__ = ["Candidates", "is_feature_number"]
 
 Column = list[object] | array  # type: ignore[type-arg]
 
@@ -20,6 +20,8 @@ class Candidates:
     def __init__(self, absent: float = math.nan) -> None:
         self.absent = absent
         """The value of missing numbers: NaN, or 0 in learning-to-rank files."""
+        self.first_feature: int | None = None
+        """The number from which features are counted, 0 or 1; None if the file does not tell."""
         self.doc_ids: list[str] = []
         self.columns: dict[str, Column] = {}
         self._rows: dict[str, list[int]] = {}
@@ -49,10 +51,21 @@ class Candidates:
             column = self.columns[name] = list(column)
         column.append(value)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether features have numbers, and those that a line leaves out are 0 (LETOR)."""
+        return self.absent == 0
+
     def complete(self) -> None:
-        """Fill all columns up to the number of rows."""
+        """Fill all columns up to the number of rows; order numbered features by their numbers."""
         for column in self.columns.values():
             self._fill(column, len(self.doc_ids))
+        if self.is_sparse:
+            self.order_by_number()
+
+    def order_by_number(self) -> None:
+        """Order numbered columns by their numbers, before columns with names."""
+        self.columns = dict(sorted(self.columns.items(), key=lambda item: _place(item[0])))
 
     def _fill(self, column: Column, length: int) -> None:
         missing = length - len(column)
@@ -70,7 +83,19 @@ class Candidates:
     def row(self, row: int) -> dict[str, object]:
         """Return the cells of a row by column, without empty ones."""
         cells = {name: column[row] for name, column in self.columns.items()}
-        return {name: cell for name, cell in cells.items() if not _is_absent(cell)}
+        return {name: cell for name, cell in cells.items() if not _is_empty(cell)}
+
+    def differs(self, row: int, values: Mapping[str, object]) -> bool:
+        """Whether other cells than these were added in a row."""
+        cells = {name: column[row] for name, column in self.columns.items() if row < len(column)}
+        return self._present(cells) != self._present(values)
+
+    def _present(self, cells: Mapping[str, object]) -> dict[str, object]:
+        return {
+            name: cell
+            for name, cell in cells.items()
+            if not (_is_empty(cell) or (isinstance(cell, float) and cell == self.absent))
+        }
 
     @property
     def query_ids(self) -> Iterable[str]:
@@ -81,5 +106,15 @@ class Candidates:
         return bool(self.doc_ids)
 
 
-def _is_absent(cell: object) -> bool:
+def is_feature_number(name: str) -> bool:
+    """Whether the name of a column is the number of a feature."""
+    return name.isascii() and name.isdecimal()
+
+
+def _place(name: str) -> tuple[bool, int]:
+    """Return a sort key: numbers by their value, before names."""
+    return (False, int(name)) if is_feature_number(name) else (True, 0)
+
+
+def _is_empty(cell: object) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))

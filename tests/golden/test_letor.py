@@ -77,7 +77,7 @@ def test_the_sizes_of_queries_can_be_in_a_file_beside_it(file: Path) -> None:
         ("1 qid:1 1", "'1' is not feature:value"),
         ("1 qid:1 :5", "':5' is not feature:value"),
         ("1 qid:1 2:1 02:3", "duplicate feature '2'"),
-        ("0 qid:1 1:1 # d", "document 'd' of query '1' is judged twice, 1 and 0"),
+        ("0 qid:1 1:1 # d", r"document 'd' of query '1' is also at .*rank\.test:1"),
     ],
 )
 def test_a_malformed_line_is_reported(file: Path, line: str, message: str) -> None:
@@ -85,6 +85,93 @@ def test_a_malformed_line_is_reported(file: Path, line: str, message: str) -> No
     with pytest.raises(GoldenSetError, match=message) as refused:
         GoldenSet.load(file)
     assert str(refused.value).startswith(f"{file}:2: ")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "1 qid:1 1:9 # good\n1 qid:1 1:1 # good\n",
+        "1 qid:1 1:9 # good\n1 qid:1 1:9 # good\n",
+        "1 qid:1 1:9 #query 1 doc 1\n1 qid:1 1:1 #query 1 doc 2\n",
+        "1 qid:1 1:9 # 2\n1 qid:1 1:1\n",  # an id, and a row number
+    ],
+)
+def test_comments_that_repeat_are_not_ids(file: Path, lines: str) -> None:
+    file.write_text(lines)
+    message = r"test:2: document '\w+' of query '1' is also at .*test:1: .* or remove all comments"
+    with pytest.raises(GoldenSetError, match=message):
+        GoldenSet.load(file)
+    file.write_text("".join(f"{line.partition('#')[0]}\n" for line in lines.splitlines()))
+    assert GoldenSet.load(file).grades("1") == {"1": 1, "2": 1}
+
+
+def test_a_named_document_may_repeat_with_the_same_features(file: Path) -> None:
+    line = "1 qid:1 1:9 3:0 # docid = d1 inc = 1\n"
+    file.write_text(f"0 qid:1 2:1 # docid = d2\n{line}1 qid:1 1:9 # docid = d1\n")
+    golden = GoldenSet.load(file)
+    assert list(golden.candidates_of("1")) == ["d2", "d1"]
+    file.write_text(f"0 qid:1 2:1 # docid = d2\n{line}1 qid:1 1:9 2:1 # docid = d1\n")
+    message = r"test:3: document 'd1' of query '1' has other features than at .*test:2; keep one"
+    with pytest.raises(GoldenSetError, match=message):
+        GoldenSet.load(file)
+    file.write_text(f"{line}0 qid:1 1:9 # docid = d1\n")
+    with pytest.raises(GoldenSetError, match="document 'd1' of query '1' is judged twice, 1 and 0"):
+        GoldenSet.load(file)
+
+
+def test_a_header_that_the_features_contradict_is_an_error(file: Path) -> None:
+    file.write_text("# Column indices are one-based\n1 qid:1 0:9 # d\n")
+    with pytest.raises(GoldenSetError, match=r"one-based, but there is a feature 0; correct one"):
+        GoldenSet.load(file)
+
+
+# --- merges --------------------------------------------------------------------------------------
+
+
+def letor(file: Path, text: str) -> GoldenSet:
+    file.write_text(text)
+    return GoldenSet.load(file, "letor")
+
+
+def test_features_of_merged_sets_are_ordered_by_number(file: Path) -> None:
+    first = letor(file, "1 qid:1 1:9 10:2 # a\n0 qid:1 1:8 # b\n")
+    second = letor(file, "1 qid:2 1:7 2:3 # a\n0 qid:2 10:1 # b\n")
+    merged = first.merge(second)
+    merged.save(file.with_suffix(".csv"))
+    first.save(file.with_name("first.csv"))
+    second.save(file.with_name("second.csv"))
+    tables = [GoldenSet.load(file.with_name(name)) for name in ("first.csv", "second.csv")]
+    for golden in (merged, GoldenSet.load(file.with_suffix(".csv")), tables[0].merge(tables[1])):
+        assert list(golden.candidates.columns)[2:] == ["1", "2", "10"]
+    assert merged.candidates["10"].tolist() == [2, 0, 0, 1]
+    assert merged.candidates["2"].tolist() == [0, 0, 3, 0]
+
+
+def test_numbered_features_stay_numbered_in_a_merge(file: Path) -> None:
+    golden = letor(file, "1 qid:1 1:0.5 4:2 # a\n0 qid:1 1:0.5 4:1 # b\n")
+    plain = GoldenSet.from_dict({"2": {"c": 1}})
+    for merged in (golden.merge(plain), plain.merge(golden)):
+        assert merged.has_numbered_features
+    table = GoldenSet.from_frame(golden.judgments.assign(query_id="3", price=[1, 2]))
+    for first, second in ((golden, table), (table, golden)):
+        with pytest.raises(GoldenSetError, match=r"numbered features .* another have price; give"):
+            first.merge(second)
+
+
+def test_merged_sets_must_count_features_alike(file: Path) -> None:
+    zero = letor(file, "1 qid:1 0:0.5 # a\n")
+    one = letor(file, "# column indices are one-based\n1 qid:2 1:0.5 # a\n")
+    unclear = letor(file, "1 qid:3 1:0.5 # a\n")
+    with pytest.raises(GoldenSetError, match="counted from 0, those of another from 1; number th"):
+        zero.merge(one)
+    assert zero.merge(unclear).first_feature == unclear.merge(zero).first_feature == 0
+
+
+def test_a_candidate_with_other_features_in_another_set_is_an_error(file: Path) -> None:
+    first = letor(file, "1 qid:1 1:0.5 # a\n")
+    assert len(first.merge(letor(file, "1 qid:1 1:0.5 3:0 # a\n")).candidates) == 1
+    with pytest.raises(GoldenSetError, match="'a' of query '1' is a candidate in two of the golde"):
+        first.merge(letor(file, "1 qid:1 1:0.5 3:1 # a\n"))
 
 
 @pytest.mark.oracle

@@ -1,16 +1,17 @@
 """LETOR and SVMlight, for learning to rank: lines of ``grade qid:N feature:value ... # doc_id``.
 
 The features become columns of the candidates, named and ordered by their numbers; missing features
-are 0. The document id is the first word of the comment (or the word after ``docid =``); without a
-comment, it is the row number. The rest of the comment is the text of the query, if all lines of the
-query agree. Without ``qid:``, the sizes of the queries are in a file beside it, as in LightGBM:
-``rank.test.query`` for ``rank.test``.
+are 0. A header line of scikit-learn's, ``# Column indices are zero-based`` (or ``one-based``), says
+where the numbers begin. The document id is the first word of the comment (or the word after
+``docid =``); without a comment, it is the row number. The rest of the comment is the text of the
+query, if all lines of the query agree. Without ``qid:``, the sizes of the queries are in a file
+beside it, as in LightGBM: ``rank.test.query`` for ``rank.test``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
@@ -19,11 +20,13 @@ from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source, checked_number
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.reranking_candidates import Candidates
+from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
 
 __all__ = ["FORMAT"]
 
 _LINE = re.compile(r"\s*[^\s:#]+\s+(?:qid:\S+(?:\s|$)|\d+:\S)")
+_HEADER = re.compile(r"# *column indices are (zero|one)-based", re.IGNORECASE)
+"""The header line of scikit-learn's ``dump_svmlight_file``."""
 _NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")
 
 
@@ -41,22 +44,29 @@ def read(source: Source) -> Contents:
     rows = 0
     for number, line in lines_of(source.file, GoldenSetError):
         if line.startswith("#"):
+            header = _HEADER.match(line)
+            if header:
+                contents.candidates.first_feature = int(header[1].lower() == "one")
             continue
         rows += 1
         where = f"{source.file}:{number}"
         data, _, comment = line.partition("#")
         grade, *pairs = data.split()
         query_id = _query_id(pairs) or sizes.query_of(rows, where)
-        doc_id, text = _parse_comment(comment)
-        doc = doc_id or str(rows)
+        named, doc_id, text = _parse_comment(comment)
+        doc = named or doc_id or str(rows)
         texts.setdefault(query_id, set()).add(text)
+        features = _features(pairs, where)
+        is_repeat = doc in contents.grades.get(query_id, ())
+        if is_repeat:
+            _check_repeat(contents, query_id, doc, None if named is None else features, where)
         contents.see_query(Query(query_id), number)
         contents.add_judgment(query_id, doc, grade, number)
-        contents.candidates.add(query_id, doc, _features(pairs, where))
+        if not is_repeat:
+            contents.candidates.add(query_id, doc, features)
     sizes.check_end(rows)
+    _check_first_feature(contents)
     contents.candidates.complete()
-    in_order = sorted(contents.candidates.columns.items(), key=lambda column: _place(column[0]))
-    contents.candidates.columns = dict(in_order)
     for query_id, variants in texts.items():
         if len(variants) == 1 and (text := variants.pop()):
             contents.queries[query_id] = Query(query_id, text)
@@ -70,13 +80,63 @@ def _query_id(pairs: list[str]) -> str | None:
     return None
 
 
-def _parse_comment(comment: str) -> tuple[str | None, str | None]:
-    """Return the document id and the query text in a comment."""
+def _parse_comment(comment: str) -> tuple[str | None, str | None, str | None]:
+    """Return the document id after ``docid =``, or else the first word and the query text."""
     named = _NAMED_DOCUMENT.search(comment)
     if named:
-        return named[1], None
-    doc_id, _, text = comment.strip().partition(" ")
-    return doc_id or None, text.strip() or None
+        return named[1], None, None
+    word, _, text = comment.strip().partition(" ")
+    return None, word or None, text.strip() or None
+
+
+def _check_repeat(
+    contents: Contents,
+    query_id: str,
+    doc_id: str,
+    features: Mapping[str, object] | None,
+    where: str,
+) -> None:
+    """Check that two lines with the same document id are about the same document.
+
+    Args:
+        contents: has the first line.
+        query_id: the query of both lines.
+        doc_id: the document id of both lines.
+        features: those of the second line; None if its id is only the first word of a comment,
+            which may not be meant as an id.
+        where: the second line.
+
+    Raises:
+        GoldenSetError: they are not.
+    """
+    shown = f"document '{quoted(doc_id)}' of query '{quoted(query_id)}'"
+    before = contents.places.judgment(query_id, list(contents.grades[query_id]).index(doc_id))
+    if features is None:
+        raise GoldenSetError(
+            f"{where}: {shown} is also at {before}: the first word of a comment is the document "
+            "id. Keep one of the lines, write the ids as '# docid = ...', or remove all comments, "
+            "so that the row numbers are the ids"
+        )
+    candidates = contents.candidates
+    row = candidates.rows(query_id)[candidates.of(query_id).index(doc_id)]
+    if candidates.differs(row, features):
+        raise GoldenSetError(f"{where}: {shown} has other features than at {before}; keep one line")
+
+
+def _check_first_feature(contents: Contents) -> None:
+    """Note that features are counted from 0 if there is a feature 0.
+
+    Raises:
+        GoldenSetError: the header says that they are counted from 1.
+    """
+    candidates = contents.candidates
+    if "0" in candidates.columns:
+        if candidates.first_feature == 1:
+            raise GoldenSetError(
+                f"{contents.places.file}: the header says that column indices are one-based, but "
+                "there is a feature 0; correct one of them"
+            )
+        candidates.first_feature = 0
 
 
 def _features(pairs: list[str], where: str) -> dict[str, object]:
@@ -89,17 +149,12 @@ def _features(pairs: list[str], where: str) -> dict[str, object]:
                 f"{where}: '{quoted(pair, 60)}' is not feature:value; a line has the form: "
                 "grade qid:1 1:0.5 2:0.25 # doc_id"
             )
-        if name.isdecimal():
+        if is_feature_number(name):
             name = name.lstrip("0") or "0"
         if name in features:
             raise GoldenSetError(f"{where}: duplicate feature '{quoted(name)}'; keep one of them")
         features[name] = float(value)
     return features
-
-
-def _place(feature: str) -> tuple[bool, int, str]:
-    """Return a sort key: numbers by their value, before names."""
-    return (False, len(feature), feature) if feature.isdecimal() else (True, 0, "")
 
 
 class _Sizes:

@@ -11,19 +11,24 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.errors import RankerError, listed, plural, quoted, suggestion
+from pytest_rankcheck.golden.reranking_candidates import is_feature_number
 
 __all__ = ["FeatureSource", "features_of_model"]
 
-_NAMES = ("feature_names_in_", "feature_names_", "feature_names", "feature_name", "feature_name_")
-"""Where scikit-learn, CatBoost, XGBoost and LightGBM keep the names of the features."""
+_NAMES = {
+    "feature_name_": "Column_{}",
+    "feature_name": "Column_{}",
+    "feature_names_": "{}",
+    "feature_names": "f{}",
+    "feature_names_in_": None,
+}
+"""Where LightGBM, CatBoost, XGBoost and scikit-learn keep the names of the features, and the names,
+counted from 0, that they make up for the columns of a matrix. Scikit-learn makes up none."""
 
 _COUNTS = ("n_features_in_", "num_feature", "num_features")
 """Where scikit-learn, LightGBM and XGBoost keep the number of features."""
 
-_IMPORTANCES = ("feature_importances_", "feature_importance")
-
-_DEFAULT_NAMES = ("Column_{}", "{}", "f{}", "x{}", "feature_{}")
-"""The names, counted from 0, that libraries give to the columns of a matrix."""
+_LISTS = (Sequence, np.ndarray)
 
 _WIDEST = 1 << 16
 """The highest feature number for which a model of unknown width gets a matrix."""
@@ -39,6 +44,8 @@ class FeatureSource:
     """The attributes of the queries."""
     is_sparse: bool
     """Whether features have numbers, and those that the file leaves out are 0 (LETOR)."""
+    first: int | None
+    """Whether numbered features are counted from 0 or from 1; None if that is unknown."""
 
     def column(self, name: str) -> str | None:
         """Return the column or attribute for a feature name; None if it is missing.
@@ -47,7 +54,7 @@ class FeatureSource:
         is its own column, of zeros.
         """
         offered = [*self.columns, *self.attributes]
-        if name in offered or (self.is_sparse and _is_number(name)):
+        if name in offered or (self.is_sparse and is_feature_number(name)):
             return name
         return next((column for column in offered if column.replace(" ", "_") == name), None)
 
@@ -87,15 +94,15 @@ def features_of_model(
         RankerError: a feature is missing, their number is not the model's, or their order is
             unclear.
     """
-    names, count = _names_of(estimator), _count_of(estimator)
+    (names, is_made_up), count = _names_of(estimator), _count_of(estimator)
     overlap = set(names).intersection(source.columns)
     is_complete = len(overlap) == len(names)
-    if _are_default(names) and not is_complete and (source.is_sparse or not overlap):
+    if is_made_up and not is_complete and (source.is_sparse or not overlap):
         names, count = [], len(names)
     if names:
         return _named(names, features, source), True
     if features is None:
-        features = _numbered(estimator, count, source) if source.is_sparse else source.columns
+        features = _numbered(count, source) if source.is_sparse else _in_order(source.columns)
     columns = source.require(features, "")
     if count is not None and len(columns) != count:
         raise RankerError(
@@ -110,6 +117,8 @@ def _named(
     names: Sequence[str], features: Sequence[str] | None, source: FeatureSource
 ) -> Mapping[str, str]:
     """Return the column for each name that a model was trained with, in its order."""
+    if features is None and "0" in names and all(map(is_feature_number, names)):
+        _check_first(len(names), source)
     if features is None or set(features) == set(names):
         hint = (
             f". The model was trained with {listed(names, 10)}; if the columns have other names, "
@@ -124,24 +133,51 @@ def _named(
     return dict(zip(names, source.require(features, ""), strict=True))
 
 
-def _numbered(estimator: Any, count: int | None, source: FeatureSource) -> list[str]:
+def _in_order(columns: Sequence[str]) -> Sequence[str]:
+    """Return the columns of a table, which are a matrix in this order.
+
+    Raises:
+        RankerError: all are numbers, and not in the order of these.
+    """
+    if all(map(is_feature_number, columns)) and list(columns) != sorted(columns, key=int):
+        raise RankerError(
+            f"the features {listed(columns, 10)} are numbers, but not in their order; give the "
+            "order in which the model was trained, features=[...]"
+        )
+    return columns
+
+
+def _check_first(count: int | None, source: FeatureSource) -> None:
+    """Check that it is clear which feature of a file is the first one of a model.
+
+    LightGBM, XGBoost and scikit-learn with ``zero_based=True`` put feature 1 into the second
+    column. A file in which feature 0 never occurs looks like one that counts from 1.
+
+    Raises:
+        RankerError: the model has room for a feature 0, and the file does not tell.
+    """
+    highest = max((int(name) for name in source.columns if is_feature_number(name)), default=0)
+    if source.is_sparse and source.first is None and count is not None and count > highest:
+        raise RankerError(
+            f"the model was trained with {plural(count, 'feature')}, and the highest feature of "
+            f"the candidates is {highest}, so the number of the model's first feature is unclear. "
+            "If it is 0 (LightGBM, XGBoost and scikit-learn count so when they read a LETOR file), "
+            f"give features=range({count}); if it is 1, give features=range(1, {count + 1})"
+        )
+
+
+def _numbered(count: int | None, source: FeatureSource) -> list[str]:
     """Return all feature numbers, from the first to the highest of the file or the model."""
-    unnumbered = [name for name in source.columns if not _is_number(name)]
+    unnumbered = [name for name in source.columns if not is_feature_number(name)]
     if unnumbered:
         raise RankerError(
             f"the feature '{quoted(unnumbered[0])}' has no number, so the order of the features "
             "is unclear; name them in the model's order, features=[...]"
         )
+    _check_first(count, source)
     highest = max(map(int, source.columns))
-    first = 0 if "0" in source.columns else 1
+    first = 1 if source.first is None else source.first
     width = highest + 1 - first
-    if count is not None and count > width and first == 1 and _ignores_first(estimator):
-        raise RankerError(
-            f"the model was trained with {plural(count, 'feature')} and never uses the first one; "
-            f"the candidates have the features 1 to {highest}. If the model read a file like this "
-            f"one (LightGBM, XGBoost), give features=range({count}); if its first column is "
-            f"feature 1, give features=range(1, {count + 1})"
-        )
     if count is None and width > _WIDEST:
         raise RankerError(
             f"the highest feature is {highest}, so the matrix would have {width:,} columns; name "
@@ -155,21 +191,23 @@ def _numbered(estimator: Any, count: int | None, source: FeatureSource) -> list[
     return [str(number) for number in range(first, first + (count or width))]
 
 
-def _names_of(estimator: Any) -> list[str]:
-    """Return the feature names of a model; empty if it does not provide them."""
-    return [str(name) for name in _first_value(estimator, _NAMES, (Sequence, np.ndarray), [])]
+def _names_of(estimator: Any) -> tuple[list[str], bool]:
+    """Return the feature names of a model, and whether its library may have made them up.
+
+    There are none if the model does not provide them.
+    """
+    for attribute, pattern in _NAMES.items():
+        names = [str(name) for name in _first_value(estimator, [attribute], _LISTS, [])]
+        if names:
+            made_up = [pattern.format(place) for place in range(len(names))] if pattern else []
+            return names, names == made_up
+    return [], False
 
 
 def _count_of(estimator: Any) -> int | None:
     """Return how many features a model was trained with; None if it does not say."""
     count = _first_value(estimator, _COUNTS, Integral, 0)
     return int(count) or None
-
-
-def _ignores_first(estimator: Any) -> bool:
-    """Whether a model says how important its features are, and does not use the first one."""
-    importances = _first_value(estimator, _IMPORTANCES, (Sequence, np.ndarray), [1])
-    return bool(importances[0] == 0)
 
 
 def _first_value(
@@ -185,15 +223,3 @@ def _first_value(
         if isinstance(value, kinds) and not is_empty:
             return value
     return otherwise
-
-
-def _are_default(names: Sequence[str]) -> bool:
-    """Whether a library made up the names, because the model was trained on a matrix."""
-    return any(
-        all(name == pattern.format(place) for place, name in enumerate(names))
-        for pattern in _DEFAULT_NAMES
-    )
-
-
-def _is_number(name: str) -> bool:
-    return name.isascii() and name.isdecimal()

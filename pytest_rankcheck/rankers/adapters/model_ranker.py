@@ -38,8 +38,9 @@ def model(
         features: the columns of the candidates, or attributes of the queries, that are the
             features, in the model's order. By default, a model that was trained with names gets a
             DataFrame with exactly these. Any other model gets a matrix: of numbered features
-            (LETOR), all numbers up to the highest one of the file or the model, with 0 for those
-            that do not occur; of a table, all columns of the candidates.
+            (LETOR), all numbers up to the highest one of the file, with 0 for those that do not
+            occur, or an error if a wider model may count them from 0 or from 1; of a table, all
+            columns of the candidates.
         size: how many queries' candidates are predicted at once.
 
     Raises:
@@ -98,7 +99,12 @@ class _Model(BatchedAdapter):
                 "Parquet, LETOR)"
             )
         attributes = set(task.golden.attributes).difference(columns)
-        source = FeatureSource(columns, attributes, is_sparse=task.golden.absent_feature == 0)
+        source = FeatureSource(
+            columns,
+            attributes,
+            is_sparse=task.golden.has_numbered_features,
+            first=task.golden.first_feature,
+        )
         features, is_named = features_of_model(self._estimator, self._features, source)
         of_queries = {query.id: query.attributes for query in queries}
         table: dict[str, Any] = {}
