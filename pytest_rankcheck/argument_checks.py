@@ -15,9 +15,9 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import ParamSpec, TypeVar
 
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
 
-__all__ = ["checked_arguments"]
+__all__ = ["check_whole_number", "checked_arguments"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,6 +52,16 @@ def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **kwargs)
 
     return checked
+
+
+def check_whole_number(name: str, value: object, least: int, error: type[RankcheckError]) -> None:
+    """Check that an argument is a whole number from ``least`` on.
+
+    Raises:
+        error: it is something else; the message names the argument.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise error(f"{name}={quoted(value)} is invalid; give a whole number from {least} on")
 
 
 def _without_brackets(annotation: str) -> str:

@@ -51,6 +51,7 @@ def assert_ranking_stable(
     Raises:
         AssertionError: rankings changed by more than allowed, or there is no baseline.
         ConfigurationError: a limit is invalid.
+        MetricError: ``k`` is beyond the depth to which the rankings were asked for.
         BaselineError: the baseline file cannot be read.
         RunError: the ``evaluation`` is given, and no ranked document is judged in any of at least 5
             queries.
@@ -61,6 +62,7 @@ def assert_ranking_stable(
     )
     evaluation = _evaluation_of(ranking_run)
     evaluation.refuse_unmet_ids()
+    evaluation.refuse_beyond_depth("assert_ranking_stable", limits.k)
     check, block = baseline.check_rankings(evaluation, limits)
     note = stability_note(check, evaluation)
     if block is None:

@@ -56,7 +56,7 @@ def ranking_check(
     """Compare the rankings with those of the record, if they can be compared."""
     if record is None:
         return RankingCheck(State.NO_RECORD, None, limits)
-    differences = incompatibilities(record, evaluation)
+    differences = (*incompatibilities(record, evaluation), *_unrecorded(record, limits))
     if differences:
         return RankingCheck(State.INCOMPARABLE, record, limits, differences=differences)
     comparison = compare(evaluation, record)
@@ -70,6 +70,14 @@ def ranking_check(
     same = record.golden_fingerprint == evaluation.golden.fingerprint
     state = State.COMPARABLE if same else State.STALE
     return RankingCheck(state, record, limits, comparison, stability)
+
+
+def _unrecorded(record: Record, limits: StabilityLimits) -> Sequence[str]:
+    """Return that the record keeps less of the rankings than the limits look at, as text."""
+    kept = record.kept_depth
+    if limits.k <= kept or all(len(line.top) < kept for line in record.queries.values()):
+        return ()
+    return [f"rankings: the first {kept} documents in the baseline, the first {limits.k} now"]
 
 
 def block_of_rankings(check: RankingCheck, mode: Mode) -> Block | None:

@@ -191,6 +191,9 @@ class Record(RecordContents):
         line = self.queries.get(query_id)
         return line.top if line else ()
 
+    def read_rankings(self, k: int) -> None:
+        """Do nothing: a record has no more of a ranking than its top."""
+
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`."""
         return first_ranks(self.ranking(query_id))
@@ -200,6 +203,7 @@ def recorded_queries(
     evaluation: Evaluation, names: Sequence[str], attributes: Sequence[str], kept_depth: int
 ) -> Mapping[str, RecordedQuery]:
     """Return what to keep of each query, sorted: values of metrics, and the top of its ranking."""
+    evaluation.read_rankings(kept_depth)
     columns = [list(map(as_decimal, evaluation.values(name).tolist())) for name in names]
     members = _members(evaluation, attributes) if evaluation.unit == "session" else {}
     weights = evaluation.weights

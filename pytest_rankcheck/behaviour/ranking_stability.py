@@ -188,6 +188,8 @@ def stability_of(comparison: Comparison, limits: StabilityLimits) -> RankingStab
     Rankings are compared down to k, or to the depth that is known on both sides.
     """
     evaluation, other = comparison.evaluation, comparison.other
+    for side in (evaluation, other):
+        side.read_rankings(limits.k)
     depths = (limits.k, evaluation.known_depth, other.known_depth)
     k = min(depth for depth in depths if depth is not None)
     return RankingStability(

@@ -219,9 +219,9 @@ class Comparison(QueryOverlap):
         """Return the documents in a query's top k, then or now, whose rank differs.
 
         Documents with a positive grade come first, the highest grade and the longest fall before
-        the others; then the rest by their rank now. ``before`` is None for a document outside the
-        known part of the earlier ranking (a record keeps the top of each), ``after`` for one that
-        is not ranked any more.
+        the others; then the rest by their rank now. ``before`` and ``after`` are None for a
+        document outside the known part of a ranking: a record keeps the top of each, and so does
+        the evaluation of a run that is still in its file, unless ``k`` is beyond that top.
         """
         return moves_between(self.evaluation, self.other, query_id, k)
 

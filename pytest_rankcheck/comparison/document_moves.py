@@ -21,7 +21,7 @@ class Move:
     before: int | None
     """Its rank before; None: it was not in the known part of the ranking."""
     after: int | None
-    """Its rank now; None: it is not ranked any more."""
+    """Its rank now; None: it is not in the known part of the ranking."""
     k: int
     """The number of documents that count as the top."""
 
@@ -44,6 +44,8 @@ def moves_between(evaluation: Evaluation, other: Measured, query_id: str, k: int
 
     What explains a change comes first; see `Comparison.moved`.
     """
+    for side in (evaluation, other):
+        side.read_rankings(k)
     grades = evaluation.golden.grades(query_id)
     then, now = other.ranking(query_id), evaluation.ranking(query_id)
     before, after = other.ranks(query_id), evaluation.ranks(query_id)

@@ -54,5 +54,8 @@ class Measured(Protocol):
     def ranking(self, query_id: str) -> Sequence[str]:
         """The documents ranked for a query, best first, as far down as is known."""
 
+    def read_rankings(self, k: int) -> None:
+        """Make `ranking` go down to rank ``k`` at least, if the whole rankings can be read."""
+
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """The known ranks of a query's documents, from 1."""

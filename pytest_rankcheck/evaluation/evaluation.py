@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.errors import RunError, plural, quoted
+from pytest_rankcheck.errors import MetricError, RunError, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.metric_values import MetricValues
-from pytest_rankcheck.evaluation.ranked_depth import refuse_deeper_cutoff
+from pytest_rankcheck.evaluation.ranked_depth import beyond_depth, cutoff_of
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
@@ -52,7 +52,25 @@ class Evaluation(MetricValues):
         self.depth = depth
 
     def _check_depth(self, metric: Metric) -> None:
-        refuse_deeper_cutoff(metric, self.depth, self.golden)
+        self.refuse_beyond_depth(metric, cutoff_of(metric))
+
+    def refuse_beyond_depth(self, what: object, k: int | None) -> None:
+        """Refuse to look further down than was asked for: R@500 at depth 100 would be R@100.
+
+        Args:
+            what: what looks at the rankings, such as a metric; the message names it.
+            k: how many documents of each ranking it looks at; None: all.
+
+        Raises:
+            MetricError: the rankings were cut above that; the message says how to rank deeper.
+        """
+        if self.depth is not None and k is not None and k > self.depth and self.is_cut:
+            raise MetricError(beyond_depth(str(what), k, self.depth))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether rankings may go on below `depth`, the number of documents requested."""
+        return False
 
     @property
     @abstractmethod
@@ -62,6 +80,9 @@ class Evaluation(MetricValues):
     @abstractmethod
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the documents ranked for a query, best first, down to `known_depth`."""
+
+    def read_rankings(self, k: int) -> None:
+        """Make `ranking` go down to rank ``k`` at least, if the whole rankings can be read."""
 
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the known rank of each document of a query, from 1."""

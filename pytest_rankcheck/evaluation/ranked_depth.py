@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from pytest_rankcheck.errors import MetricError, MetricWarning, plural, quoted
-from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.errors import MetricWarning, plural, quoted
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.name_grammar import parts_of
 
-__all__ = ["beyond_depth", "refuse_deeper_cutoff", "warn_if_rankings_are_short"]
+__all__ = ["beyond_depth", "cutoff_of", "warn_if_rankings_are_short"]
 
 
 def beyond_depth(what: str, wanted: int, depth: int) -> str:
@@ -31,27 +29,12 @@ def beyond_depth(what: str, wanted: int, depth: int) -> str:
     )
 
 
-def refuse_deeper_cutoff(metric: Metric, depth: int | None, golden: JudgedQueries) -> None:
-    """Refuse a cutoff beyond the depth that was asked for: R@500 at depth 100 would be R@100.
-
-    A golden set whose queries have at most ``depth`` candidates each is ranked to the end.
-
-    Raises:
-        MetricError: saying how to rank deeper.
-    """
-    cutoff = _cutoff_of(metric)
-    if depth is None or cutoff is None or cutoff <= depth:
-        return
-    if _most_candidates(golden) > depth:
-        raise MetricError(beyond_depth(str(metric), cutoff, depth))
-
-
 def warn_if_rankings_are_short(
     metric: Metric,
     blocks: Sequence[JudgedHits],
     run_name: str,
-    golden: JudgedQueries,
     depth: int | None,
+    may_go_on: Callable[[int], bool],
 ) -> None:
     """Warn if no ranking is as long as the metric's cutoff, and a relevant document is missing.
 
@@ -62,10 +45,10 @@ def warn_if_rankings_are_short(
         metric: the metric that is computed.
         blocks: the judged hits of all queries.
         run_name: what messages call the run.
-        golden: the golden set.
         depth: how many documents of each ranking were asked for; None if that is unknown.
+        may_go_on: returns whether rankings of a given length may have been cut there.
     """
-    cutoff = _cutoff_of(metric)
+    cutoff = cutoff_of(metric)
     longest = int(max((block.retrieved.max(initial=0.0) for block in blocks), default=0))
     if cutoff is None or cutoff <= longest or not longest:
         return
@@ -77,7 +60,7 @@ def warn_if_rankings_are_short(
         at_the_end += int((block.retrieved == longest).sum())
         lacking += int((is_ranked & ((block.grades > 0).sum(axis=1) < relevant)).sum())
     are_cut = depth is None or 2 * at_the_end >= ranked
-    if not lacking or not are_cut or _most_candidates(golden) <= longest:
+    if not lacking or not are_cut or not may_go_on(longest):
         return
     warnings.warn(
         f"{metric}: no ranking of run '{quoted(run_name)}' has {plural(cutoff, 'document')}; "
@@ -89,14 +72,7 @@ def warn_if_rankings_are_short(
     )
 
 
-def _most_candidates(golden: JudgedQueries) -> float:
-    """Return the largest number of candidates of a query; infinite if there are none to rerank."""
-    if not golden.has_candidates:
-        return math.inf
-    return max(len(golden.candidates_of(query_id)) for query_id in golden.query_ids)
-
-
-def _cutoff_of(metric: Metric) -> int | None:
+def cutoff_of(metric: Metric) -> int | None:
     """Return the cutoff of a metric, also of one that ir_measures computes."""
     if metric.definition.ir_measures is None:
         return metric.cutoff

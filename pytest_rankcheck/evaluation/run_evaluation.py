@@ -172,6 +172,11 @@ class RunEvaluation(Evaluation):
         ranked = self._joined.hits.get(query_id)
         return tuple(ranked.top) if ranked else ()
 
+    def read_rankings(self, k: int) -> None:
+        """Make `ranking` go down to rank ``k`` at least, reading the run into memory if needed."""
+        if self.known_depth is not None and k > self.known_depth:
+            self.run.read()
+
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`, and of every judged one."""
         ranks = first_ranks(self.ranking(query_id))
@@ -182,7 +187,31 @@ class RunEvaluation(Evaluation):
 
     def _check_depth(self, metric: Metric) -> None:
         super()._check_depth(metric)
-        warn_if_rankings_are_short(metric, self.hits, self.name, self.golden, self.depth)
+        warn_if_rankings_are_short(metric, self.hits, self.name, self.depth, self._may_go_on)
+
+    @cached_property
+    def is_cut(self) -> bool:
+        """Whether rankings may go on below `depth`.
+
+        Those of a reranker do not if all are shorter, or have all candidates of their query and
+        nothing else.
+        """
+        if self.depth is None:
+            return False
+        return not self.golden.has_candidates or self._may_go_on(self.depth)
+
+    def _may_go_on(self, length: int) -> bool:
+        """Return whether a ranking with at least this many documents may have been cut."""
+        return any(
+            ranked.retrieved >= length and not self._is_reranked(query_id)
+            for query_id, ranked in self._joined.hits.items()
+        )
+
+    def _is_reranked(self, query_id: str) -> bool:
+        """Return whether a ranking has all candidates of its query and nothing else."""
+        candidates = set(self.golden.candidates_of(query_id))
+        is_whole = len(candidates) <= self._joined.hits[query_id].retrieved
+        return is_whole and candidates.issuperset(self.ranking(query_id))
 
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:

@@ -160,7 +160,8 @@ def configured_run(config: Config, golden: GoldenSet) -> Run:
     from pytest_rankcheck.plugin.ranking_runs import loaded_run, saved_run
 
     path = check_run(config)
-    return loaded_run(config, saved_run(path, golden.name) if path.is_dir() else path)
+    file = saved_run(path, golden.name) if path.is_dir() else path
+    return loaded_run(config, file, golden.name)
 
 
 def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:

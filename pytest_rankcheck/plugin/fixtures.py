@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -56,7 +57,8 @@ def configured_fixtures(config: Config) -> ModuleType:
     session = partial(pytest.fixture, scope="session")
     run: Callable[..., Run] = _run_from_ranker
     if config.run:
-        run = _run_from_folder if config.run.is_dir() else _run_from_file
+        needs_golden = config.golden or config.run.is_dir()
+        run = _run_of_golden_set if needs_golden else _run_from_file
     fixtures: Any = ModuleType(__name__)
     fixtures.ranker = session(name="ranker")(_ranker)
     fixtures.golden_set = session(name="golden_set", params=paths or None, ids=ids or None)(
@@ -131,17 +133,21 @@ def _run_from_ranker(
     return runs[key][2]
 
 
-def _run_from_file(pytestconfig: pytest.Config) -> Run:
+def _run_from_file(request: pytest.FixtureRequest) -> Run:
     """The run of the file ``--rankcheck-run``, cut to ``rankcheck_depth``."""
     from pytest_rankcheck.plugin import configured_inputs as inputs
     from pytest_rankcheck.plugin.ranking_runs import loaded_run
 
-    config = pytestconfig.stash[CONFIG]
-    return loaded_run(config, inputs.check_run(config))
+    golden_name = None
+    # The project's own fixture tells what was ranked; without a golden set, the file can be used.
+    with suppress(ConfigurationError, pytest.fail.Exception):
+        golden_name = request.getfixturevalue("golden_set").name
+    config = request.config.stash[CONFIG]
+    return loaded_run(config, inputs.check_run(config), golden_name)
 
 
-def _run_from_folder(pytestconfig: pytest.Config, golden_set: GoldenSet) -> Run:
-    """The run of ``golden_set`` in the folder ``--rankcheck-run``, cut to ``rankcheck_depth``."""
+def _run_of_golden_set(pytestconfig: pytest.Config, golden_set: GoldenSet) -> Run:
+    """The run of ``golden_set`` in ``--rankcheck-run``, cut to ``rankcheck_depth``."""
     from pytest_rankcheck.plugin import configured_inputs as inputs
 
     return inputs.configured_run(pytestconfig.stash[CONFIG], golden_set)

@@ -115,8 +115,14 @@ def _content_key(golden: GoldenSet) -> str:
     return f"{golden.name} {golden.fingerprint} {digest}"
 
 
-def loaded_run(config: Config, path: Path) -> Run:
+def loaded_run(config: Config, path: Path, golden_name: str | None) -> Run:
     """Return the run of a file, cut to the configured depth.
+
+    Args:
+        config: how to read it.
+        path: the file.
+        golden_name: the golden set that was ranked, under whose name its baselines are; None: the
+            baselines are under the name of the file.
 
     Raises:
         RunError: it cannot be read.
@@ -128,6 +134,7 @@ def loaded_run(config: Config, path: Path) -> Run:
         duplicates=conventions.duplicates,
         doc_id=configured_doc_id(config),
     )
+    run.asked = golden_name
     return run.top(config.depth)
 
 

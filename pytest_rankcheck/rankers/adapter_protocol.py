@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
@@ -80,10 +81,7 @@ class RankingTask:
             ("concurrency", self.concurrency, 1),
             ("retries", self.retries, 0),
         ):
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise RankerError(
-                    f"{name}={quoted(value)} is invalid; give a whole number from {least} on"
-                )
+            check_whole_number(name, value, least, RankerError)
         if self.timeout is not None and not self.timeout > 0:
             raise RankerError(
                 f"timeout={quoted(self.timeout)} is invalid; a timeout is more than 0 seconds"

@@ -25,8 +25,9 @@ class MisreadScores:
     single inversions are allowed: a pinned document, a diversified list, a list of two documents.
 
     Dicts ``{id: score}`` are sorted by score, so their scores may rise. But they hold ranks if in
-    every query with at least two documents the scores are 1, 2, 3, ... or 0, 1, 2, ... in the order
-    of the dict, and there are at least ten documents.
+    more than half of the queries with at least two documents the scores are 1, 2, 3, ... or 0, 1,
+    2, ... in the order of the dict, and these have at least ten documents together. Two documents
+    may have the scores 0 and 1 for other reasons, so such queries count only if all hold ranks.
     """
 
     def __init__(self) -> None:
@@ -81,7 +82,7 @@ class _ListedScores:
 
 class _RanksAsScores:
     def __init__(self) -> None:
-        self._queries = self._ranked = self._documents = 0
+        self._queries = self._ranked = self._ranked_pairs = self._documents = 0
         self._example = ""
 
     def add(self, query_id: str, answer: Mapping[Any, Any]) -> None:
@@ -95,17 +96,21 @@ class _RanksAsScores:
         start = 0 if first == 0 else 1
         if scores == list(range(start, start + len(scores))):
             self._ranked += 1
+            self._ranked_pairs += len(scores) == 2
             self._documents += len(scores)
             self._example = self._example or _shown(query_id, list(answer)[:_SHOWN], scores)
 
     @property
     def problem(self) -> str | None:
-        if self._documents < _FEW_RANKS or self._ranked < self._queries:
+        surely_ranked = self._ranked - self._ranked_pairs
+        are_most = 2 * surely_ranked > self._queries or self._ranked == self._queries
+        if self._documents < _FEW_RANKS or not are_most:
             return None
         return (
-            f"the scores of {{id: score}} are ranks, such as {self._example}; a dict is sorted by "
-            "score, highest first. If they are ranks, give a list of ids, best first; if the "
-            "highest number is best, give (id, score) pairs, sorted by falling scores"
+            f"the scores of {{id: score}} are ranks in {self._ranked:,} of "
+            f"{plural(self._queries, 'query', 'queries')}, such as {self._example}; a dict is "
+            "sorted by score, highest first. If they are ranks, give a list of ids, best first; if "
+            "the highest number is best, give (id, score) pairs, sorted by falling scores"
         )
 
 

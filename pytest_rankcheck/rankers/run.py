@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
@@ -61,7 +61,9 @@ class Run:
     ) -> None:
         self.name = name
         """What messages and records call the run."""
-        self.depth = depth
+        if depth is not None:
+            check_whole_number("depth", depth, 1, RunError)
+        self.depth = None if depth is None else int(depth)
         """How many documents the ranker was asked for per query; None if unknown."""
         self.ties: Ties = ties
         self.duplicates: Duplicates = duplicates
@@ -126,7 +128,7 @@ class Run:
             incomplete_ranks=incomplete_ranks,
         )
         if Path(path).stat().st_size <= _SMALL_FILE_BYTES:
-            run._rankings  # noqa: B018 - reads the file
+            run.read()
         return run
 
     @classmethod
@@ -194,8 +196,8 @@ class Run:
 
         Raises:
             RunError: a ranking has another form, a score is not finite, a ranking has a
-                duplicate document, in most queries the scores of (id, score) pairs rise, or the
-                scores of ``{id: score}`` are ranks.
+                duplicate document, in most queries the scores of (id, score) pairs rise or the
+                scores of ``{id: score}`` are ranks, or ``depth`` is less than 1.
         """
         checked_option(ties, Ties, "ties")
         checked_option(duplicates, Duplicates, "duplicates")
@@ -314,20 +316,26 @@ class Run:
 
     @checked_arguments
     def top(self, depth: int) -> Run:
-        """Return the run cut to the first ``depth`` documents of each query."""
+        """Return the run cut to the first ``depth`` documents of each query.
+
+        Raises:
+            RunError: ``depth`` is less than 1.
+        """
         depth = min(depth, self.depth or depth)
         if self._file is not None and not self.is_in_memory:
             run = Run({}, name=self.name, depth=depth, ties=self.ties, duplicates=self.duplicates)
             run._file, run._loaded = replace(self._file, depth=depth), None
-            return run
-        return Run(
-            {query_id: self._ranking(query_id).top(depth) for query_id in self},
-            name=self.name,
-            depth=depth,
-            ties=self.ties,
-            duplicates=self.duplicates,
-            seconds=self.seconds,
-        )
+        else:
+            run = Run(
+                {query_id: self._ranking(query_id).top(depth) for query_id in self},
+                name=self.name,
+                depth=depth,
+                ties=self.ties,
+                duplicates=self.duplicates,
+                seconds=self.seconds,
+            )
+        run.asked = self.asked
+        return run
 
     def found(self, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
         """Yield each query with where the wanted documents are; None for one not wanted.
@@ -348,6 +356,14 @@ class Run:
                 continue
             found = None if isinstance(answer, Ranking) else answer.found(judged)
             yield query_id, found or hits_in_order(self.ranking(query_id), judged)
+
+    def read(self) -> None:
+        """Read the rankings into memory, if they are in a file that is not read yet.
+
+        Raises:
+            RunError: a line of the file is malformed; file and line are named.
+        """
+        self._rankings  # noqa: B018 - reads the file
 
     @property
     def is_in_memory(self) -> bool:

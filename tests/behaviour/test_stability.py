@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -100,3 +101,17 @@ def test_only_what_is_known_counts() -> None:
     then = evaluate(Run.from_dict({"q": ids}), golden)
     assert not stability_of(compare(now, then), StabilityLimits()).changed
     assert stability_of(compare(now, then), StabilityLimits(k=20)).changed
+
+
+def test_rankings_still_in_their_file_are_read_as_far_down_as_needed(tmp_path: Path) -> None:
+    golden = GoldenSet.from_dict({"q": {"d0": 1}})
+    ids = [f"d{place}" for place in range(60)]
+    for name, docs in (("then", ids), ("now", [*ids[:40], *reversed(ids[40:])])):
+        Run.from_dict({"q": docs}).save(tmp_path / name)
+    runs = [Run.scan(tmp_path / name) for name in ("now", "then")]
+    comparison = compare(*(evaluate(run, golden) for run in runs))
+    assert not stability_of(comparison, StabilityLimits(k=20)).changed
+    assert not any(run.is_in_memory for run in runs), "the top is known"
+    assert not stability_of(comparison, StabilityLimits(k=40)).changed
+    [changed] = stability_of(comparison, StabilityLimits(k=60)).changed
+    assert len(changed.now) == len(changed.before) == 60

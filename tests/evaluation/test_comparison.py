@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -246,3 +247,15 @@ def test_a_lower_value_wins_if_lower_is_better(first_rank: str) -> None:
     assert pairs.difference == 1
     assert pairs.gain == -1
     assert [pairs.query_ids[place] for place in pairs.worst()] == ["d", "c"]
+
+
+def test_unjudged_documents_are_counted_below_the_top_that_a_scan_keeps(tmp_path: Path) -> None:
+    golden = GoldenSet.from_dict({"q": {"d0": 1}})
+    ids = [f"d{place}" for place in range(60)]
+    for name, docs in (("then", ids), ("now", [*ids[:40], *(f"new{n}" for n in range(20))])):
+        Run.from_dict({"q": docs}).save(tmp_path / name)
+    now, then = (evaluate(Run.scan(tmp_path / name), golden) for name in ("now", "then"))
+    assert compare(now, then).unjudged_entered(20) == 0
+    assert not now.run.is_in_memory
+    assert compare(now, then).unjudged_entered(50) == 10
+    assert len(compare(now, then).moved("q", 60)) == 40

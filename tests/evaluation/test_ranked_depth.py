@@ -84,6 +84,36 @@ def test_candidates_that_end_above_the_depth_are_ranked_whole() -> None:
         evaluate(run.top(19), golden).mean("R@25")
 
 
+def priced(judged: int) -> GoldenSet:
+    rows = [("q1", f"d{n}", n % 2, float(n)) for n in range(judged)]
+    return GoldenSet.from_frame(
+        pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "price"])
+    )
+
+
+def test_a_column_of_documents_does_not_make_a_reranker() -> None:
+    """The ranker searches everything, and a document with a price is just judged."""
+    golden = priced(5)
+    ranking = {"q1": ["d1", *DOCUMENTS[30:49]]}
+    with pytest.raises(MetricError, match="only 20 were asked for"):
+        evaluate(Run.from_dict(ranking, depth=20), golden).mean("R@25")
+    with pytest.warns(MetricWarning, match="end at rank 20"):
+        evaluate(Run.from_dict(ranking), golden).mean("R@25")
+
+
+def test_more_candidates_than_were_asked_for_are_cut() -> None:
+    run = Run.from_dict({"q1": DOCUMENTS}, depth=20)
+    with pytest.raises(MetricError, match="only 20 were asked for"):
+        evaluate(run, priced(30)).mean("R@25")
+
+
+def test_rankings_of_candidates_that_are_shorter_than_the_depth_are_whole() -> None:
+    run = Run.from_dict({"q1": DOCUMENTS[:9]}, depth=10)  # a reranker may leave candidates out
+    assert evaluate(run, priced(12)).mean("R@25") == pytest.approx(4 / 6)
+    with pytest.raises(MetricError, match="only 9 were asked for"):
+        evaluate(run.top(9), priced(12)).mean("R@25")
+
+
 def warned(rankings: Mapping[str, Sequence[str]], metric: str = "R@25") -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

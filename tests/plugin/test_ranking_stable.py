@@ -163,3 +163,95 @@ def test_one_test_can_check_a_run_against_several_limits(unjudged: Project) -> N
     )
     unjudged.update()
     unjudged.run().assert_outcomes(passed=1)
+
+
+LONG_ENGINE = """
+from pathlib import Path
+
+def search(text, depth):
+    ids = [f"d{place}" for place in range(200)]
+    if Path("changed").exists():
+        ids[40:] = reversed(ids[40:])
+    return ids[:depth]
+"""
+
+
+def test_a_k_beyond_the_depth_is_an_error(unjudged: Project) -> None:
+    unjudged.write("engine.py", LONG_ENGINE)
+    unjudged.test(TEST.format(limits=", k=200"))
+    result = unjudged.run("--snapshot-update")
+    result.assert_outcomes(failed=1)
+    assert (
+        "assert_ranking_stable looks at the first 200 documents of each ranking, but only 100 were "
+        "asked for; rank to a depth of at least 200" in text_of(result)
+    )
+    assert not unjudged.baseline_file().exists()
+    unjudged.run("--snapshot-update", "-o", "rankcheck_depth=200").assert_outcomes(passed=1)
+
+
+def test_a_k_beyond_what_the_baseline_keeps_is_not_comparable(unjudged: Project) -> None:
+    unjudged.write("engine.py", LONG_ENGINE)
+    unjudged.test(TEST.format(limits=""))
+    unjudged.update()
+    unjudged.write("changed", "")
+    unjudged.test(TEST.format(limits=", k=100"))
+    result = unjudged.run()
+    result.assert_outcomes(failed=1)
+    text = text_of(result)
+    assert "cannot be compared with their baseline" in text
+    assert "rankings: the first 10 documents in the baseline, the first 100 now" in text
+    unjudged.run("--snapshot-update").assert_outcomes(failed=1)
+    unjudged.run("--snapshot-update", "--rankcheck-approve", "look deeper")
+    unjudged.run().assert_outcomes(passed=1)
+
+
+def test_a_run_in_a_large_file_is_compared_below_its_top(
+    unjudged: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_rankcheck.rankers import run as module
+
+    unjudged.write("engine.py", LONG_ENGINE)
+    unjudged.test(TEST.format(limits=", min_rbo=None, min_overlap=0.9, k=50"))
+    unjudged.update()
+    unjudged.write("changed", "")
+    unjudged.run("--rankcheck-save-run", "runs").assert_outcomes(failed=1)
+    monkeypatch.setattr(module, "_SMALL_FILE_BYTES", 0)
+    result = unjudged.run("--rankcheck-run", "runs")
+    result.assert_outcomes(failed=1)
+    assert "every query must have overlap@50 at least 0.9: 80 queries do not" in text_of(result)
+
+
+OWN_GOLDEN_SET = """
+import pytest
+from pytest_rankcheck import GoldenSet
+
+@pytest.fixture(scope="session")
+def golden_set():
+    return GoldenSet.load("golden/web.jsonl", name="own")
+"""
+
+
+@pytest.mark.parametrize("saved", ["runs", "runs/{}.jsonl"], ids=["folder", "file"])
+@pytest.mark.parametrize("golden", ["web", "own"])
+def test_a_run_ranked_elsewhere_has_the_same_baseline(
+    unjudged: Project, golden: str, saved: str
+) -> None:
+    if golden == "own":
+        unjudged.write("conftest.py", OWN_GOLDEN_SET)
+        configuration = (unjudged.path / "pyproject.toml").read_text("utf-8")
+        unjudged.write("pyproject.toml", configuration.replace("rankcheck_golden", "# "))
+    unjudged.run("--snapshot-update", "--rankcheck-save-run", "runs").assert_outcomes(passed=1)
+    gate = ("--rankcheck-run", saved.format(golden), "-o", "rankcheck_ranker=")
+    result = unjudged.run(*gate)
+    result.assert_outcomes(passed=1)
+    assert f"golden set '{golden}' (80 queries): all rankings are the same" in text_of(result)
+    run = unjudged.path / "runs" / f"{golden}.jsonl"
+    run.write_text(run.read_text("utf-8").replace("filler-0", "other"), "utf-8")
+    unjudged.run(*gate).assert_outcomes(failed=1)
+
+
+def test_a_run_without_a_golden_set_has_a_baseline_of_its_own(unjudged: Project) -> None:
+    unjudged.run("--snapshot-update", "--rankcheck-save-run", "runs").assert_outcomes(passed=1)
+    alone = ("--rankcheck-run", "runs/web.jsonl", "-o", "rankcheck_golden=")
+    unjudged.run("--snapshot-update", *alone).assert_outcomes(passed=1)
+    assert unjudged.baseline_file(golden="web.jsonl").exists()

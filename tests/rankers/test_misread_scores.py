@@ -197,10 +197,21 @@ def test_ranks_given_as_scores_are_refused(
         q: {doc: kind(score) for doc, score in ranked(*docs, start=start).items()}
         for q, docs in {"q1": "abcdef", "q2": "fedc", "q3": "a"}.items()
     }
-    with pytest.raises(RankcheckError, match="are ranks, such as 'q1'") as failure:
+    with pytest.raises(
+        RankcheckError, match="are ranks in 2 of 2 queries, such as 'q1'"
+    ) as failure:
         make_dicts(dicts)
     assert "give a list of ids, best first" in str(failure.value)
     assert "give (id, score) pairs, sorted by falling scores" in str(failure.value)
+
+
+@pytest.mark.parametrize("make_dicts", DICT_MAKERS)
+def test_ranks_in_more_than_half_of_the_queries_are_enough(
+    make_dicts: Callable[[Mapping[str, object]], Run],
+) -> None:
+    dicts = {f"q{n}": ranked(*"abcdef") for n in range(20)} | {"odd": {"a": 0.5, "b": 2.0}}
+    with pytest.raises(RankcheckError, match="are ranks in 20 of 21 queries, such as 'q0'"):
+        make_dicts(dicts)
 
 
 @pytest.mark.parametrize("make_dicts", DICT_MAKERS)
@@ -209,6 +220,7 @@ def test_ranks_given_as_scores_are_refused(
     [
         {"q": ranked(*"abcdefghi")},  # fewer than ten documents
         {"q": ranked(*"abcdefghij"), "p": {"a": 0.5, "b": 2.0}},
+        {"q": {"a": 0.9, "b": 0.1}} | {f"q{n}": {"no": 0.0, "yes": 1.0} for n in range(20)},
         {"q": ranked(*"abcdefghij", start=2)},
         {"q": dict(reversed(ranked(*"abcdefghij").items()))},
         {"q": dict.fromkeys("abcdefghij", 1.0)},

@@ -143,6 +143,27 @@ def test_the_top_of_a_run() -> None:
     assert run.top(10)["q"] == ("a", "b", "c")
 
 
+@pytest.mark.parametrize("depth", [0, -1])
+def test_a_depth_below_one_is_refused(depth: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    path.write_text("q Q0 a 1 1.0 t\n")
+    for make in (
+        lambda: Run.from_dict({"q": ["a", "b"]}, depth=depth),
+        lambda: Run.from_dict({"q": ["a", "b"]}).top(depth),
+        lambda: Run.load(path).top(depth),
+        lambda: Run.scan(path).top(depth),
+        lambda: Run({}, depth=depth),
+    ):
+        with pytest.raises(RunError, match=f"^depth={depth} is invalid; give a whole number from"):
+            make()
+
+
+def test_a_depth_can_be_a_numpy_number() -> None:
+    run = Run.from_dict({"q": ["a", "b"]}, depth=np.int64(1))  # type: ignore[arg-type]
+    assert type(run.depth) is int
+    assert run["q"] == ("a",)
+
+
 # --- TREC files ------------------------------------------------------------------------------------
 
 
