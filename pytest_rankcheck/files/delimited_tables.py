@@ -251,7 +251,8 @@ def index_of_roles(
         error: the exception type to raise.
 
     Raises:
-        error: a column named in ``columns`` is missing, or two columns match the same role.
+        error: a column named in ``columns`` is missing or has two roles, or two columns match the
+            same role.
     """
     _check_columns(header, [role.name for role in roles], columns, where, error)
     names = [normalised_name(name) for name in header]
@@ -284,6 +285,12 @@ def _check_columns(
             raise error(
                 f"columns: unknown key '{quoted(role_name)}'{suggestion(role_name, role_names)}; "
                 f"valid keys are {', '.join(role_names)}"
+            )
+        twice = [name for name, other in columns.items() if other == column and name != role_name]
+        if twice:
+            raise error(
+                f"columns: {role_name} and {twice[0]} are both mapped to '{quoted(column)}'; name "
+                "a column of its own for each"
             )
         if column not in header:
             raise error(

@@ -214,6 +214,13 @@ class Contents:
             self._grade_of[value] = grade
         return grade
 
+    def is_grade(self, value: object) -> bool:
+        """Return whether a value is a number, or a code of the grade map."""
+        grades = self.source.grades
+        if grades is None:
+            return not isinstance(value, str) and checked_number(value) is not None
+        return grades.grade(value) is not None
+
     def _repeated(self, repeat: Repeat, judged: dict[str, float]) -> None:
         self.repeats.append(repeat)
         rule = self.source.contradictions

@@ -21,6 +21,7 @@ from pytest_rankcheck.golden.source_places import Numbering
 __all__ = [
     "DOC_ID",
     "QUERY_ID",
+    "TEXT",
     "Row",
     "add_queries",
     "add_table",
@@ -37,7 +38,7 @@ DOC_ID = Role(
         *("corpus_id", "passage_id", "pid", "product_id", "item_id"),
     ),
 )
-_TEXT = Role("query", ("query", "query_text", "keywords", "search_term", "text"))
+TEXT = Role("query", ("query", "query_text", "keywords", "search_term", "text"))
 _GRADE = Role(
     "relevance",
     (
@@ -48,7 +49,7 @@ _GRADE = Role(
 )
 ROLES = (
     QUERY_ID,
-    _TEXT,
+    TEXT,
     DOC_ID,
     _GRADE,
     Role("title", ("title", "doc_title", "document_title", "product_title")),
@@ -143,8 +144,8 @@ def add_queries(
     Raises:
         GoldenSetError: there is no column of ids, an id is invalid, or a query is a duplicate.
     """
-    exact = {role.name: role.name for role in (QUERY_ID, _TEXT) if role.name in header}
-    place = index_of_roles(header, (QUERY_ID, _TEXT), exact, numbering.source, GoldenSetError)
+    exact = {role.name: role.name for role in (QUERY_ID, TEXT) if role.name in header}
+    place = index_of_roles(header, (QUERY_ID, TEXT), exact, numbering.source, GoldenSetError)
     if "query_id" not in place:
         raise GoldenSetError(f"{numbering.source} {lacks(header, place.values(), [QUERY_ID])}")
     numbered = list(rows)
@@ -166,6 +167,7 @@ def add_queries(
 
 def _require(place: Mapping[str, int], header: Sequence[str], contents: Contents) -> None:
     where, has_one_grade = contents.places.file, contents.source.has_one_grade
+    _refuse_run(place, header, contents)
     if has_one_grade and "relevance" in place:
         column = quoted(header[place["relevance"]])
         raise GoldenSetError(
@@ -183,15 +185,33 @@ def _require(place: Mapping[str, int], header: Sequence[str], contents: Contents
         )
 
 
+def _refuse_run(place: Mapping[str, int], header: Sequence[str], contents: Contents) -> None:
+    """Check that a table is not a run: its scores would become grades.
+
+    Raises:
+        GoldenSetError: it has a rank beside a score, and no grade.
+    """
+    ranks = [name for name in header if normalised_name(name) in ("rank", "position", "pos")]
+    grade = header[place["relevance"]] if "relevance" in place else ""
+    is_score = normalised_name(grade) in _GRADE.otherwise
+    if ranks and is_score and _GRADE.name not in contents.source.columns:
+        reader = "Run.from_frame" if contents.source.path is None else "Run.load"
+        raise GoldenSetError(
+            f"{contents.places.file} has the columns '{quoted(ranks[0])}' and '{quoted(grade)}' of "
+            f"a run, and no grades; read a run with {reader}. If '{quoted(grade)}' is the grade, "
+            f"give columns={{'{_GRADE.name}': '{quoted(grade)}'}}"
+        )
+
+
 def _refuse_misspelt_text(names: Sequence[str], where: str) -> None:
     """Check that no column of a table without texts seems to hold the texts.
 
     Raises:
         GoldenSetError: the name of a column is nearly ``query``.
     """
-    near = Role(_TEXT.name, ()).near(names)
+    near = Role(TEXT.name, ()).near(names)
     if near is not None:
-        raise GoldenSetError(f"{where} {lacks(names, (), [_TEXT])}")
+        raise GoldenSetError(f"{where} {lacks(names, (), [TEXT])}")
 
 
 def _is_marked(value: object, contents: Contents, number: int) -> bool:

@@ -158,6 +158,46 @@ def test_a_malformed_line_of_jsonl_is_reported(file: Path, line: str, message: s
     assert len(str(failure.value)) < 1000
 
 
+@pytest.mark.parametrize(
+    ("line", "key", "wanted"),
+    [
+        ('{"query_id": "q2", "relevence": {"a": 1}}', "relevence", "relevance"),
+        ('{"query_id": "q2", "relevence": ["a"]}', "relevence", "relevance"),
+        ('{"query_id": "q2", "judgments": {"a": 1, "b": 0.5}}', "judgments", "relevance"),
+        ('{"query_id": "q2", "ratings": {"a": 1}}', "ratings", "relevance"),
+        ('{"query_id": "q2", "qeury": "shoes", "relevance": {}}', "qeury", "query"),
+        ('{"query_id": "q2", "text": "shoes", "relevance": {}}', "text", "query"),
+    ],
+)
+def test_a_misspelt_key_is_not_an_attribute(file: Path, line: str, key: str, wanted: str) -> None:
+    first = '{"query_id": "q1", "query": "hats", "relevance": {"a": 1}, "ratings_of": {"x": 1}}'
+    file.write_text(f"{first}\n{line}\n")
+    with pytest.raises(GoldenSetError) as failure:
+        GoldenSet.load(file)
+    assert str(failure.value).startswith(
+        f'{file}:2: no "{wanted}"; did you mean it by "{key}"? Rename the key'
+    )
+    nothing = "{}" if wanted == "relevance" else "null"
+    file.write_text(f'{first}\n{line[:-1]}, "{wanted}": {nothing}}}\n')
+    golden = GoldenSet.load(file)
+    assert key in golden.query("q2").attributes
+    golden.save(file, "jsonl")
+    assert GoldenSet.load(file).query("q2").attributes == golden.query("q2").attributes
+
+
+def test_a_key_that_other_lines_have_beside_the_text_is_an_attribute(file: Path) -> None:
+    file.write_text(
+        '{"query_id": "q1", "query": "hats", "text": "long"}\n{"query_id": "q2", "text": "x"}\n'
+    )
+    assert GoldenSet.load(file).query("q2").attributes == {"text": "x"}
+    file.write_text('{"query_id": "q1", "text": "long"}\n{"query_id": "q2", "text": "x"}\n')
+    assert GoldenSet.load(file).query("q2").text is None
+    file.write_text(
+        '{"query_id": "q1", "flags": {"new": true}, "shop": {"a": "b"}, "reference": 1}'
+    )
+    assert len(GoldenSet.load(file).attributes) == 3
+
+
 def test_a_repeated_judgment_is_not_a_contradiction(file: Path) -> None:
     file.write_text("q1 0 d3 2\nq1 0 d3 2.0\n")
     assert GoldenSet.load(file).judgment_count == 1

@@ -467,3 +467,36 @@ def test_parquet_keeps_types_and_names_the_row(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(GoldenSetError, match=r"web\.parquet: cannot be read as Parquet"):
         GoldenSet.load(file)
+
+
+# --- tables that are not what they seem ----------------------------------------------------------
+
+RUN_TABLE = "query_id,doc_id,rank,score\nq1,a,1,20\nq1,b,2,19\n"
+
+
+def test_a_run_is_not_read_as_a_golden_set(file: Path, tmp_path: Path) -> None:
+    file.write_text(RUN_TABLE)
+    with pytest.raises(GoldenSetError, match=r"'rank' and 'score' of a run, .* with Run.load"):
+        GoldenSet.load(file)
+    table = pd.read_csv(file)
+    with pytest.raises(GoldenSetError, match=r"read a run with Run.from_frame"):
+        GoldenSet.from_frame(table)
+    table.to_parquet(tmp_path / "run.parquet")
+    with pytest.raises(GoldenSetError, match=r"read a run with Run.load"):
+        GoldenSet.load(tmp_path / "run.parquet")
+    golden = GoldenSet.load(file, columns={"relevance": "score"})
+    assert grades_of(golden) == {"q1": {"a": 20, "b": 19}}
+    file.write_text(RUN_TABLE.replace("rank", "grade"))
+    assert grades_of(GoldenSet.load(file)) == {"q1": {"a": 1, "b": 2}}
+
+
+def test_a_column_has_one_meaning(file: Path) -> None:
+    file.write_text("keyword,sku,stars\n1,20,3\n1,10,5\n")
+    columns = {"query_id": "keyword", "doc_id": "sku", "relevance": "sku"}
+    with pytest.raises(GoldenSetError) as failure:
+        GoldenSet.load(file, columns=columns)
+    assert str(failure.value) == (
+        "columns: doc_id and relevance are both mapped to 'sku'; name a column of its own for each"
+    )
+    golden = GoldenSet.load(file, columns={**columns, "relevance": "stars"})
+    assert grades_of(golden) == {"1": {"20": 3, "10": 5}}

@@ -13,17 +13,21 @@ import json
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
+from pytest_rankcheck.files.delimited_tables import Role
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of, parse_json
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
 from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.judgment_columns import QUERY_ID, TEXT
 from pytest_rankcheck.golden.query import Query
 
 __all__ = ["FORMAT"]
 
 _EXPECT = "expect"
+_NEARLY_QUERY = Role(TEXT.name, ())
+_ABSENT = object()
 _KEYS = ("query_id", "query", "relevance", _EXPECT)
 
 
@@ -34,14 +38,76 @@ def read(source: Source) -> Contents:
         GoldenSetError: a line is not such an object; the message names file and line.
     """
     contents = Contents(source)
+    keys = _TextKeys()
     for number, line in lines_of(source.file, GoldenSetError):
         if not line.startswith("#"):
-            _add_line(contents, line, f"{source.file}:{number}")
+            where = f"{source.file}:{number}"
+            entry = _parsed(line, where)
+            keys.see(entry, where)
+            _add_entry(contents, entry, where)
+    keys.check()
     return contents
 
 
-def _add_line(contents: Contents, line: str, where: str) -> None:
-    entry = _parsed(line, where)
+class _TextKeys:
+    """The keys that may hold the texts of queries in lines without ``"query"``."""
+
+    def __init__(self) -> None:
+        self._instead: dict[str, str] = {}
+        self._beside: set[str] = set()
+        self._has_texts = False
+
+    def see(self, entry: dict[str, object], where: str) -> None:
+        """Note the keys of a line.
+
+        Raises:
+            GoldenSetError: the line has a key that is nearly ``"query"`` instead.
+        """
+        texts = [key for key in entry if isinstance(entry[key], str) and key not in QUERY_ID.names]
+        if "query" in entry:
+            self._has_texts |= "query" in texts
+            self._beside.update(texts)
+            return
+        near = _NEARLY_QUERY.near(texts)
+        if near is not None:
+            raise _misplaced(near, TEXT.name, "null", where)
+        for key in texts:
+            if key in TEXT.names:
+                self._instead.setdefault(key, where)
+
+    def check(self) -> None:
+        """Check that no line has its text under another key than the other lines.
+
+        Raises:
+            GoldenSetError: one has.
+        """
+        for key, where in self._instead.items():
+            if self._has_texts and key not in self._beside:
+                raise _misplaced(key, TEXT.name, "null", where)
+
+
+def _misplaced(key: str, wanted: str, nothing: str, where: str) -> GoldenSetError:
+    return GoldenSetError(
+        f'{where}: no "{wanted}"; did you mean it by "{quoted(key)}"? Rename the key; or, if it is '
+        f'an attribute, add "{wanted}": {nothing}'
+    )
+
+
+def _refuse_misspelt_relevance(contents: Contents, entry: dict[str, object], where: str) -> None:
+    """Check that no key of a line without ``"relevance"`` holds the judgments.
+
+    Raises:
+        GoldenSetError: a key is nearly ``"relevance"``, or has an object of grades.
+    """
+    near = Role("relevance", ()).near(list(entry))
+    for key, value in entry.items():
+        if key == near or (
+            isinstance(value, dict) and value and all(map(contents.is_grade, value.values()))
+        ):
+            raise _misplaced(key, "relevance", "{}", where)
+
+
+def _add_entry(contents: Contents, entry: dict[str, object], where: str) -> None:
     if list(entry) == [SCALE]:
         contents.set_scale(entry[SCALE], where)
         return
@@ -50,15 +116,18 @@ def _add_line(contents: Contents, line: str, where: str) -> None:
         hint = f"; is '{quoted(near)}' misspelt?" if near else ""
         raise GoldenSetError(f'{where}: no "query_id"{hint}')
     query_id = checked_id(entry.pop("query_id"), '"query_id"', where)
-    text, relevance = entry.pop("query", None), entry.pop("relevance", {})
+    text, relevance = entry.pop("query", None), entry.pop("relevance", _ABSENT)
     if text is not None and not isinstance(text, str):
         raise GoldenSetError(f'{where}: "query" is {quoted(text)}, not text')
-    if not isinstance(relevance, dict):
+    if relevance is not _ABSENT and not isinstance(relevance, dict):
         raise GoldenSetError(
             f'{where}: "relevance" is not an object of documents and grades, such as '
             '{"d3": 2, "d7": 0}'
         )
     expected = _expected(entry, where)
+    if not isinstance(relevance, dict):
+        _refuse_misspelt_relevance(contents, entry, where)
+        relevance = {}
     contents.add_query(Query(query_id, text, entry), where)
     for doc_id, grade in relevance.items():
         contents.add_judgment(query_id, doc_id, grade, where)
@@ -118,6 +187,8 @@ def write(contents: Contents, path: Path) -> None:
         entry: dict[str, object] = {"query_id": query_id}
         if query.text is not None:
             entry["query"] = query.text
+        elif _NEARLY_QUERY.near(list(query.attributes)) or {*TEXT.names} & {*query.attributes}:
+            entry["query"] = None  # otherwise that attribute could be the text
         _check_attributes(query)
         entry["relevance"] = dict(contents.grades[query_id])
         expectations = contents.expectations.get(query_id)
