@@ -35,6 +35,7 @@ from pytest_rankcheck import (
     plan,
     plot_comparison,
     rank,
+    rankers,
     rbo,
 )
 
@@ -282,7 +283,7 @@ CHECKED_ELSEWHERE = {
     "Query": "made by readers for each line, which check it",
     "metric": "tests/metrics/test_metric_registry.py",
     "metrics": "a module",
-    "rankers": "a module; tests/rankers/adapters",
+    "rankers": "a module; below",
     "__version__": "a text",
 }
 
@@ -312,6 +313,34 @@ def cases() -> Iterator[object]:
         for parameter, wrong in parameters.items():
             for kind in sorted(wrong):
                 yield pytest.param(name, parameter, kind, id=f"{name}-{parameter}-{kind}")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: rankers.embedder(ranker, ["x"]), "corpus must be a mapping, not"),
+        (
+            lambda: rankers.embedder(ranker, {"d": "x"}, size="8"),
+            "size must be a whole number, not",
+        ),
+        (lambda: rankers.model(ranker, features=5), "features must be a list, not"),
+        (lambda: rankers.model(ranker, "price"), "features must be a list, not 'price'"),
+        (lambda: rankers.batch(ranker, size=1.5), "size must be a whole number, not 1.5"),
+        (lambda: rankers.batch(ranker, size=True), "size must be a whole number, not True"),
+        (lambda: rankers.transformer(ranker, size="2"), "size must be a whole number, not '2'"),
+        (lambda: rankers.scorer(ranker, documents=["x"]), "documents must be a mapping, not"),
+        (lambda: rankers.scorer(ranker, candidates="a.run"), r"'a.run' \(str\); write Run.load"),
+        (lambda: rankers.scorer(ranker, pairs=1), "pairs must be True or False, not 1"),
+        (lambda: rankers.http(5), "url must be a text, not 5"),
+        (lambda: rankers.http("http://x", params="q={query}"), "params must be a mapping, not"),
+        (lambda: rankers.http("http://x", verify=0), "verify must be True or False, not 0"),
+    ],
+)
+def test_a_wrong_argument_of_an_adapter_is_one_clear_error(
+    make: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        make()
 
 
 def shown_type(value: object) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdMap
 
 __all__ = [
+    "ScoredDocuments",
     "given_twice",
     "has_no_order",
     "ids_of",
@@ -25,6 +27,15 @@ __all__ = [
     "ranking_as_given",
     "ranking_of",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredDocuments:
+    """An answer that is sorted by score, as ``{id: score}`` is, but may repeat documents."""
+
+    doc_ids: Sequence[object]
+    scores: Sequence[object]
+
 
 _DOC_COLUMNS = ("doc_id", "docno", "docid", "id")
 
@@ -82,6 +93,10 @@ def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ra
     """
     if hasattr(answer, "columns") and hasattr(answer, "to_dict"):
         return _from_frame(answer, query_id)
+    if isinstance(answer, ScoredDocuments):
+        doc_ids = ids_of(answer.doc_ids, query_id)
+        scores = numbers_of(answer.scores, doc_ids, query_id, "score")
+        return by_score(doc_ids, scores, query_id, ties)
     if isinstance(answer, Mapping):
         doc_ids = ids_of(answer, query_id)
         scores = numbers_of(answer.values(), doc_ids, query_id, "score")

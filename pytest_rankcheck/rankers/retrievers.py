@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.rankers.adapter_protocol import Adapter
 from pytest_rankcheck.rankers.callable_adapters import (
@@ -24,6 +25,7 @@ _ID_KEYS = ("doc_id", "id", "source")
 Key = str | Callable[[Any], object]
 
 
+@checked_arguments
 def retriever(ranker: object, key: Key) -> Adapter:
     """Return a ranker whose documents are identified by an entry of their metadata.
 
@@ -104,7 +106,9 @@ def _ids(results: Any, key: Key | None) -> list[object]:
             f"the retriever returned {type(results).__name__}, which has no order; it must return "
             "a list, best first"
         )
-    if isinstance(results, (str, bytes, Mapping)):
+    if results is None:
+        raise RankerError("the retriever returned None; return an empty list for no results")
+    if isinstance(results, (str, bytes, Mapping)) or not isinstance(results, Iterable):
         raise RankerError(
             f"the retriever returned {type(results).__name__}, not a list of documents: "
             f"{quoted(repr(results), 60)}"
@@ -151,10 +155,10 @@ def _usual_id(document: object) -> str:
     """
     metadata = _metadata(document)
     if hasattr(document, "node_id"):
-        return str(metadata.get("doc_id") or document.node_id)
-    doc_id = getattr(document, "id", None)
-    if doc_id is None:
-        doc_id = next((metadata[key] for key in _ID_KEYS if key in metadata), None)
+        candidates = [metadata.get("doc_id"), document.node_id]
+    else:
+        candidates = [getattr(document, "id", None), *map(metadata.get, _ID_KEYS)]
+    doc_id = next((candidate for candidate in candidates if candidate is not None), None)
     if doc_id is None:
         raise RankerError(
             f"the retriever returned a document without an id: {quoted(document)}; set Document.id "

@@ -250,10 +250,28 @@ class BaseRetriever:
         SimpleNamespace(id=None, metadata={"doc_id": "d7", "source": "other"}),
         SimpleNamespace(metadata={"source": "d7"}),
         SimpleNamespace(id=None, metadata={"id": "d7"}),
+        SimpleNamespace(id=None, metadata={"doc_id": None, "source": "d7"}),
+        SimpleNamespace(node_id="d7", metadata={"doc_id": None}),
     ],
 )
 def test_ids_of_retrieved_documents(document: object) -> None:
     assert rank(BaseRetriever(document), GOLDEN)["q1"] == ("d7",)
+
+
+@pytest.mark.parametrize("doc_id", [0, "0"])
+def test_the_id_of_a_retrieved_document_can_be_0(doc_id: object) -> None:
+    nodes = SimpleNamespace(node_id="n1", metadata={"doc_id": doc_id})
+    for document in (nodes, SimpleNamespace(id=doc_id, metadata={"doc_id": "other"})):
+        assert rank(BaseRetriever(document), GOLDEN)["q1"] == ("0",)
+
+
+def test_a_retriever_that_returns_nothing_is_told_what_to_return() -> None:
+    message = "the retriever returned None; return an empty list for no results"
+    for ranker in (lambda text: None, SimpleNamespace(retrieve=lambda text: None)):
+        with pytest.raises(RankerError, match=message):
+            rank(rankers.retriever(ranker, key="source"), GOLDEN)
+    with pytest.raises(RankerError, match="the retriever returned int, not a list of documents"):
+        rank(rankers.retriever(lambda text: 5, key="source"), GOLDEN)
 
 
 def test_a_retrieved_document_without_an_id_is_refused() -> None:

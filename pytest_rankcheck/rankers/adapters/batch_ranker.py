@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, plural, quoted
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
@@ -14,6 +15,7 @@ from pytest_rankcheck.rankers.ranking_forms import has_no_order
 __all__ = ["batch"]
 
 
+@checked_arguments
 def batch(ranker: Callable[..., object], size: int = 32) -> Adapter:
     """Return a ranker that is called with a list of queries.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, plural
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
@@ -21,6 +22,7 @@ _BLOCK_PRODUCTS = 1 << 22
 """How many inner products are in memory at once: 32 MB."""
 
 
+@checked_arguments
 def embedder(
     encode: Callable[[list[str]], object],
     corpus: Mapping[str, str],

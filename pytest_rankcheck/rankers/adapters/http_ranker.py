@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, install_hint, listed, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
@@ -70,6 +71,7 @@ class _BusyError(RankerError):
     """The server answered that it is busy; the request can be retried."""
 
 
+@checked_arguments
 def http(
     url: str,
     engine: Engine | None = None,

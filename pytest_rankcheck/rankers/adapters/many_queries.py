@@ -90,7 +90,6 @@ def checked_size(size: int | None, name: str = "size") -> int | None:
     Raises:
         RankerError: the size is less than 1.
     """
-    is_size = isinstance(size, int) and not isinstance(size, bool) and size >= 1
-    if size is not None and not is_size:
+    if size is not None and size < 1:
         raise RankerError(f"{name}={quoted(size)} is invalid; give a whole number from 1 on")
     return size

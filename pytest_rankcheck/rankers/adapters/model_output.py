@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from pytest_rankcheck.errors import RankerError, quoted
+from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["matrix_of", "one_each"]
 
 
-def one_each(answer: object, count: int, what: str) -> FloatArray:
+def one_each(
+    answer: object, count: int, what: str, labels: Sequence[object] | None = None
+) -> FloatArray:
     """Return ``count`` numbers ``[count]``; a column ``[count, 1]`` is also accepted.
 
+    Args:
+        answer: numbers in order; or a pandas Series whose index has the labels, in any order.
+        count: how many there must be.
+        what: what returned them, for messages.
+        labels: the labels of an index, in order; by default 0, 1, 2, ....
+
     Raises:
-        RankerError: there are more or fewer, or they are not numbers.
+        RankerError: there are more or fewer, they are not numbers, or the index has other labels.
     """
-    numbers = _array(answer, what)
+    numbers = _array(_in_order(answer, count, what, labels), what)
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
     if numbers.shape != (count,):
@@ -34,7 +43,7 @@ def matrix_of(answer: object, count: int, what: str) -> FloatArray:
     Raises:
         RankerError: the shape is wrong, or a number is not finite.
     """
-    numbers = _array(answer, what)
+    numbers = _array(_in_order(answer, count, what), what)
     if numbers.ndim != 2 or len(numbers) != count:
         raise RankerError(
             f"{what} returned numbers of the shape {_shape(numbers)}, not one row for each of "
@@ -44,6 +53,26 @@ def matrix_of(answer: object, count: int, what: str) -> FloatArray:
         row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0]) + 1
         raise RankerError(f"{what} returned a number that is not finite, in row {row}")
     return numbers
+
+
+def _in_order(answer: Any, count: int, what: str, labels: Sequence[object] | None = None) -> object:
+    """Return a pandas object in the order of its labels; anything else unchanged.
+
+    Raises:
+        RankerError: it is unclear which row is which.
+    """
+    if not (hasattr(answer, "iloc") and hasattr(answer, "index")) or len(answer) != count:
+        return answer
+    given, places = answer.index.tolist(), list(range(count))
+    if given == places:
+        return answer
+    expected = places if labels is None else list(labels)
+    if answer.index.is_unique and set(given) == set(expected):
+        return answer.loc[expected]
+    raise RankerError(
+        f"{what} returned a pandas {type(answer).__name__} with the index {listed(given, 3)}, not "
+        f"{listed(expected, 3)}; return its .to_numpy() if its rows are in the order of the input"
+    )
 
 
 def _array(answer: Any, what: str) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, quoted
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.files.plain_values import as_booleans, is_missing
@@ -26,6 +27,7 @@ __all__ = ["model"]
 _IDS = ("query_id", "doc_id")
 
 
+@checked_arguments
 def model(
     estimator: Any, features: Iterable[str | int] | None = None, *, size: int = 1000
 ) -> Adapter:
@@ -46,8 +48,6 @@ def model(
     Raises:
         RankerError: ``estimator`` has no ``predict``, or ``features`` is text, not a list.
     """
-    if isinstance(features, str):
-        raise RankerError(f"features='{quoted(features)}' is text; give a list, features=[...]")
     if not callable(getattr(estimator, "predict", None)):
         raise RankerError(f"model: {type(estimator).__name__} has no predict")
     return _Model(estimator, features, checked_size(size))

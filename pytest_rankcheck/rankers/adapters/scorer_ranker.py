@@ -7,7 +7,8 @@ from copy import copy
 from itertools import repeat
 from typing import Any
 
-from pytest_rankcheck.errors import RankerError, quoted, suggestion
+from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.errors import RankerError, plural, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, Reorder
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter
@@ -15,26 +16,25 @@ from pytest_rankcheck.rankers.adapters.model_output import one_each
 from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["FirstStage", "scorer"]
-
-FirstStage = Run | Mapping[str, Sequence[str]] | None
-"""A first stage: a run, or the documents of each query by its id."""
+__all__ = ["scorer"]
 
 
+@checked_arguments
 def scorer(
     ranker: Any,
     *,
     documents: Mapping[str, str] | None = None,
-    candidates: FirstStage = None,
+    candidates: Run | Mapping[str, Sequence[str]] | None = None,
     pairs: bool | None = None,
 ) -> Adapter:
     """Return a ranker that sorts candidates by the scores of a model.
 
     Args:
         ranker: takes a query's text (or the query, if annotated ``Query``) and a list of
-            candidates, and returns a score for each, or ``{candidate: score}``. A ``CrossEncoder``
-            of sentence-transformers, or its method ``predict`` or ``rank``, is called in its own
-            way.
+            candidates, and returns a score for each: in their order, as ``{candidate: score}``, or
+            as a pandas Series with the candidates in its index. A ``CrossEncoder`` of
+            sentence-transformers, or its method ``predict`` or ``rank``, is called in its own way;
+            what ``rank`` leaves out (``top_k``) is not ranked.
         documents: the texts of the documents, by id; if given, the model gets texts, not ids.
         candidates: the documents to score: a run of a first stage, or ``{query_id: ids}``; by
             default those of the golden set (its candidates, otherwise its judged documents).
@@ -42,11 +42,17 @@ def scorer(
             its class.
 
     Raises:
-        RankerError: ``ranker`` cannot be called.
+        RankerError: ``ranker`` cannot be called, or the candidates of a query are a text.
     """
     ask = ranker.predict if _is_cross_encoder(ranker) else ranker
     if not callable(ask):
         raise RankerError(f"scorer: {type(ranker).__name__} cannot be called")
+    for query_id, doc_ids in candidates.items() if isinstance(candidates, Mapping) else ():
+        if isinstance(doc_ids, (str, bytes)):
+            raise RankerError(
+                f"scorer: the candidates of query '{quoted(query_id)}' are the text "
+                f"'{quoted(doc_ids, 60)}'; give a list of ids"
+            )
     in_pairs = _takes_pairs(ask) if pairs is None else pairs
     return _Scorer(ask, documents, candidates, in_pairs)
 
@@ -67,7 +73,7 @@ class _Scorer(BatchedAdapter):
         self,
         ask: Callable[..., object],
         documents: Mapping[str, str] | None,
-        candidates: FirstStage,
+        candidates: Run | Mapping[str, Sequence[str]] | None,
         in_pairs: bool,
     ) -> None:
         self._ask = ask
@@ -134,25 +140,34 @@ def _scores(answer: object, doc_ids: Sequence[str]) -> Iterator[tuple[str, float
     """Yield the score of each candidate.
 
     Raises:
-        RankerError: a candidate has no score, or a scored document is not a candidate.
+        RankerError: a candidate has no score or two, or a scored document is not a candidate.
     """
     if isinstance(answer, Mapping):
         candidates = set(doc_ids)
         stranger = next((doc_id for doc_id in answer if doc_id not in candidates), None)
         if stranger is not None:
             raise RankerError(f"document '{quoted(stranger)}' is scored, but is not a candidate")
+        missing = next((doc_id for doc_id in doc_ids if doc_id not in answer), None)
+        if missing is not None:
+            raise RankerError(
+                f"the scorer returned scores for {len(answer):,} of "
+                f"{plural(len(doc_ids), 'candidate')}; '{quoted(missing)}' has none. Score every "
+                "candidate, those to be ranked last with a very low score"
+            )
         yield from answer.items()
         return
     if isinstance(answer, list) and answer and isinstance(answer[0], Mapping):
         yield from _by_place(answer, doc_ids)
         return
-    yield from zip(doc_ids, one_each(answer, len(doc_ids), "the scorer").tolist(), strict=True)
+    scores = one_each(answer, len(doc_ids), "the scorer", labels=doc_ids)
+    yield from zip(doc_ids, scores.tolist(), strict=True)
 
 
 def _by_place(
     answer: Sequence[Mapping[str, Any]], doc_ids: Sequence[str]
 ) -> Iterator[tuple[str, float]]:
     """Parse the answer of ``CrossEncoder.rank``: ``{"corpus_id": 3, "score": 0.7}``."""
+    scored: set[int] = set()
     for item in answer:
         place = item.get("corpus_id")
         if not isinstance(place, int) or not 0 <= place < len(doc_ids) or "score" not in item:
@@ -160,4 +175,10 @@ def _by_place(
                 f'the scorer returned {quoted(dict(item))}; each candidate needs a "corpus_id" '
                 f'(0 to {len(doc_ids) - 1}) and a "score"'
             )
+        if place in scored:
+            raise RankerError(
+                f"the scorer returned two scores for the candidate '{quoted(doc_ids[place])}', "
+                f"corpus_id {place}"
+            )
+        scored.add(place)
         yield doc_ids[place], float(item["score"])

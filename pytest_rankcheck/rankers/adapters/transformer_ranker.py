@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, listed, quoted
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.rank_order import has_all_ranks
+from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
 
 __all__ = ["transformer"]
 
 
+@checked_arguments
 def transformer(pipeline: Any, size: int | None = None) -> Adapter:
     """Return a ranker that takes a DataFrame ``qid, query`` and returns ``qid, docno, score``.
 
@@ -61,6 +64,12 @@ def _by_query(results: Any, queries: Sequence[Query]) -> list[object]:
     answers: dict[str, object] = {query.id: [] for query in queries}
     by_rank = "rank" in results.columns and "score" not in results.columns
     ordered = results.sort_values("rank", kind="stable") if by_rank else results
+    unnamed = results["qid"].isna().to_numpy()
+    if unnamed.any():
+        raise RankerError(
+            f"row {int(unnamed.argmax()) + 1} of the answer, document "
+            f"'{quoted(results['docno'].iloc[int(unnamed.argmax())])}', has no qid"
+        )
     for query_id, rows in ordered.groupby("qid", sort=False):
         if str(query_id) not in answers:
             raise RankerError(f"the answer has a query that was not asked: '{quoted(query_id)}'")
@@ -74,9 +83,10 @@ def _by_query(results: Any, queries: Sequence[Query]) -> list[object]:
             answers[str(query_id)] = docs
             continue
         scores = rows["score"].tolist()
-        if len(set(docs)) < len(docs):  # the caller reports duplicates, which a dict would drop
-            best_first = sorted(zip(docs, scores, strict=True), key=lambda pair: -pair[1])
-            answers[str(query_id)] = best_first
-        else:
-            answers[str(query_id)] = dict(zip(docs, scores, strict=True))
+        has_duplicates = len(set(docs)) < len(docs)  # which a dict would drop
+        answers[str(query_id)] = (
+            ScoredDocuments(docs, scores)
+            if has_duplicates
+            else dict(zip(docs, scores, strict=True))
+        )
     return list(answers.values())

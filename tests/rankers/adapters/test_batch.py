@@ -110,10 +110,10 @@ def test_a_batch_that_raises_fails_only_its_own_queries() -> None:
     assert isinstance(refused.value.__cause__, KeyError)
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, True])
-def test_an_invalid_size_is_refused(size: object) -> None:
+@pytest.mark.parametrize("size", [0, -1])
+def test_an_invalid_size_is_refused(size: int) -> None:
     with pytest.raises(RankerError, match=f"size={size} is invalid; give a whole number from 1 on"):
-        batch(raising, size=size)  # type: ignore[arg-type]
+        batch(raising, size=size)
 
 
 def test_an_object_that_is_not_callable_is_refused() -> None:

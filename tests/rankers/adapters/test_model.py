@@ -361,11 +361,21 @@ def test_a_wrong_prediction_is_refused(golden: GoldenSet, answer: object, messag
         rank(model(Wrong(answer)), golden)
 
 
+def test_a_series_of_predictions_is_aligned_by_its_index(golden: GoldenSet) -> None:
+    scores = pd.Series([1.0, 3.0, 2.0, 1.0])  # of a and b for q1, of a and c for q2
+    by_f = {"q1": ["b", "a"], "q2": ["a", "c"]}
+    for answer in (scores, scores.sort_values(), scores.to_frame().iloc[::-1]):
+        assert rankings_of(model(Wrong(answer), ["f"]), golden) == by_f
+    assert rankings_of(model(Wrong(scores.sort_values().to_numpy())), golden) != by_f
+    for labels in (list("wxyz"), [1, 2, 3, 4], [0, 1, 1, 2]):
+        message = r"predict returned a pandas Series with the index .*; return its .to_numpy\(\) if"
+        with pytest.raises(RankerError, match=message):
+            rank(model(Wrong(pd.Series(scores.to_numpy(), labels))), golden)
+
+
 def test_invalid_models_and_features_are_refused(golden: GoldenSet) -> None:
     with pytest.raises(RankerError, match="model: object has no predict"):
         model(object())
-    with pytest.raises(RankerError, match=r"features='price' is text; give a list"):
-        model(Sum(1), "price")
     with pytest.raises(RankerError, match="no column ff; did you mean 'f'"):
         rank(model(Sum(1), ["ff"]), golden)
     bare = GoldenSet.from_dict({"q": {"d": 1}}, {"q": "x"})

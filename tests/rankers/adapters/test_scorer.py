@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from pytest_rankcheck import GoldenSet, Query, RankerError, Run, rank
+from pytest_rankcheck import ConfigurationError, GoldenSet, Query, RankerError, Run, rank
 from pytest_rankcheck.rankers import scorer
 
 GOLDEN = GoldenSet.from_dict(
@@ -30,6 +32,9 @@ def rankings_of(ranker: object, golden: GoldenSet = GOLDEN) -> dict[str, list[st
         lambda text, docs: np.array([len(doc) for doc in docs], dtype=np.float32),
         lambda text, docs: np.array([[len(doc)] for doc in docs]),
         lambda text, docs: {doc: len(doc) for doc in docs},
+        lambda text, docs: pd.Series([len(doc) for doc in docs]),
+        lambda text, docs: pd.Series([len(doc) for doc in docs], docs).sort_values(),
+        lambda text, docs: pd.DataFrame({"s": [len(doc) for doc in docs]}, docs).iloc[::-1],
         lambda text, docs: [
             {"corpus_id": place, "score": len(docs[place])} for place in reversed(range(len(docs)))
         ],
@@ -123,6 +128,22 @@ def half(text: str, docs: list[str]) -> list[float]:
             r'"corpus_id" \(0 to 2\) and a "score"',
         ),
         (lambda text, docs: [{"id": 0, "score": 1}], '"corpus_id"'),
+        (
+            lambda text, docs: [{"corpus_id": 0, "score": 1}, {"corpus_id": 0, "score": 2}],
+            "the scorer returned two scores for the candidate 'aa', corpus_id 0",
+        ),
+        (
+            lambda text, docs: {docs[0]: 1.0},
+            "returned scores for 1 of 3 candidates; 'b' has none. Score every candidate",
+        ),
+        (
+            lambda text, docs: pd.Series([1.0, 2.0, 3.0][: len(docs)]).iloc[::-1],
+            r"the scorer returned a pandas Series with the index 2, 1, 0, not aa, b, cccc; return",
+        ),
+        (
+            lambda text, docs: pd.Series([1.0] * len(docs), ["x"] * len(docs)),
+            "a pandas Series with the index x, x, x, not aa, b, cccc",
+        ),
         (half, "first on 'q2' \"blue\": RuntimeError: out of memory"),
     ],
 )
@@ -136,5 +157,18 @@ def test_an_object_that_is_not_callable_is_refused() -> None:
         scorer({})
 
 
-def test_fewer_scores_by_name_rank_fewer_documents() -> None:
-    assert rankings_of(scorer(lambda text, docs: {docs[0]: 1.0}))["q1"] == ["aa"]
+def test_what_a_cross_encoder_leaves_out_is_not_ranked() -> None:
+    top = scorer(lambda text, docs: CrossEncoder().rank(text, docs)[:1])
+    assert rankings_of(top) == {"q1": ["cccc"], "q2": ["b"]}
+
+
+@pytest.mark.parametrize("candidates", ["first.run", ["d1"], pd.DataFrame()])
+def test_candidates_of_another_type_are_refused(candidates: Any) -> None:
+    with pytest.raises(ConfigurationError, match="candidates must be a Run or a mapping, not"):
+        scorer(half, candidates=candidates)
+
+
+def test_the_candidates_of_a_query_are_not_a_text() -> None:
+    """Its characters would be ranked."""
+    with pytest.raises(RankerError, match="the candidates of query 'q1' are the text 'd12'; give"):
+        scorer(half, candidates={"q1": "d12"})

@@ -61,6 +61,20 @@ def test_a_function_is_enough_and_ids_can_be_numbers() -> None:
     assert list(rank(transformer(lambda queries: rows), golden)["1"]) == ["8", "7"]
 
 
+TIED = pd.DataFrame({"qid": ["q1"] * 3, "docno": ["a", "b", "c"], "score": [1.0] * 3})
+
+
+def test_a_duplicate_does_not_change_how_ties_are_broken() -> None:
+    repeated = pd.concat([TIED, TIED.head(1)])
+    for rows in (TIED, repeated):
+        ranker = transformer(Retrieve(rows))
+        assert rank(ranker, GOLDEN, duplicates="close_gaps")["q1"] == ("c", "b", "a")
+        by_row = rank(ranker, GOLDEN, duplicates="close_gaps", ties="input")
+        assert by_row["q1"] == ("a", "b", "c")
+        with pytest.raises(RankerError, match="documents 'a' and 'b' have the same score"):
+            rank(ranker, GOLDEN, duplicates="close_gaps", ties="error")
+
+
 @pytest.mark.parametrize(
     ("found", "message"),
     [
@@ -71,6 +85,11 @@ def test_a_function_is_enough_and_ids_can_be_numbers() -> None:
             "no column docno; it has qid, docid, score, rank",
         ),
         (ROWS.replace("q2", "q9"), "the answer has a query that was not asked: 'q9'"),
+        (
+            ROWS.assign(qid=["q1", None, "q1", "q2"]),
+            "row 2 of the answer, document 'a', has no qid",
+        ),
+        (ROWS.assign(qid=["q1", "", "q1", "q2"]), "the answer has a query that was not asked: ''"),
         (pd.concat([ROWS, ROWS]), "document 'b' is ranked twice"),
         (ROWS.assign(score=float("nan")), "the score of document 'a' is nan"),
         (lambda queries: 1 / 0, "ZeroDivisionError"),
