@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -143,6 +144,9 @@ def _from_items(items: list[object], query_id: str) -> Ranking:
 
 def _from_frame(frame: object, query_id: str) -> Ranking:
     """Read a DataFrame (pandas, or anything like it), whose row order is the ranking."""
+    from pytest_rankcheck.files.delimited_tables import normalised_name
+    from pytest_rankcheck.rankers.run_columns import RANK
+
     columns = [str(name) for name in frame.columns]  # type: ignore[attr-defined]
     ids = next((name for name in _DOC_COLUMNS if name in columns), None)
     if ids is None:
@@ -151,25 +155,45 @@ def _from_frame(frame: object, query_id: str) -> Ranking:
             f"{', '.join(map(quoted, columns)) or 'none'}"
         )
     doc_ids = ids_of(frame[ids], query_id)  # type: ignore[index]
-    if "score" not in columns:
-        if "rank" in columns:
-            ranks = numbers_of(frame["rank"], doc_ids, query_id, "rank")  # type: ignore[index]
-            _refuse_other_order(ranks, query_id)
-        return Ranking(doc_ids)
-    scores: Iterable[object] = frame["score"]  # type: ignore[index]
-    return Ranking(doc_ids, numbers_of(scores, doc_ids, query_id, "score"))
+    spelled = {name: normalised_name(name) for name in columns}
+    score = next((name for name in columns if spelled[name] == "score"), None)
+    scores: tuple[float, ...] | None = None
+    if score is not None:
+        scores = numbers_of(frame[score], doc_ids, query_id, "score")  # type: ignore[index]
+    elif "rank" in columns:
+        numbers_of(frame["rank"], doc_ids, query_id, "rank")  # type: ignore[index]
+    for name in columns if scores is None or not _give_order(scores) else ():
+        if spelled[name] in RANK.names:
+            _refuse_other_order(list(frame[name]), name, query_id)  # type: ignore[index]
+    return Ranking(doc_ids, scores)
 
 
-def _refuse_other_order(ranks: Sequence[float], query_id: str) -> None:
+def _give_order(scores: Sequence[float]) -> bool:
+    """Whether scores fall along a list, so that they and not the ranks give its order."""
+    falls = all(before >= after for before, after in itertools.pairwise(scores))
+    return falls and len(set(scores)) > 1
+
+
+def _refuse_other_order(cells: Sequence[Any], column: str, query_id: str) -> None:
     """Check that the rows of a ranker's DataFrame are in the order of their ranks.
+
+    Only rows whose scores do not give their order are checked: a reranker may leave the ranks of
+    the first stage beside its scores. A column ``position`` may be something else, such as a job
+    or a place in a text, so it counts only if it has all ranks.
 
     Raises:
         RunError: they are in another order.
     """
-    if list(ranks) != sorted(ranks):
+    from pytest_rankcheck.files.delimited_tables import normalised_name
+    from pytest_rankcheck.rankers.rank_order import has_all_ranks
+
+    are_numbers = all(isinstance(cell, Real) and math.isfinite(cell) for cell in cells)
+    if not are_numbers or list(cells) == sorted(cells):
+        return
+    if normalised_name(column) == "rank" or has_all_ranks(cells):
         raise RunError(
             f"query '{quoted(query_id)}': the rows of the DataFrame, which must be best first, are "
-            "not in the order of its column rank; sort them, or drop the column"
+            f"not in the order of its column {quoted(column)}; sort them, or drop the column"
         )
 
 

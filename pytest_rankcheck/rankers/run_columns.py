@@ -18,15 +18,18 @@ from pytest_rankcheck.golden.extra_columns import is_index, rows_by_query, sprea
 from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.judgment_columns import DOC_ID, QUERY_ID
 
-__all__ = ["may_have_ranking", "refuse_unused_numbers", "run_columns"]
+__all__ = ["RANK", "may_have_ranking", "refuse_unused_numbers", "run_columns"]
+
+RANK = Role("rank", ("rank", "position", "pos"))
+"""The place of a document in its ranking."""
 
 _ROLES = (
     Role(QUERY_ID.name, QUERY_ID.names, otherwise=("query",)),
     DOC_ID,
     Role("score", ("score", "similarity", "sim")),
-    Role("rank", ("rank", "position", "pos")),
+    RANK,
 )
-_ORDER = Role("score or rank", (*_ROLES[2].names, *_ROLES[3].names))
+_ORDER = Role("score or rank", (*_ROLES[2].names, *RANK.names))
 """What decides the order, if a run lacks both columns."""
 
 

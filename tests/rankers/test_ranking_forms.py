@@ -154,6 +154,34 @@ def test_a_frame_of_a_ranker_is_in_the_order_of_its_ranks() -> None:
     assert rank(lambda text: frame, ONE)["q"] == ("d2", "d1")
     with pytest.raises(RankerError, match="are not in the order of its column rank; sort them"):
         rank(lambda text: frame.assign(rank=[2, 1]), ONE)
-    # scores are checked over all queries, and ranks beside them are not
+    # ranks beside scores that give the order are not checked: those of a first stage, for example
     scored = frame.assign(rank=[2, 1], score=[2.0, 1.0])
     assert rank(lambda text: scored, ONE)["q"] == ("d2", "d1")
+
+
+@pytest.mark.parametrize("column", ["rank", "Rank", "position", "pos"])
+def test_rows_that_contradict_their_ranks_are_refused(column: str) -> None:
+    frame = pd.DataFrame({"doc_id": ["c", "a", "b"], column: [3, 1, 2], "score": [0.1, 0.9, 0.5]})
+    for rows in (frame, frame.drop(columns="score")):
+        with pytest.raises(RunError, match=f"not in the order of its column {column}; sort them"):
+            Run.from_dict({"q": rows})
+        assert Run.from_dict({"q": rows.sort_values(column)})["q"] == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        {"position": ["nurse", "cook", "clerk"]},  # of a job
+        {"position": [7, 2, 5]},  # in a text
+        {"rank": [None, 2, 1]},
+        {"ranking": [3, 1, 2]},
+    ],
+)
+def test_columns_that_are_no_ranks_are_ignored(column: dict[str, object]) -> None:
+    frame = pd.DataFrame({"doc_id": ["a", "b", "c"], "score": [0.9, 0.5, 0.1], **column})
+    assert Run.from_dict({"q": frame})["q"] == ("a", "b", "c")
+
+
+def test_a_score_is_read_under_any_case() -> None:
+    frame = pd.DataFrame({"doc_id": ["a", "b"], "Score": [0.9, 0.5]})
+    assert Run.from_dict({"q": frame}).scores("q") == (0.9, 0.5)
