@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from os import PathLike
-from typing import ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypeVar, get_args, get_origin
 
-from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted, suggestion
 
 __all__ = ["check_whole_number", "checked_arguments"]
 
@@ -24,15 +24,21 @@ R = TypeVar("R")
 
 
 def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function refuse arguments of a type that its annotations do not name.
+    """Make a function refuse arguments that its annotations do not name, or that are out of range.
 
     The annotations are read as text, so this imports nothing. Those without a `_Kind`, such as
-    ``object`` and callables, accept everything.
+    ``object`` and callables, accept everything; a name of the function's module that stands for a
+    ``Literal`` accepts its values.
     """
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    positional = names[: code.co_argcount]
+
+    def kind_of(annotation: str) -> _Kind | None:
+        return _KINDS.get(annotation) or _kind_of_options(function.__globals__.get(annotation))
+
     kinds = {
-        name: tuple(map(_KINDS.get, _without_brackets(str(annotation)).split(" | ")))
+        name: tuple(map(kind_of, _without_brackets(str(annotation)).split(" | ")))
         for name, annotation in function.__annotations__.items()
         if name in names
     }
@@ -45,10 +51,13 @@ def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         __tracebackhide__ = True
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        given = {**dict(zip(positional, args, strict=False)), **kwargs}
         for name, value in given.items():
             if name in wanted and not any(kind.accepts(value) for kind in wanted[name]):
                 raise _wrong_argument(function.__name__, name, given, wanted)
+            is_valid, words = _LIMITS.get(name, (None, ""))
+            if is_valid and isinstance(value, Real) and not is_valid(float(value)):
+                raise ConfigurationError(f"{name}={quoted(value, 60)} is invalid; give {words}")
         return function(*args, **kwargs)
 
     return checked
@@ -79,6 +88,8 @@ class _Kind:
     example: str
     instead: Mapping[str, str] = field(default_factory=dict)
     """What to write, by the category of what was given."""
+    options: Sequence[str] = ()
+    """The texts that are accepted, if these are all."""
 
 
 def _is(*names: str) -> Callable[[object], bool]:
@@ -234,9 +245,29 @@ _KINDS: Mapping[str, _Kind] = {
     "Sequence": _Kind("a list", _is_several, "a list, in square brackets"),
     "RankedIds": _RANKED_IDS,
     "TiedRanking": _RANKED_IDS,
+    "Collection": _Kind("a list", _is_several, "a list, in square brackets"),
     "Iterable": _Kind("a list", _is_iterable, "a list, in square brackets"),
 }
 """By annotation, without what stands in brackets."""
+
+_LIMITS: Mapping[str, tuple[Callable[[float], bool], str]] = {
+    "k": (lambda value: value >= 1, "a whole number from 1 on, such as k=10"),
+    "level": (lambda value: 0 <= value < 1, "at least 0 and less than 1, such as level=0.95"),
+}
+"""By the name of a parameter, the numbers that it takes in every function."""
+
+
+def _kind_of_options(alias: object) -> _Kind | None:
+    """Return what the alias of a ``Literal`` accepts; None for anything else."""
+    if get_origin(alias) is not Literal:
+        return None
+    options = get_args(alias)
+    return _Kind(
+        f"one of {', '.join(options)}",
+        lambda value: isinstance(value, str) and value in options,
+        repr(options[0]),
+        options=options,
+    )
 
 
 def _wrong_argument(
@@ -247,6 +278,12 @@ def _wrong_argument(
 ) -> ConfigurationError:
     """Return the error that an argument has the wrong type."""
     value, kinds = given[name], [kind for kind in wanted[name] if kind is not _KINDS["None"]]
+    options = [option for kind in kinds for option in kind.options]
+    if options and isinstance(value, str):
+        return ConfigurationError(
+            f"{name}={quoted(value, 60)} is invalid{suggestion(value, options)}; give one of "
+            f"{', '.join(options)}"
+        )
     words = [kind.words for kind in kinds]
     expected = " or ".join([", ".join(words[:-1]), words[-1]] if words[:-1] else words)
     swapped = [

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_origin
 
 import pandas as pd
 import pytest
@@ -488,3 +488,107 @@ def test_frames_of_other_libraries_are_converted_first() -> None:
         ConfigurationError, match=r"frame must be a pandas .*; write frame.to_pandas\(\)"
     ):
         Run.from_frame(DataFrame())  # type: ignore[arg-type]
+
+
+COMPARED = compare(EVALUATION, EVALUATION)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: COMPARED.p("RR", test="sign-flip"),  # type: ignore[arg-type]
+            (
+                "test=sign-flip is invalid; did you mean 'sign_flip'?; give one of sign_flip, t, "
+                "wilcoxon, bootstrap"
+            ),
+        ),
+        (
+            lambda: COMPARED.p("RR", test="T"),  # type: ignore[arg-type]
+            ("test=T is invalid; did you mean 't'?; give one of sign_flip, t, wilcoxon, bootstrap"),
+        ),
+        (
+            lambda: COMPARED.p("RR", test=None),  # type: ignore[arg-type]
+            ("test must be one of sign_flip, t, wilcoxon, bootstrap, not None; write 'sign_flip'"),
+        ),
+        (
+            lambda: EVALUATION.with_ties("Best"),  # type: ignore[arg-type]
+            "order=Best is invalid; did you mean 'best'?; give one of best, worst",
+        ),
+        (
+            lambda: EVALUATION.with_ties("foo"),  # type: ignore[arg-type]
+            "order=foo is invalid; give one of best, worst",
+        ),
+        (
+            lambda: log().to_golden_set("first"),  # type: ignore[arg-type]
+            "states=first is invalid; give one of last, all, prefixes",
+        ),
+        *(
+            (call, f"level={level} is invalid; give at least 0 and less than 1, such as level=0.95")
+            for level in (95, 1.0, -1, float("nan"))
+            for call in (
+                lambda level=level: COMPARED.interval("RR", level=level),
+                lambda level=level: EVALUATION.interval("RR", level=level),
+                lambda level=level: COMPARED.values("RR").differences.interval(level),
+                lambda level=level: COMPARED.label_sensitivity("RR", draws=2).interval(level),
+            )
+        ),
+        *(
+            (call, f"k={k} is invalid; give a whole number from 1 on, such as k=10")
+            for k in (0, -1)
+            for call in (
+                lambda k=k: EVALUATION.tied(k),
+                lambda k=k: COMPARED.moved("q1", k),
+                lambda k=k: COMPARED.unjudged_entered(k),
+                lambda k=k: GOLDEN.ceiling(k),
+                lambda k=k: assert_mrr_at_least(EVALUATION, 0.4, k=k),
+            )
+        ),
+        (
+            lambda: EVALUATION.table("RR"),
+            "metrics must be a list, not 'RR' (str); write a list, in square brackets",
+        ),
+        (
+            lambda: GOLDEN.lint(rules="no-relevant"),
+            "rules must be a list, not 'no-relevant' (str); write a list, in square brackets",
+        ),
+        (
+            lambda: GOLDEN.lint(tolerance="x"),  # type: ignore[arg-type]
+            "tolerance must be a number, not 'x' (str); write the number without quotes",
+        ),
+    ],
+)
+def test_an_invalid_option_of_a_method_is_an_error(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{re.escape(message)}$"):
+        call()
+
+
+def test_valid_options_of_methods_are_accepted() -> None:
+    for test in ("sign_flip", "t", "wilcoxon", "bootstrap"):
+        assert 0 <= COMPARED.p("RR", test=test) <= 1
+    for level in (0, 0.5, 0.99):
+        low, high = EVALUATION.interval("RR", level)
+        assert low <= high
+    assert EVALUATION.tied(None) == ()
+    assert EVALUATION.with_ties("best").with_ties("worst").mean("RR") == 0.75
+    other = GoldenSet.from_dict({"q3": {"a": 1}})
+    assert len(GOLDEN.merge(other, other)) == 3
+
+
+def test_every_option_of_a_public_method_is_checked() -> None:
+    """A method with an alias of a ``Literal`` in its signature has a checked argument."""
+    unchecked = [
+        f"{kind.__name__}.{name}"
+        for kind in (type(EVALUATION), Comparison, GoldenSet, Run, SessionLog, Record)
+        for name, method in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_")
+        and not hasattr(method, "__wrapped__")
+        and any(
+            get_origin(getattr(method, "__globals__", {}).get(str(annotation))) is Literal
+            or (parameter in ("k", "level") and method.__defaults__)
+            for parameter, annotation in inspect.get_annotations(method).items()
+        )
+    ]
+    assert not unchecked

@@ -125,6 +125,7 @@ class Comparison(QueryOverlap):
         """Return the mean difference, after minus before."""
         return self.values(metric).difference
 
+    @checked_arguments
     def p(self, metric: MetricLike, test: PairedTest = "sign_flip") -> float:
         """Return the one-sided p of a fall: small if it is more than chance.
 
@@ -132,6 +133,7 @@ class Comparison(QueryOverlap):
         """
         return self.values(metric).p_of_fall(test)
 
+    @checked_arguments
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
         """Return the confidence interval of the mean difference, after minus before.
 
@@ -159,6 +161,7 @@ class Comparison(QueryOverlap):
             index=pd.Index(pairs.query_ids, name="query_id"),
         )
 
+    @checked_arguments
     def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
         """Return the comparison of each slice, indexed by the attribute.
 

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.rejudged_values import can_rejudge
@@ -54,6 +55,7 @@ class LabelSensitivity:
     differences: FloatArray
     """The difference of the means, after minus before, in each draw, sorted."""
 
+    @checked_arguments
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the interval of differences that contains this share of the draws."""
         outside = (1 - level) / 2

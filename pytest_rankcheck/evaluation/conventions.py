@@ -18,6 +18,9 @@ Missing = Literal["empty", "error"]
 Extra = Literal["ignore", "error"]
 """A query of the run without judgments: ignored, or an error."""
 
+TieOrder = Literal["best", "worst"]
+"""Among documents with the same score: the highest grade first, or last."""
+
 NoRelevant = Literal["zero", "exclude"]
 """A query with no grade above 0: scores 0 and is in the mean, or is left out of the mean."""
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import MetricError, RunError, plural, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
 from pytest_rankcheck.evaluation.metric_values import MetricValues
 from pytest_rankcheck.evaluation.ranked_depth import beyond_depth, cutoff_of
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -25,7 +26,7 @@ from pytest_rankcheck.rankers.run import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pytest_rankcheck.evaluation.tied_scores import MostlyTied, TieOrder
+    from pytest_rankcheck.evaluation.tied_scores import MostlyTied
     from pytest_rankcheck.evaluation.unmet_ids import UnmetIds
 
 __all__ = ["Evaluation", "html_table"]
@@ -170,6 +171,7 @@ class Evaluation(MetricValues):
             if any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
         )
 
+    @checked_arguments
     def tied(self, k: int | None = 10) -> Sequence[str]:
         """Return the queries in which a judged document of the top k shares its score.
 
@@ -182,6 +184,7 @@ class Evaluation(MetricValues):
         """How many rankings are mostly ties, if at least half of them are; else None."""
         return None
 
+    @checked_arguments
     def with_ties(self, order: TieOrder) -> Evaluation:
         """Return the evaluation with tied documents in another order; itself without scores.
 

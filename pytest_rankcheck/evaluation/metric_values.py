@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import MetricError, MetricWarning, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -139,6 +140,7 @@ class MetricValues(ABC):
         """Return the median over the queries that count; NaN if none does."""
         return median_of(self.values(metric), self.weights)
 
+    @checked_arguments
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:
         """Return the two-sided confidence interval of the mean; NaN with fewer than two queries.
 
@@ -181,6 +183,7 @@ class MetricValues(ABC):
         index = pd.Index(self.query_ids, name="query_id")
         return pd.Series(self.values(metric), index=index, name=str(Metric.parse(metric)))
 
+    @checked_arguments
     def table(self, metrics: Iterable[MetricLike]) -> pd.DataFrame:
         """Return one row per query and one column per metric, indexed by ``query_id``."""
         import pandas as pd
@@ -189,6 +192,7 @@ class MetricValues(ABC):
         columns = {str(Metric.parse(metric)): self.values(metric) for metric in metrics}
         return pd.DataFrame(columns, index=index)
 
+    @checked_arguments
     def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
         """Return the ``mean`` and the number of ``queries`` of each slice, indexed by its value.
 
@@ -207,6 +211,7 @@ class MetricValues(ABC):
             index=pd.Index(list(slices), name=attribute),
         )
 
+    @checked_arguments
     def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:
         """Return the ids of the queries that have each value of an attribute.
 

@@ -19,7 +19,7 @@ from pytest_rankcheck.errors import (
     listed,
     quoted,
 )
-from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import computed_values
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
@@ -34,7 +34,7 @@ from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.evaluation.tied_scores import MostlyTied, TieOrder
+    from pytest_rankcheck.evaluation.tied_scores import MostlyTied
     from pytest_rankcheck.evaluation.unmet_ids import UnmetIds
 
 __all__ = ["RunEvaluation", "evaluate"]
@@ -254,6 +254,7 @@ class RunEvaluation(Evaluation):
             ],
         )
 
+    @checked_arguments
     def tied(self, k: int | None = 10) -> Sequence[str]:
         """Return the queries in which a judged document of the top k shares its score.
 
@@ -273,6 +274,7 @@ class RunEvaluation(Evaluation):
 
         return mostly_tied(self.run, self.golden)
 
+    @checked_arguments
     def with_ties(self, order: TieOrder) -> RunEvaluation:
         """Return the evaluation of the run with its tied documents in another order."""
         if order not in self._reordered:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from pytest_rankcheck.evaluation.conventions import TieOrder
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["MostlyTied", "TieOrder", "mostly_tied", "tied_queries", "ties_reordered"]
+__all__ = ["MostlyTied", "mostly_tied", "tied_queries", "ties_reordered"]
 
 _SAMPLE = 500
 """How many rankings are looked at, evenly spread, to see whether scores are mostly tied."""
-
-TieOrder = Literal["best", "worst"]
-"""Among documents with the same score: the highest grade first, or last."""
 
 
 def tied_queries(run: Run, golden: GoldenSet, k: int | None) -> tuple[str, ...]:

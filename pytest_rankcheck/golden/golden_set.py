@@ -18,7 +18,6 @@ from pytest_rankcheck.golden.golden_source import (
     Contradictions,
     GradeMap,
     Source,
-    checked_contradictions,
 )
 from pytest_rankcheck.golden.golden_subsets import (
     in_query_order,
@@ -104,7 +103,7 @@ class GoldenSet(JudgedQueries):
             GradeMap.of(grades),
             dict(columns or {}),
             split,
-            checked_contradictions(contradictions),
+            contradictions,
             (attributes,) if isinstance(attributes, str) else attributes,
             scale,
         )
@@ -197,7 +196,7 @@ class GoldenSet(JudgedQueries):
             None,
             GradeMap.of(grades),
             dict(columns or {}),
-            contradictions=checked_contradictions(contradictions),
+            contradictions=contradictions,
             attributes=(attributes,) if isinstance(attributes, str) else attributes,
             scale=scale,
         )
@@ -397,7 +396,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: a query has two texts, or a document two grades.
         """
         parts = [golden._contents for golden in (self, *others)]
-        return GoldenSet(merged(parts, checked_contradictions(contradictions)), name or self.name)
+        return GoldenSet(merged(parts, contradictions), name or self.name)
 
 
 def _with_ids(contents: Contents, doc_id: DocIdRule | None) -> Contents:

@@ -8,15 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 
 __all__ = [
     "Contradictions",
     "GradeMap",
     "Source",
-    "checked_contradictions",
     "checked_grade",
     "checked_number",
 ]
@@ -130,18 +129,3 @@ class Source:
     def has_one_grade(self) -> bool:
         """Whether all judgments have the same grade, so that a table needs no column for it."""
         return self.grades is not None and self.grades.is_constant
-
-
-def checked_contradictions(rule: Contradictions) -> Contradictions:
-    """Return the rule for contradictions, validated.
-
-    Raises:
-        GoldenSetError: the rule is unknown.
-    """
-    rules = get_args(Contradictions)
-    if rule not in rules:
-        raise GoldenSetError(
-            f"contradictions={quoted(rule)} is invalid{suggestion(str(rule), rules)}; give one of "
-            f"{', '.join(rules)}"
-        )
-    return rule

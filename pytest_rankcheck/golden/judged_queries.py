@@ -294,6 +294,7 @@ class JudgedQueries:
         ceilings = ceiling_of(self._queries, self._grades, self._contents.candidates, k)
         return sum(ceilings.values()) / len(ceilings)
 
+    @checked_arguments
     def lint(
         self,
         *,
@@ -309,6 +310,9 @@ class JudgedQueries:
             tolerance: the fall of a mean that a gate should detect.
             min_queries: the smallest slice that is gated.
             rules: the names of the rules to apply; without them, all.
+
+        Raises:
+            GoldenSetError: a rule is unknown, or an option is invalid.
         """
         from pytest_rankcheck.golden.lint.lint_options import LintOptions
 

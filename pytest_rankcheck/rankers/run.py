@@ -19,7 +19,6 @@ from pytest_rankcheck.rankers.ranking import (
     IncompleteRanks,
     Ranking,
     Ties,
-    checked_option,
     duplicates_settled,
     id_map,
 )
@@ -165,9 +164,6 @@ class Run:
             RunError: the file is missing, empty or in an unknown format.
         """
         file = Path(path)
-        checked_option(ties, Ties, "ties")
-        checked_option(duplicates, Duplicates, "duplicates")
-        checked_option(incomplete_ranks, IncompleteRanks, "incomplete_ranks")
         chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
         reading = RunSource(
             file, ties, duplicates, dict(columns or {}), id_map(doc_id), incomplete_ranks
@@ -199,8 +195,6 @@ class Run:
                 duplicate document, in most queries the scores of (id, score) pairs rise or the
                 scores of ``{id: score}`` are ranks, or ``depth`` is less than 1.
         """
-        checked_option(ties, Ties, "ties")
-        checked_option(duplicates, Duplicates, "duplicates")
         to_id = id_map(doc_id)
         read: dict[str, Answer] = {}
         misread = MisreadScores()
@@ -266,9 +260,6 @@ class Run:
             RunError: a column is missing, an id or a score is invalid, a ranking has a duplicate
                 document, or the ranks that decide the order are incomplete.
         """
-        checked_option(ties, Ties, "ties")
-        checked_option(duplicates, Duplicates, "duplicates")
-        checked_option(incomplete_ranks, IncompleteRanks, "incomplete_ranks")
         from pytest_rankcheck.rankers.run_frames import frame_rankings
 
         to_id = id_map(doc_id)

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["POWER", "Differences"]
@@ -68,14 +69,15 @@ class Differences:
         """The mean in standard deviations (Cohen's d_z); NaN if all differences are equal."""
         return self.mean / self.deviation if self.deviation > 0 else math.nan
 
+    @checked_arguments
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the two-sided confidence interval of the mean; NaN for fewer than two."""
-        half = self._t(0.5 + level / 2) * self.error if self.count > 1 else math.nan
+        half = self._margin(0.5 + level / 2)
         return self.mean - half, self.mean + half
 
     def lower_bound(self, alpha: float) -> float:
         """Return the one-sided lower confidence bound of the mean; NaN for fewer than two."""
-        return self.interval(1 - 2 * alpha)[0]
+        return self.mean - self._margin(1 - alpha)
 
     def noninferiority_p(self, margin: float) -> float:
         """Return p of the hypothesis that the mean is at or below ``-margin``; NaN for one query.
@@ -108,6 +110,10 @@ class Differences:
 
         quantiles = float(ndtri(1 - alpha) + ndtri(POWER))
         return math.ceil((quantiles * self.deviation / fall) ** 2)
+
+    def _margin(self, share: float) -> float:
+        """Return how far the bound at a quantile of t is from the mean; NaN for fewer than two."""
+        return self._t(share) * self.error if self.count > 1 else math.nan
 
     def _quantile(self, share: float) -> float:
         if self.count < _LARGE:

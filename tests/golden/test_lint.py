@@ -437,3 +437,30 @@ def test_fifty_thousand_queries_are_linted_in_seconds() -> None:
     found = {one.rule: one for one in golden.lint(scale=(0, 1), tolerance=0.5)}
     assert len(found["duplicate-query"].query_ids) == 50_000
     assert "25,000 groups" in found["duplicate-query"].what
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"rules": ["no-relevent"]},
+            "'no-relevent' is not a rule of the linter; did you mean 'no-relevant'?",
+        ),
+        ({"rules": ["zebra"]}, "'zebra' is not a rule of the linter; known: "),
+        ({"scale": 3}, "scale=3 is invalid; give (lowest, highest), such as (0, 3)"),
+        ({"scale": (3, 0)}, "scale=(3, 0) is invalid; give (lowest, highest), such as (0, 3)"),
+        ({"scale": ("0", "3")}, "scale=('0', '3') is invalid; give (lowest, highest)"),
+        ({"scale": (0, float("nan"))}, "scale=(0, nan) is invalid; give (lowest, highest)"),
+        ({"tolerance": 0}, "tolerance=0 is invalid; give a number above 0, such as 0.02"),
+        ({"tolerance": float("nan")}, "tolerance=nan is invalid; give a number above 0"),
+        ({"min_queries": 0}, "min_queries=0 is invalid; give a whole number from 1 on"),
+    ],
+)
+def test_invalid_options_of_the_method_are_refused(
+    options: dict[str, object], message: str
+) -> None:
+    golden = GoldenSet.from_dict({"q": {"a": 1}})
+    with pytest.raises(GoldenSetError) as refusal:
+        golden.lint(**options)  # type: ignore[arg-type]
+    assert str(refusal.value).startswith(message)
+    assert golden.lint(rules=["no-relevant"], scale=[0, 3], tolerance=0.1) == []  # type: ignore[arg-type]

@@ -372,7 +372,7 @@ def test_a_rule_can_resolve_contradictions(file: Path, rule: str, grade: int) ->
     with pytest.raises(GoldenSetError, match="judged twice, 1 and 3; keep one of them"):
         GoldenSet.load(file)
     assert GoldenSet.load(file, contradictions=rule).grades("q") == {"d": grade}  # type: ignore[arg-type]
-    with pytest.raises(GoldenSetError, match="contradictions=lst is invalid; did you mean"):
+    with pytest.raises(ConfigurationError, match="contradictions=lst is invalid; did you mean"):
         GoldenSet.load(file, contradictions="lst")  # type: ignore[arg-type]
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
 from pytest_rankcheck import (
+    ConfigurationError,
     MetricError,
     jaccard,
     kendall_distance,
@@ -170,7 +171,7 @@ def test_similarities_other_than_tau_ap_are_symmetric(one: list[str], two: list[
 
 
 def test_invalid_input_is_refused() -> None:
-    with pytest.raises(MetricError, match="k=0: k must be a whole number"):
+    with pytest.raises(ConfigurationError, match="k=0 is invalid; give a whole number"):
         overlap(["a"], ["a"], k=0)
     with pytest.raises(MetricError, match="duplicate document in a ranking"):
         kendall_tau(["a", "a"], ["a"])

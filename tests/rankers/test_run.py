@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from pytest_rankcheck import GoldenSet, RankcheckError, Run, RunError, evaluate
+from pytest_rankcheck import ConfigurationError, GoldenSet, RankcheckError, Run, RunError, evaluate
 from tests.examples import examples
 
 # --- making ------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ def test_a_run_file_that_cannot_be_read_is_refused(file: Path, tmp_path: Path) -
         Run.load(file)
     with pytest.raises(RunError, match=r"unknown format 'tec' of runs; did you mean 'trec'\?"):
         Run.load(file, "tec")
-    with pytest.raises(RunError, match="ties=best is invalid"):
+    with pytest.raises(ConfigurationError, match="ties=best is invalid"):
         Run.load(file, ties="best")  # type: ignore[arg-type]
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from typing import get_args
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.golden.lint.lint_finding import Level
 
-__all__ = ["LintOptions"]
+__all__ = ["LintOptions", "unknown_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,18 @@ class LintOptions:
     """The assumed standard deviation of a query's differences between two versions."""
     levels: Mapping[str, Level] = field(default_factory=dict)
     """Rules with another level than their default."""
+
+    def __post_init__(self) -> None:
+        valid = {
+            "scale": (_is_scale(self.scale), "(lowest, highest), such as (0, 3)"),
+            "tolerance": (_is_positive(self.tolerance), "a number above 0, such as 0.02"),
+            "min_queries": (_is_positive(self.min_queries), "a whole number from 1 on"),
+            "spread": (_is_positive(self.spread), "a number above 0, such as 0.1"),
+        }
+        for name, (is_valid, words) in valid.items():
+            value = getattr(self, name)
+            if not is_valid and value is not None:
+                raise GoldenSetError(f"{name}={quoted(value, 60)} is invalid; give {words}")
 
     @classmethod
     def parse(cls, lines: Iterable[str], rules: Iterable[str]) -> LintOptions:
@@ -52,11 +65,27 @@ class LintOptions:
             else:
                 options = [option.name for option in fields(cls) if option.name != "levels"]
                 names = [*options, *rule_names]
-                raise GoldenSetError(
-                    f"'{quoted(name)}' is neither an option nor a rule of the linter"
-                    f"{suggestion(name, names) or '; known: ' + ', '.join(names)}"
-                )
+                raise unknown_name(name, "neither an option nor a rule of the linter", names)
         return cls(**values, levels=levels)  # type: ignore[arg-type]
+
+
+def unknown_name(name: str, problem: str, known: Sequence[str]) -> GoldenSetError:
+    """Return the error that a name is unknown, with a suggestion or all known names."""
+    hint = suggestion(str(name), known) or f"; known: {', '.join(known)}"
+    return GoldenSetError(f"'{quoted(name)}' is {problem}{hint}")
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < math.inf
+
+
+def _is_scale(value: object) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and len(value) == 2
+        and all(isinstance(bound, Real) for bound in value)
+        and value[0] <= value[1]
+    )
 
 
 def _level(text: str, line: str) -> Level:

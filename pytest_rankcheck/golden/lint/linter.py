@@ -14,7 +14,7 @@ from pytest_rankcheck.golden.lint import (
     text_rules,
 )
 from pytest_rankcheck.golden.lint.lint_finding import LintFinding
-from pytest_rankcheck.golden.lint.lint_options import LintOptions
+from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
 from pytest_rankcheck.golden.lint.lint_rule import Linted, Rule
 
 __all__ = ["ALL_RULES", "findings_of"]
@@ -38,7 +38,14 @@ def findings_of(
         contents: the contents of the golden set.
         options: the options; their levels override the defaults of the rules.
         rules: the names of the rules to run; all by default.
+
+    Raises:
+        GoldenSetError: a rule is unknown.
     """
+    names = [rule.name for rule in ALL_RULES]
+    for name in rules or ():
+        if name not in names:
+            raise unknown_name(name, "not a rule of the linter", names)
     linted = Linted(contents, contents.complete_queries(), options)
     findings = []
     for rule in ALL_RULES:

@@ -125,10 +125,8 @@ def top_k_places(ranking: Sequence[str], k: int | None) -> dict[str, int]:
     """Return the 0-based position of each document of the top k.
 
     Raises:
-        MetricError: k is invalid, or a document is a duplicate.
+        MetricError: a document is a duplicate.
     """
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
-        raise MetricError(f"k={quoted(k)}: k must be a whole number of at least 1")
     top = {doc: place for place, doc in enumerate(ranking[:k])}
     if len(top) < len(ranking[:k]):
         raise MetricError("duplicate document in a ranking")
