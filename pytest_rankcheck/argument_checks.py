@@ -164,6 +164,7 @@ _RANKED_IDS = _Kind(
     lambda value: isinstance(value, str) or _is_several(value),
     "a list of ids, best first",
 )
+_NUMBER = re.compile(r"\s*[+-]?\d*\.?\d+([eE][+-]?\d+)?\s*")
 _UNQUOTED = {"text": "the number without quotes"}
 _KINDS: Mapping[str, _Kind] = {
     "Run": _Kind(
@@ -297,7 +298,9 @@ def _wrong_argument(
     if swapped:
         todo = f"{name} and {swapped[0]} are swapped: write {function}({', '.join(given)})"
     elif hasattr(value, "to_pandas") and kinds[0].accepts is _is_frame:
-        todo = f"write {name}.to_pandas()"
+        todo = f"pass {name}.to_pandas()"
+    elif _KINDS["float"] in kinds[1:] and isinstance(value, str) and _NUMBER.fullmatch(value):
+        todo = f"write {name}={value.strip()}"
     elif category == "fixture":
         todo = "pytest passes a fixture's value to a test that has a parameter of its name"
     else:
@@ -339,6 +342,8 @@ def _described(value: object) -> str:
         return f"{article} {kind}" + (f" ('{quoted(name)}')" if isinstance(name, str) else "")
     if isinstance(value, (str, PathLike)):
         return f"'{quoted(value, 60)}' ({kind})"
+    if hasattr(value, "to_pandas"):
+        return f"a {type(value).__module__.partition('.')[0]} {kind}"
     if _is_frame(value) or isinstance(value, type):
         return f"the class {quoted(value)}" if isinstance(value, type) else f"a {kind}"
     if callable(value) and hasattr(value, "__qualname__"):

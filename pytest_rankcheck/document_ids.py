@@ -127,9 +127,10 @@ def _function(rule: Rule) -> Callable[[str], str]:
     if name in _CUTS and argument:
         cut = _CUTS[name]
         return lambda doc_id: cut(doc_id, argument)
-    if name in _CUTS or (name in _SPELLINGS and colon):
-        usage = f"{name}:#" if name in _CUTS else name
-        raise ConfigurationError(f"doc_id={quoted(rule)} is invalid; write it like {usage}")
+    if name in _SPELLINGS and colon:
+        raise ConfigurationError(f"doc_id={quoted(rule)} is invalid; '{name}' takes no argument")
+    if name in _CUTS:
+        raise ConfigurationError(f"doc_id={quoted(rule)} is invalid; write it like {name}:#")
     raise _invalid(rule)
 
 
@@ -140,7 +141,7 @@ def _invalid(rule: object) -> ConfigurationError:
     shown = [*_SPELLINGS, *(f"{name}:TEXT" for name in _CUTS)]
     return ConfigurationError(
         f"doc_id={quoted(rule, 60)} is invalid{hint}; give a function from an id to an id, or one "
-        f"of {', '.join(shown)}"
+        f'of {", ".join(shown)}; or a list of them, such as ["lower", "strip"]'
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_origin
 
 import pandas as pd
+import polars as pl
 import pytest
 
 import pytest_rankcheck
@@ -485,9 +486,20 @@ def test_frames_of_other_libraries_are_converted_first() -> None:
     rows = {"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}
     assert Run.from_frame(Frame(rows))["q"] == ("d",)
     with pytest.raises(
-        ConfigurationError, match=r"frame must be a pandas .*; write frame.to_pandas\(\)"
+        ConfigurationError, match=r"frame must be a pandas .*; pass frame.to_pandas\(\)"
     ):
         Run.from_frame(DataFrame())  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError) as failure:
+        GoldenSet.from_frame(pl.DataFrame(rows))  # type: ignore[arg-type]
+    assert str(failure.value) == (
+        "judgments must be a pandas DataFrame, not a polars DataFrame; pass judgments.to_pandas()"
+    )
+
+
+def test_a_number_as_text_where_a_number_or_a_mapping_is_meant() -> None:
+    table = pd.DataFrame({"query_id": ["q"], "doc_id": ["d"]})
+    with pytest.raises(ConfigurationError, match=r"not '1' \(str\); write grades=1$"):
+        GoldenSet.from_frame(table, grades="1")  # type: ignore[arg-type]
 
 
 COMPARED = compare(EVALUATION, EVALUATION)

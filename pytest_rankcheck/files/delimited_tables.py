@@ -88,12 +88,18 @@ def is_separator_line(line: str) -> bool:
     return _SEPARATOR_LINE.fullmatch(line) is not None
 
 
-def decimal_comma_hint(text: object) -> str:
-    """Return what to do about a number with a decimal comma, as the end of a message, or ``""``."""
+def decimal_comma_hint(text: object, *, is_frame: bool = False) -> str:
+    """Return what to do about a number with a decimal comma, as the end of a message, or ``""``.
+
+    Args:
+        text: what should be a number.
+        is_frame: whether it comes from a DataFrame.
+    """
     comma = _DECIMAL_COMMA.fullmatch(text) if isinstance(text, str) else None
     if comma is None:
         return ""
-    return f"; write {comma[1] or 0}.{comma[2]}, with a decimal point (pandas: decimal=',')"
+    pandas = " (pandas: decimal=',')" if is_frame else ""
+    return f"; write {comma[1] or 0}.{comma[2]}, with a decimal point{pandas}"
 
 
 def looks_meant_for(header: Sequence[str], roles: Sequence[Role]) -> bool:

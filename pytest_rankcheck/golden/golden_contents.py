@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from numbers import Integral
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
@@ -204,7 +205,8 @@ class Contents:
         grades = self.source.grades
         grade = checked_grade(value) if grades is None else grades.grade(value)
         if grade is None:
-            not_finite = f"not a finite number{decimal_comma_hint(value)}"
+            is_frame = self.places.numbering.is_frame
+            not_finite = f"not a finite number{decimal_comma_hint(value, is_frame=is_frame)}"
             why = not_finite if grades is None else grades.refusal()
             raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
@@ -246,6 +248,11 @@ class Contents:
                 "document could get, a number above 0"
             )
         if self.scale is not None and self.scale != scale:
+            if self.scale == checked_number(self.source.scale):
+                raise GoldenSetError(
+                    f"{shown}: the file gives the scale {scale:g}, but scale={self.scale:g} "
+                    "(rankcheck_scale) was given; drop one of them"
+                )
             raise GoldenSetError(
                 f"{shown}: the scale is {scale:g}, but before it was {self.scale:g}; a golden set "
                 "has one scale"
@@ -355,11 +362,14 @@ def checked_id(value: object, what: str, where: Place, places: Places | None = N
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(int(value))
-    hint = ""
-    if isinstance(value, float):
-        hint = "; ids cannot have a decimal point: read the column as text (dtype=str)"
     shown = places.shown(where) if places else where
-    raise GoldenSetError(f"{shown}: {what} is {_kind(value)}, not an id{hint}")
+    if isinstance(value, (float, Decimal)):
+        text = f"{value:.0f}" if value == value // 1 else str(value)
+        pandas = " (pandas: dtype=str)" if places and places.numbering.is_frame else ""
+        raise GoldenSetError(
+            f'{shown}: {what} is the number {value}, not an id; write it as text, "{text}"{pandas}'
+        )
+    raise GoldenSetError(f"{shown}: {what} is {_kind(value)}, not an id")
 
 
 def _kind(value: object) -> str:

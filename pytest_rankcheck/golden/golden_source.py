@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
@@ -86,7 +87,7 @@ def checked_number(value: object) -> float | None:
     Whole numbers are returned as int, so that they are written as they were read.
     """
     number = math.nan
-    is_number = isinstance(value, (str, Real)) and not isinstance(value, bool)
+    is_number = isinstance(value, (str, Real, Decimal)) and not isinstance(value, bool)
     if is_number and not (isinstance(value, str) and "_" in value):
         with suppress(ValueError, OverflowError):
             number = float(value)  # type: ignore[arg-type]

@@ -28,6 +28,11 @@ class Numbering:
     labels: pd.Index[Any] | None = None
     """The index of a DataFrame."""
 
+    @property
+    def is_frame(self) -> bool:
+        """Whether the source is a DataFrame."""
+        return self.labels is not None
+
     def place(self, number: int) -> str:
         """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
         if not self.is_table:

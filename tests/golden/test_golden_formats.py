@@ -128,7 +128,7 @@ GOOD = '{"query_id": "q0", "relevance": {"d": 1}}\n'
         ('{"queryid": "q1"}', "no \"query_id\"; is 'queryid' misspelt"),
         ('{"query_id": ""}', '"query_id" is empty, not an id'),
         ('{"query_id": null}', '"query_id" is empty, not an id'),
-        ('{"query_id": 1.5}', r"'1.5' \(float\), not an id"),
+        ('{"query_id": 1.5}', 'the number 1.5, not an id; write it as text, "1.5"$'),
         ('{"query_id": true}', r"'True' \(bool\), not an id"),
         ('{"query_id": ["q"]}', "not an id"),
         ('{"query_id": "q", "query": 5}', '"query" is 5, not text'),

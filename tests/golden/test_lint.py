@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -464,3 +465,12 @@ def test_invalid_options_of_the_method_are_refused(
         golden.lint(**options)  # type: ignore[arg-type]
     assert str(refusal.value).startswith(message)
     assert golden.lint(rules=["no-relevant"], scale=[0, 3], tolerance=0.1) == []  # type: ignore[arg-type]
+
+
+def test_an_empty_cell_of_a_mixed_column_is_named() -> None:
+    rows = [(f"q{n}", f"d{n}{i}", i, f"shop{n}") for n in range(8) for i in range(2)]
+    table = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "shop"])
+    table.loc[0, "shop"] = None
+    found = finding(GoldenSet.from_frame(table), "mixed-column")
+    assert found is not None
+    assert "nothing for document 'd00' and 'shop0' for document 'd01'" in found.what

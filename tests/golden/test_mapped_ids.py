@@ -136,9 +136,9 @@ def test_rules(rule: Any, given: str, mapped: str) -> None:
     [
         ("lowr", r"doc_id=lowr is invalid; did you mean 'lower'\?; give a function .* or one of"),
         ("before", "doc_id=before is invalid; write it like before:#"),
-        ("lower:x", "doc_id=lower:x is invalid; write it like lower"),
+        ("lower:x", "doc_id=lower:x is invalid; 'lower' takes no argument"),
         ("", "doc_id= is invalid"),
-        ([], r"doc_id=\[\] is invalid"),
+        ([], r'doc_id=\[\] is invalid; .*; or a list of them, such as \["lower", "strip"\]'),
         (5, "doc_id=5 is invalid; give a function from an id to an id"),
         ([5], "doc_id=5 is invalid"),
         ({"a": "b"}, "is invalid; give a function"),

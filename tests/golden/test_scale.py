@@ -128,7 +128,11 @@ def test_a_scale_can_be_written_by_hand(tmp_path: Path) -> None:
             r"a.jsonl:1: document 'd' has the grade 5, above the scale 4; correct",
         ),
         (f'{{"grade_scale": 3}}\n{_LINE}', None, r"a.jsonl:2: document 'd' has the grade 5"),
-        (f'{{"grade_scale": 7}}\n{_LINE}', 8, r"a.jsonl:1: the scale is 7, but before it was 8"),
+        (
+            f'{{"grade_scale": 7}}\n{_LINE}',
+            8,
+            r"a.jsonl:1: the file gives the scale 7, but scale=8 \(rankcheck_scale\) was given; drop",
+        ),
         (f'{{"grade_scale": "big"}}\n{_LINE}', None, r"a.jsonl:1: the scale is 'big' \(str\); it"),
         (_LINE, 0, r"scale=: the scale is '0'"),
         (_LINE, float("inf"), r"scale=: the scale is 'inf'"),

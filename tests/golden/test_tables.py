@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import datetime
+import decimal
 import math
 import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -500,3 +503,63 @@ def test_a_column_has_one_meaning(file: Path) -> None:
     )
     golden = GoldenSet.load(file, columns={**columns, "relevance": "stars"})
     assert grades_of(golden) == {"1": {"20": 3, "10": 5}}
+
+
+# --- Parquet: the same with and without an attribute ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "kind", "result"),
+    [
+        ("relevance", decimal.Decimal("1.50"), None, 1.5),
+        ("relevance", 0.1, pl.Float32, float(np.float32(0.1))),
+        ("relevance", 2, pl.UInt8, 2),
+        ("relevance", "2", pl.Categorical, 2),
+        ("relevance", [1, 0], None, r"the grade of document 'a' is '\[1, 0\]' \(list\)"),
+        (
+            "relevance",
+            datetime.date(2024, 1, 1),
+            None,
+            r"the grade .*\(date\), not a finite number",
+        ),
+        ("doc_id", b"a", None, r"doc_id is .*\(bytes\), not an id"),
+        ("doc_id", ["a"], None, r"doc_id is .*\(list\), not an id"),
+        ("doc_id", 1.0, None, 'doc_id is the number 1.0, not an id; write it as text, "1"$'),
+        ("query_id", datetime.date(2024, 1, 1), None, r"query_id is .*\(date\), not an id"),
+    ],
+)
+@pytest.mark.parametrize("has_attribute", [False, True])
+def test_parquet_has_the_same_values_with_and_without_an_attribute(
+    tmp_path: Path, column: str, cell: object, kind: object, result: object, *, has_attribute: bool
+) -> None:
+    cells = {"query_id": "q", "doc_id": "a", "relevance": 1, column: cell}
+    table = pl.DataFrame({name: [value] for name, value in cells.items()})
+    table = table if kind is None else table.cast({column: kind})  # type: ignore[dict-item]
+    table = table.with_columns(locale=pl.lit("en")) if has_attribute else table
+    table.write_parquet(tmp_path / "a.parquet")
+    if isinstance(result, str):
+        with pytest.raises(GoldenSetError, match=r"a.parquet, row 1: " + result):
+            GoldenSet.load(tmp_path / "a.parquet")
+    else:
+        assert GoldenSet.load(tmp_path / "a.parquet").grades("q") == {"a": result}
+
+
+def test_decimals_of_a_frame_are_grades() -> None:
+    table = pd.DataFrame(
+        {"query_id": ["q"], "doc_id": ["a"], "relevance": [decimal.Decimal("0.5")]}
+    )
+    assert GoldenSet.from_frame(table).grades("q") == {"a": 0.5}
+
+
+def test_only_a_frame_gets_advice_for_pandas(file: Path) -> None:
+    table = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": ["0,5"]})
+    with pytest.raises(GoldenSetError, match=r"write 0.5, with .* point \(pandas: decimal=','\)"):
+        GoldenSet.from_frame(table)
+    file.write_text('{"query_id": "q", "relevance": {"a": "0,5"}}\n')
+    with pytest.raises(GoldenSetError, match=r"write 0.5, with a decimal point$"):
+        GoldenSet.load(file)
+    file.write_text("1 qid:1 1:0,9 # a\n")
+    with pytest.raises(
+        GoldenSetError, match=r"'1:0,9' is not feature:value; write 0.9, with a dec"
+    ):
+        GoldenSet.load(file)

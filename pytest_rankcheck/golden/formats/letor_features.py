@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
+from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -146,8 +147,8 @@ def _features(pairs: list[str], where: str) -> dict[str, object]:
         value = checked_number(text)
         if not colon or not name or value is None:
             raise GoldenSetError(
-                f"{where}: '{quoted(pair, 60)}' is not feature:value; a line has the form: "
-                "grade qid:1 1:0.5 2:0.25 # doc_id"
+                f"{where}: '{quoted(pair, 60)}' is not feature:value{decimal_comma_hint(text)}; a "
+                "line has the form: grade qid:1 1:0.5 2:0.25 # doc_id"
             )
         if is_feature_number(name):
             name = name.lstrip("0") or "0"

@@ -73,12 +73,20 @@ def _rows(start: int, batch: pl.DataFrame) -> Iterator[Row]:
 def _add_at_once(
     contents: Contents, start: int, batch: pl.DataFrame, columns: tuple[str, str, str]
 ) -> bool:
-    """Add rows without empty cells, consecutive rows of a query at once; False if impossible."""
+    """Add rows without empty cells, consecutive rows of a query at once; False if impossible.
+
+    Only columns whose values have one form as text can be added: the result does not depend on
+    whether it is possible.
+    """
     import polars as pl
 
-    kinds = [batch.schema[column] for column in columns]
-    if any(kind.is_float() for kind in kinds[:2]) or pl.Boolean in kinds:
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    query_kind, doc_kind, grade_kind = (batch.schema[column] for column in columns)
+    are_ids = all(kind in texts or kind.is_integer() for kind in (query_kind, doc_kind))
+    if not are_ids or not (grade_kind in texts or grade_kind.is_numeric()):
         return False
+    if grade_kind == pl.Float32:
+        batch = batch.with_columns(pl.col(columns[2]).cast(pl.Float64))  # as Python widens it
     queries, docs, grades = (batch[column].cast(pl.String) for column in columns)
     if any(column.null_count() or (column == "").any() for column in (queries, docs, grades)):
         return False

@@ -50,7 +50,7 @@ def mixed_column(linted: Linted) -> RuleResult | None:
     first = of_query[0]
     other = next(row for row in of_query if cells[row] != cells[first])
     shown = " and ".join(
-        f"'{quoted(cells[row], 40)}' for document '{quoted(candidates.doc_ids[row])}'"
+        f"{_shown(cells[row])} for document '{quoted(candidates.doc_ids[row])}'"
         for row in (first, other)
     )
     steady, varying = spread.steady, len(spread.varying)
@@ -64,6 +64,10 @@ def mixed_column(linted: Linted) -> RuleResult | None:
         remedy="correct the cell, or choose the attributes with attributes= (rankcheck_attributes)",
         places=linted.places_of(query_ids),
     )
+
+
+def _shown(cell: object) -> str:
+    return "nothing" if cell is None else f"'{quoted(cell, 40)}'"
 
 
 RULES = (mixed_column,)
