@@ -171,6 +171,11 @@ class Evaluation(MetricValues):
             if any(other.ranking(query_id) != self.ranking(query_id) for other in self.repeats)
         )
 
+    @property
+    def has_ties_at_hand(self) -> bool:
+        """Whether tied scores are known without reading the run of a large file into memory."""
+        return True
+
     @checked_arguments
     def tied(self, k: int | None = 10) -> Sequence[str]:
         """Return the queries in which a judged document of the top k shares its score.

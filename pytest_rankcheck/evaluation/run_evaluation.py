@@ -254,12 +254,17 @@ class RunEvaluation(Evaluation):
             ],
         )
 
+    @property
+    def has_ties_at_hand(self) -> bool:
+        """Whether tied scores are known without reading the run of a large file into memory."""
+        return self.run.is_in_memory
+
     @checked_arguments
     def tied(self, k: int | None = 10) -> Sequence[str]:
         """Return the queries in which a judged document of the top k shares its score.
 
-        Empty if the ranker gives no scores, or if the run was scanned and not read into memory.
-        ``k=None`` means the whole ranking.
+        Empty if the ranker gives no scores. ``k=None`` means the whole ranking. A run that is still
+        in its file is read into memory.
         """
         if k not in self._tied:
             from pytest_rankcheck.evaluation.tied_scores import tied_queries

@@ -20,10 +20,8 @@ _SAMPLE = 500
 def tied_queries(run: Run, golden: GoldenSet, k: int | None) -> tuple[str, ...]:
     """Return the queries in which a judged document of the top k shares its score.
 
-    Empty if the run has no scores, or was not read into memory.
+    Empty if the run has no scores.
     """
-    if not run.is_in_memory:
-        return ()
     return tuple(
         query_id
         for query_id in golden.query_ids
@@ -53,10 +51,8 @@ def mostly_tied(run: Run, golden: GoldenSet) -> MostlyTied | None:
     """Return how many rankings are mostly ties, if at least half of them are; else None.
 
     A constant score, for example, leaves the whole order to the rule for ties. None as well if
-    the run has no scores, or was not read into memory.
+    the run has no scores.
     """
-    if not run.is_in_memory:
-        return None
     ranked = [query_id for query_id in golden.query_ids if len(run.get(query_id)) > 1]
     looked_at = ranked[:: max(1, len(ranked) // _SAMPLE)]
     tied: list[tuple[str, int, int]] = []

@@ -84,6 +84,8 @@ def decide_family(
         gate.refuse_misfit(metric)
     verdicts = _decided(comparison, gates, by)
     evaluation = comparison.evaluation
+    if not evaluation.has_ties_at_hand:  # the summary says that ties were not looked for
+        return verdicts
     # Another library breaks ties in its own way.
     ours = {metric: gate for metric, gate in gates.items() if not metric.definition.ir_measures}
     tied = {metric: queries for metric in ours if (queries := evaluation.tied(metric.cutoff))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from pathlib import Path
 
 import pytest
 
@@ -130,3 +131,27 @@ def test_a_range_beside_slices_is_said_to_be_of_all_queries() -> None:
     assert "RR of all queries ranges from 0.7500 to 1.0000" in line
     (line,) = tie_lines(gate.decide(compare(now, then), "RR"))
     assert "RR ranges from 0.7500 to 1.0000" in line
+
+
+def test_ties_in_a_run_that_is_still_in_its_file_are_read_when_asked_for(tmp_path: Path) -> None:
+    constant = {f"q{n}": dict.fromkeys("abcdefgh", 1.0) for n in range(4)}
+    Run.from_dict(constant).save(tmp_path / "tied.run")
+    golden = GoldenSet.from_dict({query_id: {"a": 1} for query_id in constant})
+
+    def scanned() -> Evaluation:
+        return evaluate(Run.scan(tmp_path / "tied.run"), golden)
+
+    evaluation = scanned()
+    [note] = tie_notes(evaluation)
+    assert note.text.startswith(
+        "golden set 'golden set': tied scores were not looked for, because run 'tied.run' is too "
+        "large to be read into memory unasked"
+    )
+    Gate.tolerance(abs=0.5).decide(compare(evaluation, evaluation), "RR")
+    assert evaluation.run is not None
+    assert not evaluation.run.is_in_memory
+    assert evaluation.tie_range("RR") == (1 / 8, 1.0)
+    [note] = tie_notes(evaluation)
+    assert "the scores are mostly tied in 4 of 4 rankings" in note.text
+    assert scanned().tied() == tuple(constant)
+    assert scanned().mostly_tied == (4, 4, "q0", 8, 1)
