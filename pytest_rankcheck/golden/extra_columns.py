@@ -2,25 +2,40 @@
 
 A column with one value for each query is an attribute. A column whose values differ within a query
 belongs to the candidates; it is a feature, and so is then every other column of numbers. A column
-named ``attribute:...`` or ``candidate:...`` is what its name says. The index of a DataFrame is left
-out.
+named ``attribute:...`` or ``candidate:...`` is what its name says.
+
+Left out are the index of a DataFrame, a second column of grades, and columns of events: if rows
+repeat a document, what differs between them, such as a timestamp, does not describe the document.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.delimited_tables import Role, normalised_name
 from pytest_rankcheck.files.plain_values import as_booleans, plain_value
+from pytest_rankcheck.golden.column_spread import Spread, repeated_rows, spread_of
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.query import Query, label_of
 
-__all__ = ["ExtraColumns", "Spread", "is_index", "marked_names", "rows_by_query", "spread_of"]
+__all__ = ["GRADE", "ExtraColumns", "is_index", "marked_names"]
+
+GRADE = Role(
+    "relevance",
+    (
+        *("relevance", "rel", "label", "rating", "grade", "gain"),
+        *("judgment", "judgement", "relevance_label", "esci_label"),
+    ),
+    otherwise=("score",),
+)
+"""The column of grades."""
+
+_GRADES = frozenset({GRADE.name, *GRADE.names} - {"rating"})
+"""Names of columns that are grades, not features. A product may have a rating."""
 
 _ATTRIBUTE, _CANDIDATE = "attribute:", "candidate:"
 _INDEX_NAME = re.compile(r"|Unnamed: \d+(_level_\d+)?(\.\d+)*|__index_level_\d+__")
@@ -32,82 +47,43 @@ _RARE = 20
 """A column that varies in at most 1 of this many queries is probably an attribute with an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How the values of a column vary within queries; of queries with several values."""
-
-    steady: int
-    """Queries in which all values are equal."""
-    unusual: int
-    """Those of them whose value is not the commonest."""
-    varying: tuple[str, ...]
-    """Queries in which the values differ."""
-
-    def is_nearly_steady(self, one_of: int) -> bool:
-        """Whether a column looks like an attribute, but varies in at most 1 of so many queries.
-
-        A rare feature of documents also varies in few queries only, but then nearly all others
-        have the same value. An attribute differs between queries.
-        """
-        count = len(self.varying)
-        return 0 < count * one_of <= count + self.steady and self.unusual > count
-
-
-def is_index(name: str, cells: Sequence[object]) -> bool:
+def is_index(name: str, cells: Sequence[object], *, is_before_ids: bool = False) -> bool:
     """Whether a column is the index of a DataFrame, left by ``to_csv``, ``to_parquet`` or others.
 
     Such a column has no name, or a name that pandas or Arrow made up; or it is named ``index`` or
-    ``level_0`` and holds the numbers of the rows.
+    ``level_0`` and holds the numbers of the rows. Before the ids, where ``reset_index`` puts it,
+    they may have any order: the rows may have been sorted.
     """
     if _INDEX_NAME.fullmatch(name):
         return True
     if name not in _RESET_INDEX or len(cells) < 2:
         return False
     numbers = [str(cell) for cell in cells]
-    return any(numbers == [str(start + row) for row in range(len(cells))] for start in (0, 1))
-
-
-def rows_by_query(query_ids: Iterable[str]) -> dict[str, list[int]]:
-    """Return the rows of each query that has several, from the query of each row."""
-    rows: dict[str, list[int]] = {}
-    for row, query_id in enumerate(query_ids):
-        rows.setdefault(query_id, []).append(row)
-    return {query_id: places for query_id, places in rows.items() if len(places) > 1}
-
-
-def spread_of(rows: Mapping[str, Sequence[int]], cells: Sequence[object]) -> Spread:
-    """Return how the values of a column vary.
-
-    Args:
-        rows: the rows of each query that has several.
-        cells: the cell of each row; None if it is empty.
-    """
-    steady: Counter[str] = Counter()
-    varying = []
-    for query_id, places in rows.items():
-        values = [cells[row] for row in places]
-        if values.count(values[0]) < len(values):
-            varying.append(query_id)
-        elif values[0] is not None:
-            steady[label_of(values[0])] += 1
-    total = sum(steady.values())
-    return Spread(total, total - max(steady.values(), default=0), tuple(varying))
+    for start in (0, 1):
+        rows = [str(start + row) for row in range(len(cells))]
+        if numbers == rows or (is_before_ids and sorted(numbers) == sorted(rows)):
+            return True
+    return False
 
 
 class ExtraColumns:
     """Collects the cells of columns without a role, until it is clear what the columns are."""
 
-    def __init__(self, contents: Contents, names: Sequence[str], *, is_marked: bool) -> None:
+    def __init__(
+        self, contents: Contents, names: Sequence[str], first: Collection[str], *, is_marked: bool
+    ) -> None:
         self._contents = contents
         self._names = names
+        self._first = first
+        """The names of columns before the ids."""
         self._is_marked = is_marked
         """Whether a column marks which rows are candidates."""
-        self._rows: list[tuple[int, str, object]] = []
+        self._rows: list[tuple[int, str, str | None]] = []
         """The number, the query and the document of each row."""
         self._cells: list[list[object]] = [[] for _ in names]
         """The cells of each column."""
 
-    def add(self, number: int, query_id: str, doc_id: object, cells: Sequence[object]) -> None:
+    def add(self, number: int, query_id: str, doc_id: str | None, cells: Sequence[object]) -> None:
         """Keep the cells of a row.
 
         Raises:
@@ -135,11 +111,13 @@ class ExtraColumns:
         columns = {
             name: cells
             for name, cells in zip(self._names, self._cells, strict=True)
-            if name in wanted or not is_index(name, cells)
+            if name in wanted or not is_index(name, cells, is_before_ids=name in self._first)
         }
-        rows = rows_by_query(query_id for _, query_id, _ in self._rows)
+        rows = repeated_rows(query_id for _, query_id, _ in self._rows)
         spreads = {name: spread_of(rows, cells) for name, cells in columns.items()}
         numbers = {name: _as_numbers(cells) for name, cells in columns.items()}
+        for name in self._left_out(spreads, numbers):
+            del columns[name]
         features = [name for name in columns if spreads[name].varying and numbers[name]]
         clear = [name for name in features if not spreads[name].is_nearly_steady(_RARE)]
         attributes: dict[str, Sequence[object]] = {}
@@ -164,7 +142,53 @@ class ExtraColumns:
         if candidates or self._is_marked:
             self._set_candidates(candidates)
 
-    def _declared(self, name: str, bare: str, spread: Spread) -> bool | None:
+    def _left_out(
+        self,
+        spreads: Mapping[str, Spread[str]],
+        numbers: Mapping[str, Sequence[float | None] | None],
+    ) -> list[str]:
+        """Return the columns that differ between documents and do not describe them.
+
+        Raises:
+            GoldenSetError: the rows of a document have different features.
+        """
+        repeats: dict[tuple[str, str | None], list[int]] = {}
+        if self._contents.repeats or self._is_marked:
+            repeats = repeated_rows((query_id, doc_id) for _, query_id, doc_id in self._rows)
+            repeats = {pair: rows for pair, rows in repeats.items() if pair[1] is not None}
+        wanted, left_out = self._contents.source.attributes or (), []
+        for name, cells in zip(self._names, self._cells, strict=True):
+            spread = spreads.get(name)
+            is_declared = name in wanted or name.startswith(_ATTRIBUTE)
+            if spread is None or not spread.varying or is_declared:
+                continue
+            if normalised_name(name) in _GRADES:
+                left_out.append(name)
+                continue
+            varying = spread_of(repeats, cells).varying
+            if varying and numbers[name] and not self._contents.source.has_one_grade:
+                raise self._two_features(name, cells, repeats[varying[0]])
+            if varying and not spread.is_nearly_steady(_RARE):
+                left_out.append(name)
+        return left_out
+
+    def _two_features(
+        self, name: str, cells: Sequence[object], rows: Sequence[int]
+    ) -> GoldenSetError:
+        """Return the error about a document whose rows have different features."""
+        other = next(row for row in rows if cells[row] != cells[rows[0]])
+        first, second = (
+            self._contents.places.shown(self._rows[row][0]) for row in (rows[0], other)
+        )
+        _, query_id, doc_id = self._rows[other]
+        return GoldenSetError(
+            f"{second}: column '{quoted(name)}' is {_shown(cells[other])} for document "
+            f"'{quoted(doc_id)}' of query '{quoted(query_id)}', but {_shown(cells[rows[0]])} at "
+            f"{first}; a document has one row of features for each query: keep one of the rows, or "
+            "remove the column"
+        )
+
+    def _declared(self, name: str, bare: str, spread: Spread[str]) -> bool | None:
         """Return whether a column was declared an attribute; None if nothing says so.
 
         Raises:
@@ -178,15 +202,12 @@ class ExtraColumns:
             raise self._variation(name, spread, is_declared=True)
         return is_attribute
 
-    def _variation(self, name: str, spread: Spread, *, is_declared: bool) -> GoldenSetError:
+    def _variation(self, name: str, spread: Spread[str], *, is_declared: bool) -> GoldenSetError:
         """Return the error about an attribute that has two values in a query."""
         query_id, cells = spread.varying[0], self._cells[list(self._names).index(name)]
         rows = [row for row, (_, owner, _) in enumerate(self._rows) if owner == query_id]
         other = next(row for row in rows if cells[row] != cells[rows[0]])
-        first, second = (
-            "empty" if cells[row] is None else f"'{quoted(cells[row], 40)}'"
-            for row in (rows[0], other)
-        )
+        first, second = (_shown(cells[row]) for row in (rows[0], other))
         places = [self._contents.places.shown(self._rows[row][0]) for row in (rows[0], other)]
         text = (
             f"{places[1]}: column '{quoted(name)}' is {second} for query '{quoted(query_id)}', but "
@@ -217,12 +238,18 @@ class ExtraColumns:
         for name, cells in columns.items():
             is_number = all(cell is None or isinstance(cell, float) for cell in cells)
             self._contents.candidates.declare(name, is_number=is_number)
+        added: set[tuple[str, str]] = set()
         for row, (_, query_id, doc_id) in enumerate(self._rows):
-            if doc_id is None:
+            if doc_id is None or (query_id, doc_id) in added:
                 continue
+            added.add((query_id, doc_id))
             values = {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
-            self._contents.candidates.add(query_id, str(doc_id), values)
+            self._contents.candidates.add(query_id, doc_id, values)
         self._contents.candidates.complete()
+
+
+def _shown(cell: object) -> str:
+    return "empty" if cell is None else f"'{quoted(cell, 40)}'"
 
 
 def _as_numbers(cells: Iterable[object]) -> list[float | None] | None:
@@ -267,7 +294,7 @@ def marked_names(
         attributes: the cells of each attribute.
         features: the cells of each column of the candidates.
     """
-    rows = rows_by_query(query_ids)
+    rows = repeated_rows(query_ids)
     names = [
         f"{_ATTRIBUTE}{name}"
         if (features and _as_numbers(cells)) or is_index(name, cells)
@@ -278,5 +305,6 @@ def marked_names(
         spread = spread_of(rows, cells)
         is_plain = spread.varying and not spread.is_nearly_steady(_RARE)
         is_plain = is_plain and not is_index(name, cells)
+        is_plain = is_plain and normalised_name(name) not in _GRADES
         names.append(name if is_plain else f"{_CANDIDATE}{name}")
     return names

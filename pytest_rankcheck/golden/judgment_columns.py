@@ -13,7 +13,7 @@ from pytest_rankcheck.files.delimited_tables import (
     normalised_name,
 )
 from pytest_rankcheck.files.plain_values import as_flag, is_missing
-from pytest_rankcheck.golden.extra_columns import ExtraColumns, is_index, marked_names
+from pytest_rankcheck.golden.extra_columns import GRADE, ExtraColumns, is_index, marked_names
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source_places import Numbering
@@ -39,19 +39,11 @@ DOC_ID = Role(
     ),
 )
 TEXT = Role("query", ("query", "query_text", "keywords", "search_term", "text"))
-_GRADE = Role(
-    "relevance",
-    (
-        *("relevance", "rel", "label", "rating", "grade", "gain"),
-        *("judgment", "judgement", "relevance_label", "esci_label"),
-    ),
-    otherwise=("score",),
-)
 ROLES = (
     QUERY_ID,
     TEXT,
     DOC_ID,
-    _GRADE,
+    GRADE,
     Role("title", ("title", "doc_title", "document_title", "product_title")),
     Role("candidate", ("is_candidate",)),
     Role(SCALE, ()),
@@ -88,9 +80,9 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
     if "query" not in place and not contents.queries:
         _refuse_misspelt_text([header[index] for index in others], where)
     mark_at = place.get("candidate")
-    extras = ExtraColumns(
-        contents, [header[index] for index in others], is_marked=mark_at is not None
-    )
+    ids_at = min(place.get("query_id", place["doc_id"]), place["doc_id"])
+    names = [header[index] for index in others]
+    extras = ExtraColumns(contents, names, header[:ids_at], is_marked=mark_at is not None)
     query_at, text_at = place.get("query_id"), place.get("query")
     doc_at, grade_at, title_at = place["doc_id"], place.get("relevance"), place.get("title")
     scale_at = place.get(SCALE)
@@ -174,14 +166,14 @@ def _require(place: Mapping[str, int], header: Sequence[str], contents: Contents
             f"{where} has grades in the column '{column}', but grades= is one number, for a table "
             "without grades; omit it, or map the values, grades={...}"
         )
-    needed = [DOC_ID] if has_one_grade else [DOC_ID, _GRADE]
+    needed = [DOC_ID] if has_one_grade else [DOC_ID, GRADE]
     if "query" not in place:
         needed.insert(0, QUERY_ID)
     missing = [role for role in needed if role.name not in place]
     if missing:
         hint = ". If each row is a relevant document (a click, a purchase), give grades=1"
         raise GoldenSetError(
-            f"{where} {lacks(header, place.values(), missing)}{hint if _GRADE in missing else ''}"
+            f"{where} {lacks(header, place.values(), missing)}{hint if GRADE in missing else ''}"
         )
 
 
@@ -193,13 +185,13 @@ def _refuse_run(place: Mapping[str, int], header: Sequence[str], contents: Conte
     """
     ranks = [name for name in header if normalised_name(name) in ("rank", "position", "pos")]
     grade = header[place["relevance"]] if "relevance" in place else ""
-    is_score = normalised_name(grade) in _GRADE.otherwise
-    if ranks and is_score and _GRADE.name not in contents.source.columns:
+    is_score = normalised_name(grade) in GRADE.otherwise
+    if ranks and is_score and GRADE.name not in contents.source.columns:
         reader = "Run.from_frame" if contents.source.path is None else "Run.load"
         raise GoldenSetError(
             f"{contents.places.file} has the columns '{quoted(ranks[0])}' and '{quoted(grade)}' of "
             f"a run, and no grades; read a run with {reader}. If '{quoted(grade)}' is the grade, "
-            f"give columns={{'{_GRADE.name}': '{quoted(grade)}'}}"
+            f"give columns={{'{GRADE.name}': '{quoted(grade)}'}}"
         )
 
 

@@ -14,7 +14,8 @@ from pytest_rankcheck.files.delimited_tables import (
     normalised_name,
 )
 from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.golden.extra_columns import is_index, rows_by_query, spread_of
+from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
+from pytest_rankcheck.golden.extra_columns import is_index
 from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.judgment_columns import DOC_ID, QUERY_ID
 
@@ -85,7 +86,7 @@ def refuse_unused_numbers(
     """
     free = {index: name for index, name in enumerate(header) if index not in place.values()}
     near = _ORDER.near(list(free.values()))
-    queries = rows_by_query(map(str, cells(place["query_id"]))) if free else {}
+    queries = repeated_rows(map(str, cells(place["query_id"]))) if free else {}
     for index, name in sorted(free.items(), key=lambda item: item[1] != near):
         column = [None if is_missing(cell) else cell for cell in cells(index)]
         numbers = [cell for cell in column if cell is not None]

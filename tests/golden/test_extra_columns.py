@@ -201,3 +201,85 @@ def test_a_column_says_by_its_name_what_it_is(tmp_path: Path) -> None:
     file.write_text("query_id,doc_id,relevance,attribute:year,year\nq,a,1,2020,2021\n")
     with pytest.raises(GoldenSetError, match=r"a\.csv: two columns are named 'year'; rename one"):
         GoldenSet.load(file)
+
+
+# --- what does not describe a document -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["label", "Relevance-Label", "grade", "gain", "esci_label"])
+def test_a_second_column_of_grades_is_not_a_feature(tmp_path: Path, name: str) -> None:
+    """It would give the grades away to the model that is tested."""
+    table = rows(5, bm25=features, **{name: lambda _, place: 3 * place})
+    for golden in (
+        GoldenSet.from_frame(pd.DataFrame(table)),
+        GoldenSet.load(csv_of(tmp_path, table)),
+        GoldenSet.load(csv_of(tmp_path, table), attributes=["locale"]),
+    ):
+        assert [*golden.candidates][2:] == ["bm25"]
+    frame = pd.DataFrame(table).assign(esci=1)
+    golden = GoldenSet.from_frame(frame, columns={"relevance": "esci"})
+    assert [*golden.candidates][2:] == ["bm25"]
+
+
+def test_a_column_of_grades_can_be_declared_a_feature(tmp_path: Path) -> None:
+    table = rows(5, **{"candidate:label": features})
+    golden = GoldenSet.load(csv_of(tmp_path, table))
+    assert [*golden.candidates][2:] == ["label"]
+    golden.save(tmp_path / "again.csv")
+    again = GoldenSet.load(tmp_path / "again.csv")
+    assert again.fingerprint == golden.fingerprint
+    assert [*again.candidates][2:] == ["label"]
+    steady = GoldenSet.from_frame(pd.DataFrame(rows(5, label=lambda number, _: f"l{number}")))
+    assert "label" in steady.attributes
+    rated = GoldenSet.from_frame(pd.DataFrame(rows(5, rating=features, score=features)))
+    assert [*rated.candidates][2:] == ["rating", "score"]  # of a product; of the first stage
+
+
+REPEATED = [
+    {"query_id": "q", "doc_id": doc, "relevance": grade, "f": f, "g": f}
+    for doc, grade, f in [("a", 1, 9), ("b", 0, 5), ("a", 1, 1)]
+]
+
+
+def test_a_document_with_two_rows_of_features_is_an_error(tmp_path: Path) -> None:
+    message = (
+        r"a\.csv:4: column 'f' is '1' for document 'a' of query 'q', but '9' at .*a\.csv:2; a "
+        "document has one row of features for each query: keep one of the rows, or remove the col"
+    )
+    with pytest.raises(GoldenSetError, match=message):
+        GoldenSet.load(csv_of(tmp_path, REPEATED))
+    unjudged = [{**row, "relevance": None, "candidate": 1} for row in REPEATED]
+    for each, place in ((REPEATED, "row 3"), (unjudged, "row 3")):
+        with pytest.raises(GoldenSetError, match=rf"judgments, {place} .* at judgments, row 1"):
+            GoldenSet.from_frame(pd.DataFrame(each))
+    unmarked = [{**row, "candidate": int(row["f"] > 4)} for row in REPEATED]
+    golden = GoldenSet.from_frame(pd.DataFrame(unmarked))
+    assert golden.candidates["f"].tolist() == [9, 5]
+
+
+def test_a_document_with_two_equal_rows_is_one_candidate() -> None:
+    table = [*REPEATED[:2], *REPEATED[:2]]
+    golden = GoldenSet.from_frame(pd.DataFrame(table))
+    assert golden.candidates_of("q") == ["a", "b"]
+    assert golden.candidates["f"].tolist() == [9, 5]
+    assert golden.fingerprint == GoldenSet.from_frame(pd.DataFrame(table[:2])).fingerprint
+
+
+def test_what_differs_between_the_events_of_a_document_is_not_a_feature() -> None:
+    """Users who buy an item twice, at two times; and two assessors who agree."""
+    rows = [("u", "a", 10, 5.0), ("u", "b", 20, 7.0), ("u", "a", 30, 5.0)]
+    bought = pd.DataFrame(rows, columns=["query_id", "doc_id", "timestamp", "price"])
+    golden = GoldenSet.from_frame(bought, grades=1)
+    assert [*golden.candidates] == ["query_id", "doc_id", "price"]
+    assert golden.candidates["price"].tolist() == [5, 7]
+    golden = GoldenSet.from_frame(bought.drop(columns="price"), grades=1)
+    assert not golden.has_candidates
+    assessed = bought.assign(relevance=1, assessor=["x", "y", "z"]).drop(columns="timestamp")
+    assert [*GoldenSet.from_frame(assessed).candidates][2:] == ["price"]
+
+
+def test_an_error_in_an_attribute_of_a_repeated_row_is_found() -> None:
+    table = rows(30)
+    table.append({**table[16], "locale": "pl"})
+    with pytest.raises(GoldenSetError, match="'locale' is 'pl' for query 'q5', but 'fr' at"):
+        GoldenSet.from_frame(pd.DataFrame(table))

@@ -180,6 +180,28 @@ def test_the_index_of_a_frame_is_neither_attribute_nor_feature(file: Path, name:
     assert (name in attributes) == (name in ("index", "level_0"))
 
 
+@pytest.mark.parametrize("name", ["index", "level_0"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_an_index_of_sorted_rows_is_left_out(file: Path, name: str, start: int) -> None:
+    """After ``frame.sort_values("relevance").reset_index()``, it tells the order of the grades."""
+    rows = [("q1", "a", 0, 3), ("q1", "b", 1, 4), ("q2", "c", 0, 5), ("q2", "d", 1, 6)]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "price"])
+    frame.index += start
+    by_grade = frame.sort_values("relevance").reset_index(names=name)
+    assert by_grade[name].tolist() == [start, start + 2, start + 1, start + 3]
+    by_grade.to_csv(file, index=False)
+    for golden in (GoldenSet.load(file), GoldenSet.from_frame(by_grade)):
+        assert list(golden.candidates.columns) == ["query_id", "doc_id", "price"]
+    # After the ids, it is not where pandas puts it.
+    feature = by_grade[["query_id", "doc_id", "relevance", name, "price"]]
+    golden = GoldenSet.from_frame(feature)
+    assert list(golden.candidates.columns) == ["query_id", "doc_id", name, "price"]
+    golden.save(file, "csv")
+    assert GoldenSet.load(file).fingerprint == golden.fingerprint
+    by_grade[name] += [0, 0, 0, 5]  # not the numbers of the rows
+    assert name in GoldenSet.from_frame(by_grade).candidates
+
+
 def test_columns_that_only_look_like_an_index_are_kept(file: Path, tmp_path: Path) -> None:
     file.write_text("query_id,doc_id,relevance,index,position\nq,a,1,3,0\nq,b,0,4,1\nq,c,0,5,2\n")
     columns = ["query_id", "doc_id", "index", "position"]

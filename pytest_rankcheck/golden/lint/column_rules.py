@@ -6,7 +6,7 @@ from array import array
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.golden.extra_columns import rows_by_query, spread_of
+from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
 
@@ -26,7 +26,7 @@ def mixed_column(linted: Linted) -> RuleResult | None:
     for query_id in candidates.query_ids:
         for row in candidates.rows(query_id):
             owners[row] = query_id
-    rows = rows_by_query(owners)
+    rows = repeated_rows(owners)
     mixed = {}
     has_features = False
     for name, column in candidates.columns.items():
