@@ -11,7 +11,12 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_conflicts import conflict_in
-from pytest_rankcheck.golden.golden_source import Source, checked_grade, checked_number
+from pytest_rankcheck.golden.golden_source import (
+    Source,
+    UnfitOptionError,
+    checked_grade,
+    checked_number,
+)
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
@@ -113,10 +118,11 @@ class Contents:
         for name in self.source.attributes or ():
             if name not in present:
                 others = [*present, *self.candidates.columns]
-                raise GoldenSetError(
+                raise UnfitOptionError(
                     f"{self.places.file}: no query has an attribute "
                     f"'{quoted(name)}'{suggestion(name, others)}; its attributes and other "
-                    f"columns: {listed(others, 10) or 'none'}"
+                    f"columns: {listed(others, 10) or 'none'}",
+                    attribute=name,
                 )
 
     def see_query(self, query: Query, where: Place) -> None:
@@ -208,7 +214,8 @@ class Contents:
             is_frame = self.places.numbering.is_frame
             not_finite = f"not a finite number{decimal_comma_hint(value, is_frame=is_frame)}"
             why = not_finite if grades is None else grades.refusal()
-            raise GoldenSetError(
+            refusal = UnfitOptionError if self.source.has_one_grade else GoldenSetError
+            raise refusal(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
                 f"{_kind(value)}, {why}"
             )

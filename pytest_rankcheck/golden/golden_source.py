@@ -17,6 +17,7 @@ __all__ = [
     "Contradictions",
     "GradeMap",
     "Source",
+    "UnfitOptionError",
     "checked_grade",
     "checked_number",
 ]
@@ -28,6 +29,20 @@ Contradictions = Literal["error", "first", "last", "highest"]
 _BOOLEANS = {"true": 1, "false": 0}
 _BOOLEAN_TYPES = ("bool", "bool_")
 """The names of Python's and numpy's types."""
+
+
+class UnfitOptionError(GoldenSetError):
+    """An option does not fit this golden set, but may fit another one of a project.
+
+    Args:
+        message: the text of the error.
+        attribute: the attribute that the set lacks. Without it, the set has grades, and the option
+            is one grade for all rows.
+    """
+
+    def __init__(self, message: str, attribute: str | None = None) -> None:
+        super().__init__(message)
+        self.attribute = attribute
 
 
 class GradeMap:

@@ -15,6 +15,7 @@ from pytest_rankcheck.files.delimited_tables import (
 from pytest_rankcheck.files.plain_values import as_flag, is_missing
 from pytest_rankcheck.golden.extra_columns import GRADE, ExtraColumns, is_index, marked_names
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
+from pytest_rankcheck.golden.golden_source import UnfitOptionError
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source_places import Numbering
 
@@ -162,7 +163,7 @@ def _require(place: Mapping[str, int], header: Sequence[str], contents: Contents
     _refuse_run(place, header, contents)
     if has_one_grade and "relevance" in place:
         column = quoted(header[place["relevance"]])
-        raise GoldenSetError(
+        raise UnfitOptionError(
             f"{where} has grades in the column '{column}', but grades= is one number, for a table "
             "without grades; omit it, or map the values, grades={...}"
         )

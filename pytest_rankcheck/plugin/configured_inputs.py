@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +22,7 @@ from pytest_rankcheck.errors import (
     suggestion,
 )
 from pytest_rankcheck.files.packed_files import shown_name
+from pytest_rankcheck.golden.golden_source import UnfitOptionError
 from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
 from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
 from pytest_rankcheck.plugin.option_table import Config
@@ -81,6 +82,9 @@ def loaded_golden(
 ) -> GoldenSet:
     """Return the golden set at ``path``, read as configured.
 
+    Of several configured sets, one may lack an attribute that another has, and one may have grades
+    although ``rankcheck_grades`` is the grade of every row of another.
+
     Args:
         config: the configuration.
         path: the file or folder.
@@ -91,23 +95,55 @@ def loaded_golden(
         GoldenSetError: it cannot be read, or a column by which `rankcheck_slices` gates is not an
             attribute.
     """
-    from pytest_rankcheck.golden.golden_set import GoldenSet
-
-    here = Path.cwd()
-    golden = GoldenSet.load(
-        path.relative_to(here) if path.is_relative_to(here) else path,  # shorter in messages
-        format,
-        grades=config.grades,
-        columns=config.columns,
-        split=config.split,
-        contradictions=contradictions or config.contradictions,  # type: ignore[arg-type]
-        attributes=config.attributes or None,
-        scale=config.scale,
-        doc_id=configured_doc_id(config),
-    )
+    rule = contradictions or config.contradictions
+    grades, attributes = config.grades, config.attributes or None
+    others = [other for other in config.golden if other != path]
+    while True:
+        try:
+            golden = _read_golden(
+                config, path, format, grades=grades, attributes=attributes, contradictions=rule
+            )
+            break
+        except UnfitOptionError as unfit:
+            missing = unfit.attribute
+            if missing is None and others:
+                grades = None
+            elif missing and any(_has_attribute(config, other, missing) for other in others):
+                attributes = tuple(name for name in attributes or () if name != missing)
+            else:
+                raise
     for attribute in config.slices:
         golden.check_no_feature(attribute)
     return golden
+
+
+def _read_golden(
+    config: Config, path: Path, format: str | None = None, **options: Any
+) -> GoldenSet:
+    """Return a golden set; the options differ from the configured ones."""
+    from pytest_rankcheck.golden.golden_set import GoldenSet
+
+    here = Path.cwd()
+    return GoldenSet.load(
+        path.relative_to(here) if path.is_relative_to(here) else path,  # shorter in messages
+        format,
+        columns=config.columns,
+        split=config.split,
+        scale=config.scale,
+        doc_id=configured_doc_id(config),
+        **options,
+    )
+
+
+def _has_attribute(config: Config, path: Path, attribute: str) -> bool:
+    """Return whether a golden set can be read and has an attribute."""
+    for grades in (config.grades, None):
+        with suppress(GoldenSetError):
+            _read_golden(
+                config, path, grades=grades, attributes=(attribute,), contradictions="first"
+            )
+            return True
+    return False
 
 
 def check_sessions(config: Config) -> None:

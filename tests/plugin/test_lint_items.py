@@ -152,6 +152,38 @@ def test_one_grade_for_all_interactions_is_configured(pytester: pytest.Pytester)
     )
 
 
+def test_options_need_to_fit_one_of_several_golden_sets(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".csv", clicks="query_id,doc_id,segment\nu1,a,new\n")
+    pytester.makefile(".jsonl", web='{"query_id": "q", "relevance": {"d": 3}, "locale": "de"}\n')
+    options = """
+        [tool.pytest.ini_options]
+        rankcheck_golden = "{}"
+        rankcheck_grades = 1
+        rankcheck_attributes = ["{}"]
+        """
+    pytester.makepyfile(
+        """
+        GRADES = {"clicks": {"a": 1}, "web": {"d": 3}}
+        ATTRIBUTES = {"clicks": (), "web": ("locale",)}
+
+        def test_read(golden_set):
+            [query] = golden_set
+            assert golden_set.grades(query.id) == GRADES[golden_set.name]
+            assert golden_set.attributes == ATTRIBUTES[golden_set.name]
+        """
+    )
+    pytester.makefile(".toml", pyproject=options.format("clicks.csv web.jsonl", "locale"))
+    pytester.runpytest().assert_outcomes(passed=2)
+    pytester.makefile(".toml", pyproject=options.format("clicks.csv web.jsonl", "localle"))
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*no query has an attribute 'localle'*"])
+    pytester.makefile(".toml", pyproject=options.format("web.jsonl", "locale"))
+    result = pytester.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*grades=1 is for judgments without a grade*"])
+
+
 def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
     pytester.makefile(
         ".toml",
