@@ -5,6 +5,8 @@ An error is a ``ValueError`` if the input is invalid: a file, an option, an argu
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "quoted",
     "suggestion",
     "unknown_id",
+    "warn_caller",
 ]
 
 
@@ -129,3 +132,17 @@ def unknown_id(owner: str, kind: str, wanted: object, known: Iterable[str]) -> U
     """Return the error that ``owner`` has no query or session with the id ``wanted``."""
     hint = suggestion(str(wanted), known)
     return UnknownIdError(f"{owner} has no {kind} '{quoted(wanted)}'{hint}")
+
+
+_PACKAGE = __file__.removesuffix("errors.py")
+
+
+def warn_caller(text: str) -> None:
+    """Warn with a `MetricWarning` that names the line outside this package that led here.
+
+    The parameter ``skip_file_prefixes`` of ``warnings.warn`` would do that, from Python 3.12 on.
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, MetricWarning, stacklevel=level)

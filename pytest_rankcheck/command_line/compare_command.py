@@ -32,6 +32,7 @@ from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, with
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
+from pytest_rankcheck.reports.text.measurement_notes import tie_notes
 
 __all__ = ["add_compare_command"]
 
@@ -72,6 +73,7 @@ def _compare(chosen: argparse.Namespace) -> int:
         for metric, gate in gates.items():
             _check(new, old, metric, gate, slices)
     findings = [with_test(item, f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
+    findings += [*tie_notes(old), *tie_notes(new)]
     print_summary(findings)
     _write(chosen, findings)
     is_inconclusive = any(

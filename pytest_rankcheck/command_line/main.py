@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from pytest_rankcheck.command_line.resolve_command import add_resolve_command
 from pytest_rankcheck.command_line.retire_command import add_retire_command
 from pytest_rankcheck.command_line.show_command import add_show_command
 from pytest_rankcheck.command_line.unrun_command import add_unrun_command
-from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
+from pytest_rankcheck.errors import ConfigurationError, MetricWarning, RankcheckError, quoted
 from pytest_rankcheck.extension_registry import ExtensionRegistry
 
 __all__ = ["main"]
@@ -47,9 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = chosen.run
     try:
-        for module in (*chosen.imported_first, *chosen.imported):
-            _import(module)
-        return run(chosen)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warning_printer(warnings.showwarning)
+            for module in (*chosen.imported_first, *chosen.imported):
+                _import(module)
+            return run(chosen)
     except RankcheckError as error:
         print(f"{parser.prog} {chosen.command}: {error}{_hint(error, chosen)}", file=sys.stderr)
         return INVALID
@@ -61,6 +64,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PASSED
+
+
+def _warning_printer(others: Callable[..., None]) -> Callable[..., None]:
+    """Return what prints each of our warnings once, without a line of code; ``others`` the rest."""
+    printed: set[str] = set()
+
+    def print_warning(
+        message: Warning | str, category: type[Warning], *where: object, **more: object
+    ) -> None:
+        if not issubclass(category, MetricWarning):
+            others(message, category, *where, **more)
+        elif str(message) not in printed:
+            printed.add(str(message))
+            print(f"warning: {message}", file=sys.stderr)
+
+    return print_warning
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -19,7 +19,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
-from pytest_rankcheck.reports.text.measurement_notes import unmet_id_notes
+from pytest_rankcheck.reports.text.measurement_notes import tie_notes, unmet_id_notes
 from pytest_rankcheck.reports.text.resolution_text import resolution_findings
 from pytest_rankcheck.reports.text.wording import number_text
 
@@ -44,10 +44,10 @@ def _show(chosen: argparse.Namespace) -> int:
         evaluation = inputs.measured(chosen.file, golden)
         metrics = chosen_metrics(chosen, evaluation)
         means = _means(evaluation, metrics, chosen.by)
-        notes = list(unmet_id_notes(evaluation))
+        unmet = list(unmet_id_notes(evaluation))
         # Without a judged document there is nothing to see, and nothing to judge.
-        seen = [] if notes else resolution_findings(evaluation, metrics)
-        print_summary([*means, *notes, *seen])
+        seen = [] if unmet else resolution_findings(evaluation, metrics)
+        print_summary([*means, *unmet, *tie_notes(evaluation), *seen])
         return PASSED
     if kind is None:
         raise ConfigurationError(f"{quoted(chosen.file)}: to measure a run, give its --golden set")

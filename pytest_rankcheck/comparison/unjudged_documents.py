@@ -63,7 +63,8 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
     """
     if not isinstance(values, Paired) or values.metric.unit != "query":
         return _NOTHING
-    depths = (values.metric.cutoff or _TOP, evaluation.known_depth, other.known_depth)
+    wanted = (values.metric.cutoff or _TOP, evaluation.depth)
+    depths = (*wanted, evaluation.known_depth, other.known_depth)
     k = min(depth for depth in depths if depth is not None)
     golden = evaluation.golden
     new: dict[int, Sequence[str]] = {}

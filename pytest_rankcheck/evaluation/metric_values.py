@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import MetricError, MetricWarning, quoted
+from pytest_rankcheck.errors import MetricError, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.averages import median_of
@@ -258,7 +257,7 @@ def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
         )
     else:
         return
-    warnings.warn(text, MetricWarning, stacklevel=4)  # where the user's code asks for a mean
+    warn_caller(text)
 
 
 def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]) -> FloatArray:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 
-from pytest_rankcheck.errors import MetricWarning, plural, quoted
+from pytest_rankcheck.errors import plural, quoted, warn_caller
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.name_grammar import parts_of
@@ -21,9 +20,10 @@ def beyond_depth(what: str, wanted: int, depth: int) -> str:
         wanted: how many documents it looks at.
         depth: how many documents of each ranking were asked for.
     """
+    verb = "was" if depth == 1 else "were"
     return (
         f"{what} looks at the first {plural(wanted, 'document')} of each ranking, but only "
-        f"{depth:,} were asked for; rank to a depth of at least {wanted}: rankcheck_depth = "
+        f"{depth:,} {verb} asked for; rank to a depth of at least {wanted}: rankcheck_depth = "
         f"{wanted} in the configuration, depth={wanted} in rank(), or --depth {wanted} on the "
         "command line"
     )
@@ -62,13 +62,12 @@ def warn_if_rankings_are_short(
     are_cut = depth is None or 2 * at_the_end >= ranked
     if not lacking or not are_cut or not may_go_on(longest):
         return
-    warnings.warn(
+    rankings, ends = ("ranking", "ends") if at_the_end == 1 else ("rankings", "end")
+    warn_caller(
         f"{metric}: no ranking of run '{quoted(run_name)}' has {plural(cutoff, 'document')}; "
-        f"the longest ({at_the_end:,} of {ranked:,}) end at rank {longest:,}, so relevant "
-        f"documents further down are not counted; give a run that goes further down, or a cutoff "
-        f"of {longest:,}",
-        MetricWarning,
-        stacklevel=5,  # where the user's code asks for a mean
+        f"the longest {rankings} ({at_the_end:,} of {ranked:,}) {ends} at rank {longest:,}, so "
+        f"relevant documents further down are not counted; give a run that goes further down, or a "
+        f"cutoff of {longest:,}"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,10 +13,10 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import (
     ConfigurationError,
     MetricError,
-    MetricWarning,
     RunError,
     listed,
     quoted,
+    warn_caller,
 )
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -70,12 +69,10 @@ def evaluate(
     """
     evaluation = RunEvaluation.of(run, golden, conventions)
     if evaluation.unmet_ids is not None:
-        # Above this function is the check of its arguments, and above that the caller.
-        warnings.warn("\n  ".join(evaluation.unmet_ids.lines), MetricWarning, stacklevel=3)
+        warn_caller("\n  ".join(evaluation.unmet_ids.lines))
     if golden.has_merged_ids:
         for finding in golden.lint(rules=("merged-ids",)):
-            text = f"golden set '{quoted(golden.name)}': {finding.message}"
-            warnings.warn(text, MetricWarning, stacklevel=3)
+            warn_caller(f"golden set '{quoted(golden.name)}': {finding.message}")
     return evaluation
 
 

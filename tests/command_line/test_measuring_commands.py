@@ -293,3 +293,48 @@ def test_every_option_of_every_command_is_tried() -> None:
             if option != "-h"
         ):
             assert re.search(rf"{option}\b", tests), option
+
+
+def test_mostly_tied_scores_are_noted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tied = {f"q{index:02}": {"good": 1.0, "bad": 1.0} for index in range(40)}
+    Run.from_dict(tied).save(folder / "tied.run")
+    note = "golden set 'web': the scores of run 'tied.run' are mostly tied in 40 of 40 rankings"
+    assert main(["show", "tied.run", *GOLDEN]) == 0
+    assert capsys.readouterr().out.count(note) == 1
+    main(["compare", "good.run", "tied.run", *GOLDEN])
+    assert capsys.readouterr().out.count(note) == 1
+    main(["compare", "tied.run", "good.run", *GOLDEN])
+    assert capsys.readouterr().out.count(note) == 1
+    main(["compare", "good.run", "worse.run", *GOLDEN])
+    assert "mostly tied" not in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("default::pytest_rankcheck.errors.MetricWarning")
+def test_a_warning_is_printed_once_without_code(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Run.from_dict({f"q{index:02}": ["bad"] for index in range(40)}).save(folder / "short.run")
+    for command in (["show", "short.run"], ["compare", "short.run", "short.run"]):
+        assert main([*command, *GOLDEN, "--metric", "R@500", "--metric", "R@500"]) == 0
+        assert capsys.readouterr().err == (
+            "warning: R@500: no ranking of run 'short.run' has 500 documents; the longest rankings "
+            "(40 of 40) end at rank 1, so relevant documents further down are not counted; give a "
+            "run that goes further down, or a cutoff of 1\n"
+        )
+
+
+def test_other_warnings_of_a_command_are_shown_as_usual(folder: Path) -> None:
+    (folder / "mine.py").write_text("import warnings\nwarnings.warn('of mine')\n")
+    with pytest.warns(UserWarning, match="of mine"):
+        main(["metrics", "nDCG", "--import", "mine"])
+
+
+def test_the_unjudged_documents_are_those_of_the_depth(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = {f"q{index:02}": ["new" if index < 30 else "good"] for index in range(40)}
+    Run.from_dict(new).save(folder / "new.run")
+    main(["compare", "--depth", "1", "good.run", "new.run", *GOLDEN, "--metric", "AP"])
+    out = capsys.readouterr().out
+    assert "30 documents new in the top 1 are unjudged" in out
+    assert "Judged@1 1.000 -> 0.250" in out

@@ -8,11 +8,16 @@ from collections.abc import Callable
 import pytest
 
 from pytest_rankcheck import (
+    Evaluation,
     GoldenSet,
     JudgedHits,
     MetricError,
     MetricWarning,
     Run,
+    assert_at_least,
+    assert_map_at_least,
+    assert_not_regressed,
+    compare,
     evaluate,
     metric,
 )
@@ -146,3 +151,22 @@ def test_a_metric_that_returns_the_wrong_shape_is_named(
         r"query, \(2,\)",
     ):
         evaluation.mean("WrongShape@5")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda evaluation: evaluation.mean("AP(rel=3)"),
+        lambda evaluation: evaluation.table(["AP(rel=3)"]),
+        lambda evaluation: compare(evaluation, evaluation).mean_difference("AP(rel=3)"),
+        lambda evaluation: assert_at_least(evaluation, "AP(rel=3)", 0.0),
+        lambda evaluation: assert_map_at_least(evaluation, 0.0, rel_level=3),
+        lambda evaluation: assert_not_regressed(evaluation, evaluation, "AP(rel=3)"),
+    ],
+)
+def test_a_warning_names_the_line_of_the_user(ask: Callable[[Evaluation], object]) -> None:
+    evaluation = evaluate(RUN, GoldenSet.from_dict({"q": {"a": 2}}))
+    with pytest.warns(MetricWarning, match="nothing is relevant") as caught:
+        ask(evaluation)
+    line = ask.__code__.co_firstlineno
+    assert (caught[0].filename, caught[0].lineno) == (__file__, line)

@@ -97,7 +97,7 @@ def test_a_column_of_documents_does_not_make_a_reranker() -> None:
     ranking = {"q1": ["d1", *DOCUMENTS[30:49]]}
     with pytest.raises(MetricError, match="only 20 were asked for"):
         evaluate(Run.from_dict(ranking, depth=20), golden).mean("R@25")
-    with pytest.warns(MetricWarning, match="end at rank 20"):
+    with pytest.warns(MetricWarning, match="ends at rank 20"):
         evaluate(Run.from_dict(ranking), golden).mean("R@25")
 
 
@@ -126,7 +126,7 @@ def warned(rankings: Mapping[str, Sequence[str]], metric: str = "R@25") -> list[
 def test_a_run_of_unknown_depth_that_ends_above_the_cutoff_causes_a_warning() -> None:
     cut = dict.fromkeys(["q1", "q2", "q3"], DOCUMENTS[:20])
     expected = (
-        "R@25: no ranking of run 'old.run' has 25 documents; the longest (3 of 3) end at "
+        "R@25: no ranking of run 'old.run' has 25 documents; the longest rankings (3 of 3) end at "
         "rank 20, so relevant documents further down are not counted; give a run that goes further "
         "down, or a cutoff of 20"
     )
@@ -151,7 +151,7 @@ def test_rankings_that_reach_the_cutoff_or_every_relevant_document_cause_none(
 def test_a_ranker_that_ignores_the_depth_causes_a_warning() -> None:
     run = rank(lambda text: DOCUMENTS[:10], GOLDEN, depth=100)
     with pytest.warns(
-        MetricWarning, match=r"R@25: no ranking .* longest \(3 of 3\) end at rank 10"
+        MetricWarning, match=r"R@25: no ranking .* longest rankings \(3 of 3\) end at rank 10"
     ):
         evaluate(run, GOLDEN).mean("R@25")
 
@@ -159,9 +159,15 @@ def test_a_ranker_that_ignores_the_depth_causes_a_warning() -> None:
 def test_rankings_of_various_lengths_cause_a_warning_only_if_their_depth_is_unknown() -> None:
     lengths = {"q1": 10, "q2": 3, "q3": 7}
     [text] = warned({query: DOCUMENTS[:length] for query, length in lengths.items()})
-    assert "the longest (1 of 3) end at rank 10" in text
+    assert "the longest ranking (1 of 3) ends at rank 10" in text
     texts = {GOLDEN.query(query).text: length for query, length in lengths.items()}
     matches = rank(lambda text: DOCUMENTS[: texts[text]], GOLDEN, depth=100)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         evaluate(matches, GOLDEN).mean("R@25")
+
+
+def test_the_message_counts_one_document() -> None:
+    run = Run.from_dict({"q": ["a"]}, depth=1)
+    with pytest.raises(MetricError, match="but only 1 was asked for"):
+        evaluate(run, GoldenSet.from_dict({"q": {"a": 1, "b": 1}})).mean("R@5")

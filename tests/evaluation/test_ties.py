@@ -95,8 +95,8 @@ def test_a_constant_scorer_is_mostly_tied() -> None:
     assert evaluation.mean("RR") == pytest.approx(1 / 9)
     (note,) = tie_notes(evaluation)
     assert note.text == (
-        "golden set 'shop': the scores are mostly tied in 4 of 4 rankings (query 'q0': 10 "
-        "documents, 1 distinct score); depending on how ties are ordered, RR ranges from 0.1000 to "
+        "golden set 'shop': the scores of run 'run' are mostly tied in 4 of 4 rankings (query "
+        "'q0': 10 documents, 1 distinct score); depending on how ties are ordered, RR ranges from 0.1000 to "
         "1.0000 (tie_range); does the ranker return its real scores?"
     )
     assert note in list(evaluation_notes(evaluation))
@@ -152,6 +152,6 @@ def test_ties_in_a_run_that_is_still_in_its_file_are_read_when_asked_for(tmp_pat
     assert not evaluation.run.is_in_memory
     assert evaluation.tie_range("RR") == (1 / 8, 1.0)
     [note] = tie_notes(evaluation)
-    assert "the scores are mostly tied in 4 of 4 rankings" in note.text
+    assert "are mostly tied in 4 of 4 rankings" in note.text
     assert scanned().tied() == tuple(constant)
     assert scanned().mostly_tied == (4, 4, "q0", 8, 1)

@@ -79,7 +79,7 @@ def test_a_verdict_that_depends_on_the_order_of_ties_says_so(project: Project) -
         "RR ranges from 0.5000 to 1.0000; the verdict depends on the order, so break the ties in the ranker"
     ) in text
     assert (
-        "golden set 'web': the scores are mostly tied in 80 of 80 rankings (query 'q000': 3 "
+        "are mostly tied in 80 of 80 rankings (query 'q000': 3 "
         "documents, 2 distinct scores); depending on how ties are ordered, RR ranges from 0.5000 to "
         "1.0000 (tie_range)"
     ) in text

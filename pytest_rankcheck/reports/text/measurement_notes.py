@@ -101,8 +101,9 @@ def tie_notes(evaluation: Evaluation) -> Iterator[Note]:
         low, high = evaluation.tie_range(metric)
     yield Note(
         Topic.MEASURED,
-        f"golden set '{quoted(evaluation.golden.name)}': the scores are mostly tied in "
-        f"{tied.queries:,} of {plural(tied.looked_at, 'ranking')} (query '{quoted(tied.example)}': "
+        f"golden set '{quoted(evaluation.golden.name)}': the scores of run "
+        f"'{quoted(evaluation.name)}' are mostly tied in {tied.queries:,} of "
+        f"{plural(tied.looked_at, 'ranking')} (query '{quoted(tied.example)}': "
         f"{plural(tied.documents, 'document')}, {plural(tied.scores, 'distinct score')}); "
         f"depending on how ties are ordered, {metric} ranges from {low:.4f} to {high:.4f} "
         "(tie_range); does the ranker return its real scores?",
