@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from os import PathLike
@@ -131,6 +132,11 @@ def _is_several(value: object) -> bool:
     )
 
 
+def _is_set(value: object) -> bool:
+    """Whether a value has no order; the keys of a dict have one."""
+    return isinstance(value, AbstractSet) and not isinstance(value, KeysView)
+
+
 def _is_iterable(value: object) -> bool:
     is_text = isinstance(value, (str, bytes))
     return isinstance(value, Iterable) and not is_text and not _is_frame(value)
@@ -161,8 +167,9 @@ _EVALUATION = _Kind(
 )
 _RANKED_IDS = _Kind(
     "a list of ids",
-    lambda value: isinstance(value, str) or _is_several(value),
+    lambda value: _is_several(value) and not _is_set(value),
     "a list of ids, best first",
+    {"set": "a list of ids, best first; a set has no order"},
 )
 _NUMBER = re.compile(r"\s*[+-]?\d*\.?\d+([eE][+-]?\d+)?\s*")
 _UNQUOTED = {"text": "the number without quotes"}
@@ -324,6 +331,8 @@ def _category(value: object) -> str:
         return "frame"
     if isinstance(value, Mapping):
         return "mapping"
+    if _is_set(value):
+        return "set"
     if _is_number(value):
         return "number"
     return "function" if callable(value) else "other"

@@ -92,7 +92,6 @@ NO_NUMBER = {*WRONG} - NUMBERS
 """What a number must not be."""
 NO_WHOLE_NUMBER = {*WRONG} - {"a number"}
 NO_LIST = {*WRONG} - {"a list"}
-NO_IDS = NO_LIST - {"a number as text"}
 
 
 def but(*right: str) -> set[str]:
@@ -118,7 +117,7 @@ METRIC = but("a metric", "a number as text")
 LISTED = but("a metric", "a number as text", "a dict")
 K = {"k": NO_WHOLE_NUMBER - {"None"}}
 LEVEL = {"rel_level": NO_NUMBER - {"None"}}
-TWO_RANKINGS = {"first": NO_IDS, "second": NO_IDS, **K}
+TWO_RANKINGS = {"first": NO_LIST, "second": NO_LIST, **K}
 ASKING = {
     "ranker": but("a function", "a class", "a fixture function"),
     "golden_set": but("a golden set"),
@@ -200,7 +199,7 @@ PUBLIC: dict[str, dict[str, set[str]]] = {
     "spearman": TWO_RANKINGS,
     "tau_ap": TWO_RANKINGS,
     "top_k_kendall": {**TWO_RANKINGS, "penalty": NO_NUMBER},
-    "rbo": {"first": NO_IDS, "second": NO_IDS, "p": NO_NUMBER},
+    "rbo": {"first": NO_LIST, "second": NO_LIST, "p": NO_NUMBER},
     "Metric": {"definition": METRIC},
     "Metric.parse": {"text": METRIC},
     "GoldenSet.load": {"path": but("a number as text", "a path"), "format": but("None", *TEXTS)},

@@ -11,13 +11,11 @@ from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation, r
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.plugin.configuration import conventions_of
-from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
 from pytest_rankcheck.plugin.configured_inputs import evaluated, loaded_golden
 from pytest_rankcheck.plugin.option_parsers import Given, grades, pairs, whole_number
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.project_configuration import project_configuration
-from pytest_rankcheck.rankers.run import Run
+from pytest_rankcheck.plugin.ranking_runs import read_run
 
 __all__ = ["ProjectInputs", "add_reading_options"]
 
@@ -116,13 +114,7 @@ class ProjectInputs:
     ) -> Evaluation:
         if record is not None:
             return RecordedEvaluation(record, golden, path.name)
-        conventions = conventions_of(self.config)
-        run = Run.load(
-            path,
-            ties=conventions.ties,
-            duplicates=conventions.duplicates,
-            doc_id=configured_doc_id(self.config),
-        )
+        run = read_run(self.config, path)
         return evaluated(self.config, run if depth is None else run.top(depth), golden)
 
     def measured_pair(

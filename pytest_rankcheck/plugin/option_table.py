@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
@@ -26,6 +26,9 @@ from pytest_rankcheck.plugin.option_parsers import (
     word_from,
 )
 from pytest_rankcheck.plugin.option_rows import option, option_rows
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.rankers.ranking import IncompleteRanks
 
 __all__ = ["RUN_ENDINGS", "Config", "ReportPaths"]
 
@@ -194,6 +197,14 @@ class Config:
         parse=path,
         selects_input=True,
         guide="rankers.md",
+    )
+    incomplete_ranks: IncompleteRanks = option(
+        "error",
+        "a gap or a repeat in the ranks of a run that is a table without scores: error (default), "
+        "or close_gaps if the ranks give only the order",
+        ini="rankcheck_incomplete_ranks",
+        parse=word_from(("error", "close_gaps"), "error"),
+        guide="formats.md#runs",
     )
     save_run: Path | None = option(
         None,

@@ -127,15 +127,25 @@ def loaded_run(config: Config, path: Path, golden_name: str | None) -> Run:
     Raises:
         RunError: it cannot be read.
     """
+    run = read_run(config, path)
+    run.asked = golden_name
+    return run.top(config.depth)
+
+
+def read_run(config: Config, path: Path) -> Run:
+    """Return the whole run of a file, read by the configured conventions.
+
+    Raises:
+        RunError: it cannot be read.
+    """
     conventions = conventions_of(config)
-    run = Run.load(
+    return Run.load(
         path,
         ties=conventions.ties,
         duplicates=conventions.duplicates,
         doc_id=configured_doc_id(config),
+        incomplete_ranks=config.incomplete_ranks,
     )
-    run.asked = golden_name
-    return run.top(config.depth)
 
 
 def saved_run(folder: Path, golden_name: str) -> Path:

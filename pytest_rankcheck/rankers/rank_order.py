@@ -34,7 +34,8 @@ def refuse_incomplete_ranks(ranks: Sequence[float], query_id: str, rule: Incompl
     raise RunError(
         f"query '{quoted(query_id)}': {problem}; without scores the ranks decide, and must be "
         "1, 2, 3, ... or 0, 1, 2, .... Add the missing documents or a column score, or, if the "
-        "ranks give only the order, read the run with incomplete_ranks='close_gaps'"
+        "ranks give only the order, read the run with incomplete_ranks='close_gaps' (in pytest and "
+        "on the command line: rankcheck_incomplete_ranks = close_gaps)"
     )
 
 

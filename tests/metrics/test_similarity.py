@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,6 +169,31 @@ def test_similarities_other_than_tau_ap_are_symmetric(one: list[str], two: list[
             assert there == pytest.approx(back, nan_ok=True), name
         lowest, highest = entry.range
         assert math.isnan(there) or lowest - 1e-12 <= there <= highest + 1e-12, name
+
+
+@pytest.mark.parametrize("name", sorted(similarities()))
+def test_a_ranking_is_a_list_of_ids(name: str) -> None:
+    """A set has no order; of a text, the characters would be compared."""
+    compute = similarities()[name].compute
+    for ranking in ({"a", "b"}, frozenset(["a"])):
+        message = (
+            r"second must be a list of ids, not .*; write a list of ids, best first; a set has"
+        )
+        with pytest.raises(ConfigurationError, match=message):
+            compute(["a", "b"], ranking)
+    with pytest.raises(
+        ConfigurationError, match=r"first must be .*, not 'red-hat' \(str\); write a l"
+    ):
+        compute("red-hat", ["red-boot"])
+    for right in (
+        ("a", "b", "c"),
+        np.array(["a", "b", "c"]),
+        pd.Series(list("abc")),
+        iter("abc"),
+        dict.fromkeys("abc").keys(),
+    ):
+        assert compute(right, ["a", "c", "b"]) == compute(["a", "b", "c"], ["a", "c", "b"])
+    assert compute([1, 2, 3], [1, 3, 2]) == compute(["1", "2", "3"], ["1", "3", "2"])
 
 
 def test_invalid_input_is_refused() -> None:

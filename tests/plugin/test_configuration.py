@@ -228,6 +228,19 @@ def test_a_configured_run_is_one_path_that_exists(project: Project) -> None:
         assert says in text_of(result)
 
 
+def test_a_run_whose_ranks_give_only_the_order(project: Project) -> None:
+    configured_run(project)
+    project.test("def test_it(evaluation):\n    assert len(evaluation.run) == 80\n")
+    rows = [f"q{index:03},doc-of,4" for index in range(80)]
+    project.write("gaps.csv", "\n".join(["query_id,doc_id,rank", *rows, ""]))
+    refused = project.run("--rankcheck-run", "gaps.csv")
+    assert "rankcheck_incomplete_ranks = close_gaps)" in text_of(refused)
+    option = "rankcheck_incomplete_ranks=close_gaps"
+    project.run("--rankcheck-run", "gaps.csv", "-o", option).assert_outcomes(passed=1)
+    wrong = project.run("--rankcheck-run", "gaps.csv", "-o", "rankcheck_incomplete_ranks=close")
+    assert "rankcheck_incomplete_ranks: 'close' is not one of error, close_gaps" in text_of(wrong)
+
+
 def test_a_timeout_for_a_plain_function_is_an_error(project: Project) -> None:
     project.test(FLOOR)
     assert "timeout=5 has no effect on ranker" in text_of(project.run("-o", "rankcheck_timeout=5"))

@@ -150,7 +150,7 @@ def rank_intervals(ranking: TiedRanking) -> dict[str, tuple[int, int]]:
     intervals: dict[str, tuple[int, int]] = {}
     before = 0
     for item in ranking:
-        group = [item] if isinstance(item, str) else sorted(item)
+        group = sorted(item) if isinstance(item, (AbstractSet, list, tuple)) else [item]
         for doc in group:
             if doc in intervals:
                 raise MetricError(f"duplicate document '{quoted(doc)}' in a ranking")

@@ -14,7 +14,7 @@ from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
 __all__ = ["RankedIds", "jaccard", "overlap", "top_k_kendall", "top_k_places"]
 
 RankedIds = Sequence[str]
-"""Ids, best first; in a text, each character is one."""
+"""Ids, best first."""
 
 _FAGIN = "Fagin, Kumar and Sivakumar, Comparing top k lists, SIAM J. Discrete Math. 17(1), 2003, "
 _ORDERLESS: PairLaws = {"identity": False, "sensitive": False}
@@ -127,7 +127,8 @@ def top_k_places(ranking: Sequence[str], k: int | None) -> dict[str, int]:
     Raises:
         MetricError: a document is a duplicate.
     """
-    top = {doc: place for place, doc in enumerate(ranking[:k])}
-    if len(top) < len(ranking[:k]):
+    doc_ids = list(ranking)[:k]
+    top = {doc: place for place, doc in enumerate(doc_ids)}
+    if len(top) < len(doc_ids):
         raise MetricError("duplicate document in a ranking")
     return top
