@@ -247,7 +247,8 @@ class Run:
             frame: columns ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank``
                 (lowest first). With neither, and no other column of numbers that could be one of
                 them, the order of the rows is the ranking. The usual other names are recognised,
-                as in files. In a query whose scores are all None, the ranks decide.
+                as in files. In a query whose scores are all None or NaN, the ranks
+                decide.
             name: what messages call the run.
             columns: ``{meaning: column}`` where columns have other names.
             ties: the order of equal scores.

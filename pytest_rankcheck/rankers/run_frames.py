@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -75,8 +76,9 @@ def _queries(column: pd.Series[Any]) -> tuple[list[str], IntArray, list[int]]:
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a cell is empty; NaN is a score that is invalid."""
-    return value is None or type(value).__name__ == "NAType"
+    """Whether a cell is empty; pandas reads an empty cell of a file as NaN."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ == "NAType"
 
 
 def frame_of(rankings: Iterable[tuple[str, Ranking]]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from pytest_rankcheck import Run, RunError
+from pytest_rankcheck import GoldenSet, Run, RunError, evaluate
 from tests.examples import examples
 
 ids = st.sampled_from([f"d{number}" for number in range(8)])
@@ -110,7 +111,7 @@ def test_ids_can_be_categories_and_whole_numbers() -> None:
             "the score of document 'b' is nan",
         ),
         (
-            {"query_id": ["q"], "doc_id": ["a"], "score": [np.nan], "rank": [1]},
+            {"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [np.nan, 1], "rank": [1, 2]},
             "the score of document 'a' is nan",
         ),
         (
@@ -187,3 +188,65 @@ def test_a_column_of_numbers_may_be_a_misspelt_score_or_rank(column: str, cells:
 )
 def test_other_columns_of_rows_in_order_are_ignored(column: str, cells: Any) -> None:
     assert Run.from_frame(pd.DataFrame({**ROWS, column: cells}))["q"] == ("b", "a")
+
+
+WRITTEN = Run.from_dict(
+    {"q": ["b", "c", "a"], "p": {"a": 1.0, "b": 2.0}, "r": [("c", 1.0), ("a", 3.0), ("b", 2.0)]}
+)
+
+
+def written(frame: pd.DataFrame, form: str, folder: Path) -> list[Run]:
+    """Return the runs of a frame written by pandas: loaded, scanned, and read by pandas again."""
+    path = folder / f"run.{form}"
+    if form == "parquet":
+        frame.to_parquet(path)
+        again = pd.read_parquet(path)
+    else:
+        separator = "," if form == "csv" else "\t"
+        frame.to_csv(path, index=False, sep=separator)
+        again = pd.read_csv(path, sep=separator)
+    return [Run.load(path), Run.scan(path), Run.from_frame(again)]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("query_ids", [["q", "p", "r"], ["q"]], ids=["some", "none"])
+def test_a_frame_without_scores_comes_back_from_the_files_of_pandas(
+    form: str, query_ids: list[str], tmp_path: Path
+) -> None:
+    frame = WRITTEN.to_frame()
+    frame = frame[frame["query_id"].isin(query_ids)]
+    golden = GoldenSet.from_dict({query_id: {"a": 1} for query_id in query_ids})
+    for run in written(frame.sort_values("doc_id", kind="stable"), form, tmp_path):
+        assert evaluate(run, golden).per_query("RR").to_dict() == pytest.approx(
+            {query_id: 1 / (1 + WRITTEN[query_id].index("a")) for query_id in query_ids}
+        )
+        assert {query_id: run[query_id] for query_id in run} == {
+            query_id: WRITTEN[query_id] for query_id in query_ids
+        }
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"rank": [1, 2], "score": [0.5, None]},
+        {"rank": [1, 3], "score": [None, None]},
+        {"score": [0.5, None]},
+        {"score": [None, None]},
+    ],
+    ids=["partly empty", "a gap", "no ranks", "neither"],
+)
+def test_scores_that_are_partly_empty_or_without_ranks_are_refused(
+    form: str, columns: dict[str, object], tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], **columns})
+    golden = GoldenSet.from_dict({"q": {"a": 1}})
+    for index in range(3):
+        with pytest.raises(RunError, match=r"score|rank 2 is missing|not numbers"):
+            evaluate(written(frame, form, tmp_path)[index], golden)
+
+
+def test_ranks_beside_scores_may_be_texts(tmp_path: Path) -> None:
+    rows = {"query_id": "q", "doc_id": ["a", "b"], "rank": ["2nd", "1st"], "score": [0.1, 0.9]}
+    for form in ("csv", "parquet"):
+        assert [run["q"] for run in written(pd.DataFrame(rows), form, tmp_path)] == [("b", "a")] * 3

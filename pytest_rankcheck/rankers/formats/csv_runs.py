@@ -1,8 +1,8 @@
 """Comma- or tab-separated tables with a header: ``query_id,doc_id,score``, or ``rank``.
 
-The highest ``score`` is best; without scores, the lowest ``rank``. The separator (comma, tab,
-semicolon or bar) is detected from the header; other usual column names are recognised (``qid``,
-``docno``, ``position``).
+The highest ``score`` is best; in a query without scores, the lowest ``rank``. The separator
+(comma, tab, semicolon or bar) is detected from the header; other usual column names are recognised
+(``qid``, ``docno``, ``position``).
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def read(source: RunSource) -> FileRankings:
     """
     table = table_of(source.path, RunError)
     place = run_columns(table.header, source.columns, str(source.path))
-    order = "score" if "score" in place else "rank"
-    sign = 1.0 if order == "score" else -1.0
     rankings: FileRankings = {}
+    unscored: dict[str, list[tuple[str, str]]] = {}
+    """By query, the document and the place in the file of each row that has only a rank."""
     for number, row in table.rows:
         where = f"{source.path}:{number}"
         query_id, doc_id = row[place["query_id"]], row[place["doc_id"]]
@@ -47,9 +47,16 @@ def read(source: RunSource) -> FileRankings:
             file_ranking = rankings[query_id] = FileRanking(score_decides=True, scores=[])
         assert file_ranking.scores is not None
         file_ranking.doc_ids.append(doc_id)
-        file_ranking.scores.append(sign * _number(row[place[order]], order, doc_id, where))
-    if order == "rank":
-        check_ranks(rankings, source.incomplete_ranks)
+        if "score" in place and (row[place["score"]] or "rank" not in place):
+            score = _number(row[place["score"]], "score", doc_id, where)
+        else:
+            score = -_number(row[place["rank"]], "rank", doc_id, where)
+            unscored.setdefault(query_id, []).append((doc_id, where))
+        file_ranking.scores.append(score)
+    for query_id, rows in unscored.items():
+        if len(rows) < len(rankings[query_id].doc_ids):
+            _number("", "score", *rows[0])  # raises an error: other documents have scores
+    check_ranks({query_id: rankings[query_id] for query_id in unscored}, source.incomplete_ranks)
     return rankings
 
 

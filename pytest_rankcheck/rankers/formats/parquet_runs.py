@@ -1,7 +1,7 @@
 """Runs in Parquet: columns ``query_id``, ``doc_id``, and ``score`` or ``rank``. Extra ``[fast]``.
 
-The highest ``score`` is best; without scores, the lowest ``rank``. Ids may be text or whole
-numbers; other columns are ignored.
+The highest ``score`` is best; in a query without scores, the lowest ``rank``. Ids may be
+text or whole numbers; other columns are ignored.
 """
 
 from __future__ import annotations

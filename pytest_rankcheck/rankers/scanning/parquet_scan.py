@@ -88,20 +88,54 @@ def batches_of(source: RunSource) -> Iterator[pl.DataFrame]:
             raise RunError(
                 f"{path}: the column {quoted(id_column)} is {kind}; ids are text or whole numbers"
             )
-    order = names[place["score"] if "score" in place else place["rank"]]
-    if not columns[order].is_numeric():
-        raise RunError(f"{path}: the column {quoted(order)} is {columns[order]}, not numbers")
-    score = pl.col(order).cast(pl.Float64)
+    query = pl.col(names[place["query_id"]]).cast(pl.String).alias("query")
+    if "score" in place:
+        score = _numbers(table, names[place["score"]], path)
+        if "rank" in place and table.select(score.fill_nan(None).has_nulls()).collect().item():
+            rank = _numbers(table, names[place["rank"]], path)
+            unscored = _unscored(table.select(query, score=score, rank=rank), source)
+            score = pl.when(query.is_in(unscored)).then(-rank).otherwise(score)
+    else:
+        score = -_numbers(table, names[place["rank"]], path)
     rows = table.select(
-        pl.col(names[place["query_id"]]).cast(pl.String).alias("query"),
+        query,
         pl.col(names[place["doc_id"]]).cast(pl.String).alias("doc"),
-        (score if "score" in place else -score).alias("score"),
+        score.alias("score"),
     )
     start = 0
     while (batch := rows.slice(start, BATCH_ROWS).collect()).height:
         _refuse_gaps(batch, path, start)
         yield batch
         start += batch.height
+
+
+def _numbers(table: pl.LazyFrame, column: str, path: Path) -> pl.Expr:
+    """Return a column of numbers; an empty one may have any type.
+
+    Raises:
+        RunError: it holds something else.
+    """
+    kind, cells = table.collect_schema()[column], pl.col(column)
+    if kind.is_numeric():
+        return cells.cast(pl.Float64)
+    if table.select(cells.is_null().all()).collect().item():
+        return pl.lit(None, pl.Float64)
+    raise RunError(f"{path}: the column {quoted(column)} is {kind}, not numbers")
+
+
+def _unscored(rows: pl.LazyFrame, source: RunSource) -> list[str]:
+    """Return the queries without any score, in which the rank decides.
+
+    Raises:
+        RunError: the ranks of such a query are incomplete.
+    """
+    rows = rows.with_columns(pl.col("score").fill_nan(None))
+    queries = rows.group_by("query", maintain_order=True)
+    has_none = queries.agg("rank", scores=pl.col("score").count()).filter(scores=0).collect()
+    for query_id, ranks in has_none.select("query", "rank").iter_rows():
+        if None not in ranks:  # a row without a number is an error that names the row
+            refuse_incomplete_ranks(ranks, query_id, source.incomplete_ranks)
+    return has_none["query"].to_list()
 
 
 def _refuse_gaps(batch: pl.DataFrame, path: Path, start: int) -> None:
