@@ -112,13 +112,16 @@ def looks_meant_for(header: Sequence[str], roles: Sequence[Role]) -> bool:
     return any(role.among(header) or role.near(header) for role in roles)
 
 
-def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]) -> str:
+def lacks(
+    header: Sequence[str], taken: Collection[int], missing: Sequence[Role], *, can_map: bool = True
+) -> str:
     """Return a clause about missing columns: misspelt ones, all that there are, and what to do.
 
     Args:
         header: the column names.
         taken: the indexes of the columns that have another role.
         missing: the roles without a column.
+        can_map: whether ``columns=`` applies to this table.
     """
     free = [name for index, name in enumerate(header) if index not in taken]
     near = {role.name: role.near(free) for role in missing}
@@ -129,7 +132,11 @@ def lacks(header: Sequence[str], taken: Collection[int], missing: Sequence[Role]
     only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
     columns = meant or {missing[0].name: only}
     pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
-    mapping = f". Rename its columns, or map them, such as columns={{{pairs}}}" if free else ""
+    mapping = ""
+    if free and can_map:
+        mapping = f". Rename its columns, or map them, such as columns={{{pairs}}}"
+    elif free:
+        mapping = f". Name a column {missing[0].name}; if the header is missing, add it"
     return (
         f"has no column {listed([role.name for role in missing])}{hint if meant else ''}; it has "
         f"{listed(header, 10)}{mapping}"

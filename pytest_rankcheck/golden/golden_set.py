@@ -123,6 +123,7 @@ class GoldenSet(JudgedQueries):
         *,
         attributes: Mapping[str, Mapping[str, object]] | None = None,
         name: str = "golden set",
+        contradictions: Contradictions = "error",
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
@@ -133,6 +134,8 @@ class GoldenSet(JudgedQueries):
             queries: the text of each query; a query without judgments may be given here alone.
             attributes: ``{query_id: {attribute: value}}``, to slice by.
             name: what messages and records call the set.
+            contradictions: which of two grades counts if ``doc_id`` makes one document of two, as
+                in `load`.
             scale: the highest grade that a document could get, as in `load`.
             doc_id: maps the ids of documents, as in `load`.
 
@@ -140,7 +143,8 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: there is no query, an id or a grade is invalid, or attributes are given
                 for an unknown query.
         """
-        contents, texts = Contents(Source(scale=scale)), dict(queries or {})
+        source = Source(contradictions=contradictions, scale=scale)
+        contents, texts = Contents(source), dict(queries or {})
         given = dict(attributes or {})
         for query_id in {**judgments, **texts}:
             where = f"query '{quoted(query_id)}'"
@@ -212,6 +216,7 @@ class GoldenSet(JudgedQueries):
         *,
         name: str | None = None,
         grades: Mapping[Any, float] | None = None,
+        contradictions: Contradictions = "error",
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
@@ -222,6 +227,7 @@ class GoldenSet(JudgedQueries):
                 a dataset that it has loaded.
             name: what messages and records call the set; without it, the dataset's name.
             grades: the grade of each relevance code, as in `load`.
+            contradictions: which of two grades for one document counts, as in `load`.
             scale: the highest grade that a document could get, as in `load`.
             doc_id: maps the ids of documents, as in `load`.
 
@@ -232,7 +238,7 @@ class GoldenSet(JudgedQueries):
         from pytest_rankcheck.golden.ir_datasets_loader import contents_of_dataset, loaded
 
         dataset_name = dataset if isinstance(dataset, str) else "dataset"
-        source = Source(None, GradeMap.of(grades), scale=scale)
+        source = Source(None, GradeMap.of(grades), contradictions=contradictions, scale=scale)
         data = loaded(dataset) if isinstance(dataset, str) else dataset
         contents = contents_of_dataset(data, dataset_name, source)
         return cls(_with_ids(contents, doc_id), name or dataset_name)

@@ -140,7 +140,8 @@ def add_queries(
     exact = {role.name: role.name for role in (QUERY_ID, TEXT) if role.name in header}
     place = index_of_roles(header, (QUERY_ID, TEXT), exact, numbering.source, GoldenSetError)
     if "query_id" not in place:
-        raise GoldenSetError(f"{numbering.source} {lacks(header, place.values(), [QUERY_ID])}")
+        problem = lacks(header, place.values(), [QUERY_ID], can_map=False)
+        raise GoldenSetError(f"{numbering.source} {problem}")
     numbered = list(rows)
     others = {
         index: name
@@ -148,7 +149,7 @@ def add_queries(
         if index not in place.values() and not is_index(name, [row[index] for _, row in numbered])
     }
     if "query" not in place:
-        _refuse_misspelt_text(list(others.values()), numbering.source)
+        _refuse_misspelt_text(list(others.values()), numbering.source, can_map=False)
     for number, row in numbered:
         where = numbering.place(number)
         query_id = checked_id(_cell(row[place["query_id"]]), "query_id", where)
@@ -196,7 +197,7 @@ def _refuse_run(place: Mapping[str, int], header: Sequence[str], contents: Conte
         )
 
 
-def _refuse_misspelt_text(names: Sequence[str], where: str) -> None:
+def _refuse_misspelt_text(names: Sequence[str], where: str, *, can_map: bool = True) -> None:
     """Check that no column of a table without texts seems to hold the texts.
 
     Raises:
@@ -204,7 +205,7 @@ def _refuse_misspelt_text(names: Sequence[str], where: str) -> None:
     """
     near = Role(TEXT.name, ()).near(names)
     if near is not None:
-        raise GoldenSetError(f"{where} {lacks(names, (), [TEXT])}")
+        raise GoldenSetError(f"{where} {lacks(names, (), [TEXT], can_map=can_map)}")
 
 
 def _is_marked(value: object, contents: Contents, number: int) -> bool:

@@ -488,3 +488,14 @@ def test_lone_surrogates_are_kept_or_refused_but_never_lose_the_file(
     with pytest.raises(GoldenSetError, match="cannot"):
         golden.save(file, format)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_columns_of_queries_beside_qrels_cannot_be_mapped(tmp_path: Path) -> None:
+    (tmp_path / "y.qrels").write_text("1 0 a 1\n")
+    (tmp_path / "y.queries.tsv").write_text("key\tquery\n1\tred shoes\n")
+    with pytest.raises(GoldenSetError) as failure:
+        GoldenSet.load(tmp_path / "y.qrels")
+    assert str(failure.value).endswith(". Name a column query_id; if the header is missing, add it")
+    (tmp_path / "y.queries.tsv").write_text("query_id\tqurey\n1\tred shoes\n")
+    with pytest.raises(GoldenSetError, match=r"\. Name a column query; if the header is missing"):
+        GoldenSet.load(tmp_path / "y.qrels")

@@ -286,3 +286,11 @@ def test_a_rule_that_makes_less_than_half_of_the_documents_is_a_finding_and_a_wa
     half = {f"q{n}": {f"guide{n}#{chunk}": 1 for chunk in range(2)} for n in range(4)}
     assert not GoldenSet.from_dict(half, doc_id="before:#").lint(rules=["merged-ids"])
     assert not GoldenSet.from_dict(judged).lint(rules=["merged-ids"])
+
+
+def test_a_dict_can_choose_between_grades_of_documents_that_become_one() -> None:
+    judged = {"q": {"A-1": 1, "A-2": 2}}
+    with pytest.raises(GoldenSetError, match="such as contradictions='highest'"):
+        GoldenSet.from_dict(judged, doc_id="before:-")
+    golden = GoldenSet.from_dict(judged, doc_id="before:-", contradictions="highest")
+    assert golden.grades("q") == {"A": 2}
