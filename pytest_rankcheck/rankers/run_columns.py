@@ -69,7 +69,12 @@ def run_columns(
 
 
 def refuse_unused_numbers(
-    header: Sequence[str], place: Mapping[str, int], cells: Callable[[int], Sequence[object]]
+    header: Sequence[str],
+    place: Mapping[str, int],
+    cells: Callable[[int], Sequence[object]],
+    where: str = "the run",
+    *,
+    can_map: bool = True,
 ) -> None:
     """Check that rows which are in order have no column that may be a misspelt score or rank.
 
@@ -80,6 +85,8 @@ def refuse_unused_numbers(
         header: the column names of a table without scores and ranks.
         place: the index of the column that has each role.
         cells: returns the cells of a column.
+        where: the table, for messages.
+        can_map: whether its reader takes ``columns``.
 
     Raises:
         RunError: there is one.
@@ -93,9 +100,9 @@ def refuse_unused_numbers(
         if not numbers or is_index(name, column) or normalised_name(name) in _IDS:
             continue
         if all(map(_is_number, numbers)) and (name == near or spread_of(queries, column).varying):
+            problem = _lacks_order(header, place.values(), name, can_map=can_map)
             raise RunError(
-                f"the run {_lacks_order(header, place.values(), name)}. If the rows are in order, "
-                "best first, drop the column"
+                f"{where} {problem}. If the rows are in order, best first, drop the column"
             )
 
 
@@ -103,7 +110,13 @@ def _is_number(cell: object) -> bool:
     return isinstance(cell, Decimal) or checked_number(cell) is not None
 
 
-def _lacks_order(header: Sequence[str], taken: Collection[int], column: str | None = None) -> str:
+def _lacks_order(
+    header: Sequence[str],
+    taken: Collection[int],
+    column: str | None = None,
+    *,
+    can_map: bool = True,
+) -> str:
     """Return a clause about a missing score or rank, with both meanings of the column for it."""
     free = [
         name for index, name in enumerate(header) if index not in taken and not is_index(name, ())
@@ -114,7 +127,8 @@ def _lacks_order(header: Sequence[str], taken: Collection[int], column: str | No
         return f"{has}. Add the score or the rank of each document"
     subject = f"'{quoted(column)}'" if column else "the column that gives the order"
     key = repr(quoted(column)) if column else "..."
+    mapping = f"; or pass columns={{'rank': {key}}} or columns={{'score': {key}}}"
     return (
         f"{has}. Rename {subject} to rank if the lowest number is best, or to score if the highest "
-        f"is best; or pass columns={{'rank': {key}}} or columns={{'score': {key}}}"
+        f"is best{mapping if can_map else ''}"
     )

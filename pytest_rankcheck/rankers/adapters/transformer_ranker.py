@@ -13,6 +13,7 @@ from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, check
 from pytest_rankcheck.rankers.callable_adapters import name_of
 from pytest_rankcheck.rankers.rank_order import has_all_ranks
 from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
+from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers
 
 __all__ = ["transformer"]
 
@@ -24,7 +25,7 @@ def transformer(pipeline: Any, size: int | None = None) -> Adapter:
     Args:
         pipeline: a PyTerrier transformer or pipeline (with a method ``transform``), or a function.
             A query without a row in the answer has an empty ranking. Without a column ``score``,
-            ``rank`` decides, otherwise the order of the rows.
+            ``rank`` decides; with neither, and no other column of numbers, the order of the rows.
         size: the number of queries in a batch; by default all.
 
     Raises:
@@ -57,6 +58,16 @@ class _Transformer(BatchedAdapter):
         if missing:
             columns = listed([str(name) for name in results.columns], 10)
             raise RankerError(f"the answer has no column {listed(missing)}; it has {columns}")
+        header = [str(name) for name in results.columns]
+        if "score" not in header and "rank" not in header:
+            place = {"query_id": header.index("qid"), "doc_id": header.index("docno")}
+            refuse_unused_numbers(
+                header,
+                place,
+                lambda index: results.iloc[:, index].tolist(),
+                "the answer",
+                can_map=False,
+            )
         return _by_query(results, queries)
 
 

@@ -41,7 +41,7 @@ def test_scores_decide_then_ranks_then_rows() -> None:
     assert rankings_of(transformer(Retrieve())) == {"q1": ["b", "a"], "q2": ["a", "b"], "q3": []}
     by_rank = transformer(Retrieve(ROWS.drop(columns="score")))
     assert rankings_of(by_rank) == {"q1": ["b", "a"], "q2": ["b", "a"], "q3": []}
-    by_row = transformer(Retrieve(ROWS[["qid", "docno"]]))
+    by_row = transformer(Retrieve(ROWS[["qid", "docno"]].assign(docid=[7, 8, 9, 6], query="x")))
     assert rankings_of(by_row) == {"q1": ["a", "b"], "q2": ["a", "b"], "q3": []}
 
 
@@ -90,6 +90,10 @@ def test_a_duplicate_does_not_change_how_ties_are_broken() -> None:
             "row 2 of the answer, document 'a', has no qid",
         ),
         (ROWS.assign(qid=["q1", "", "q1", "q2"]), "the answer has a query that was not asked: ''"),
+        (
+            ROWS[["qid", "docno", "score"]].rename(columns={"score": "scor"}),
+            "the answer has no column score or rank; .* Rename 'scor' to rank if .* is best. If",
+        ),
         (pd.concat([ROWS, ROWS]), "document 'b' is ranked twice"),
         (ROWS.assign(score=float("nan")), "the score of document 'a' is nan"),
         (lambda queries: 1 / 0, "ZeroDivisionError"),
