@@ -43,7 +43,6 @@ def add_reading_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--depth",
-        type=int,
         metavar="N",
         help="use the first N documents of each ranking (default: rankcheck_depth, if it is set; "
         "else the depth of the baseline that a run is compared with; else all)",

@@ -92,11 +92,12 @@ def whole_number(lowest: int) -> Callable[[Given], int]:
     """Return a parser of whole numbers from ``lowest`` on."""
 
     def parse(given: Given) -> int:
-        value: int = given.value
+        try:
+            value = int(given.value)
+        except ValueError:
+            value = lowest - 1
         if value < lowest:
-            raise ConfigurationError(
-                f"{given.name} = {value} is invalid; give a whole number from {lowest} on"
-            )
+            raise _invalid_number(given, f"a whole number from {lowest} on")
         return value
 
     return parse
@@ -110,7 +111,7 @@ def number_from(lowest: float, meaning: str) -> Callable[[Given], float | None]:
             return None
         value = _number(given.value)
         if value is None or not lowest <= value < float("inf"):
-            raise ConfigurationError(f"{given.name}: '{quoted(given.value)}' is not {meaning}")
+            raise _invalid_number(given, meaning)
         return value
 
     return parse
@@ -122,10 +123,12 @@ def seconds(given: Given) -> float | None:
         return None
     value = _number(given.value)
     if value is None or not value > 0:
-        raise ConfigurationError(
-            f"{given.name}: '{quoted(given.value)}' is not a number of seconds above 0"
-        )
+        raise _invalid_number(given, "a number of seconds above 0")
     return value
+
+
+def _invalid_number(given: Given, meaning: str) -> ConfigurationError:
+    return ConfigurationError(f"{given.name} = {quoted(given.value)} is invalid; give {meaning}")
 
 
 def word_from(words: Collection[str], default: str) -> Callable[[Given], str]:

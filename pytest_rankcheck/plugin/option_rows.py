@@ -28,8 +28,6 @@ class OptionRow:
     """Whether the option may be given several times."""
     choices: tuple[str, ...] | None = None
     """The words that the option takes; None for any."""
-    type: type[int] | None = None
-    """The type of the option's value, if it is not a text."""
     ini: str | None = None
     """The name in the configuration file; None if it is only an option."""
     ini_type: Literal["string", "paths", "linelist", "args", "int"] = "string"
@@ -49,8 +47,6 @@ class OptionRow:
                 how = {"action": "append", "default": []}
             if self.choices:
                 how["choices"] = list(self.choices)
-            if self.type:
-                how["type"] = self.type
             overrides = f"; overrides {self.ini}" if self.ini else ""
             group.addoption(self.flag, metavar=self.metavar, help=self.help + overrides, **how)
         if self.ini:
@@ -73,7 +69,9 @@ class OptionRow:
             try:
                 value = config.getini(str(self.ini))
             except (TypeError, ValueError, pytest.UsageError) as error:
-                raise ConfigurationError(f"{self.ini}: {error}") from None
+                if self.ini_type != "int":
+                    raise ConfigurationError(f"{self.ini}: {error}") from None
+                value = str(error).rpartition(": ")[2].strip("'")  # the parser names the error
         name = str(self.ini if from_file else self.flag)
         return self.parse(Given(name, value, config.invocation_params.dir))
 

@@ -227,7 +227,6 @@ class Config:
         "rank N times, and show how much the metrics vary and which rankings changed",
         flag="--rankcheck-repeat",
         metavar="N",
-        type=int,
         parse=whole_number(1),
         guide="rankers.md",
     )

@@ -338,3 +338,8 @@ def test_the_unjudged_documents_are_those_of_the_depth(
     out = capsys.readouterr().out
     assert "30 documents new in the top 1 are unjudged" in out
     assert "Judged@1 1.000 -> 0.250" in out
+
+
+def test_a_depth_that_is_no_whole_number_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "good.run", *GOLDEN, "--depth", "1e3"]) == 2
+    assert "--depth = 1e3 is invalid; give a whole number from 1 on" in capsys.readouterr().err

@@ -35,7 +35,29 @@ def test_floor(evaluation):
         (("--rankcheck-run", "none.run"), "none.run does not exist"),
         (("--rankcheck-approve", "  "), "--rankcheck-approve needs a reason"),
         (("-o", "rankcheck_depth=0"), "rankcheck_depth = 0 is invalid; give a whole number"),
-        (("-o", "rankcheck_depth=many"), "rankcheck_depth:"),
+        *(
+            (
+                ("-o", f"rankcheck_depth={value}"),
+                f"rankcheck_depth = {value} is invalid; give a whole number from 1 on",
+            )
+            for value in ("many", "1e3", "2.5", "-1")
+        ),
+        (
+            ("-o", "rankcheck_retries=once"),
+            "rankcheck_retries = once is invalid; give a whole number from 0 on",
+        ),
+        (
+            ("-o", "rankcheck_timeout=soon"),
+            "rankcheck_timeout = soon is invalid; give a number of seconds above 0",
+        ),
+        (
+            ("-o", "rankcheck_scale=three"),
+            "rankcheck_scale = three is invalid; give the highest grade of the scale, a number",
+        ),
+        (
+            ("--rankcheck-repeat", "1e3"),
+            "--rankcheck-repeat = 1e3 is invalid; give a whole number from 1 on",
+        ),
         (("-o", "rankcheck_metrics=nDGC@10"), "unknown metric 'nDGC'; did you mean 'nDCG'?"),
         (("-o", "rankcheck_conventions=ties"), "'ties' is not of the form name=value"),
         (("-o", "rankcheck_conventions=ties=inputs"), "ties=inputs is invalid; did you mean"),

@@ -270,7 +270,9 @@ def test_conditions_of_async_rankers_are_configured(project: Project) -> None:
     result = project.run()
     assert result.ret == 0, text_of(result)
     ini.write_text(text + 'rankcheck_timeout = "soon"\n')
-    assert "rankcheck_timeout: 'soon' is not a number of seconds above 0" in text_of(project.run())
+    assert "rankcheck_timeout = soon is invalid; give a number of seconds above 0" in text_of(
+        project.run()
+    )
     ini.write_text(text + "rankcheck_concurrency = 0\n")
     assert "rankcheck_concurrency = 0 is invalid; give a whole number from 1 on" in text_of(
         project.run()
