@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import chain
 from numbers import Integral
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
@@ -325,6 +326,24 @@ class Contents:
         if any(self.expectations.values()):
             raise GoldenSetError(
                 f"this golden set has expectations, which {format} cannot hold; save as jsonl"
+            )
+
+    def refuse_lists(self, format: str) -> None:
+        """Reject a set with lists, for a format of text: it would read them as text.
+
+        Raises:
+            GoldenSetError: an attribute or a column of the candidates has one; the message names
+                formats that can.
+        """
+        cells = chain(
+            (item for query in self.queries.values() for item in query.attributes.items()),
+            ((name, cell) for name, cells in self.candidates.columns.items() for cell in cells),
+        )
+        name = next((name for name, cell in cells if isinstance(cell, (list, dict))), None)
+        if name is not None:
+            other = "parquet" if self.candidates else "jsonl or parquet"
+            raise GoldenSetError(
+                f"'{quoted(name)}' has lists, which {format} cannot hold; save as {other}"
             )
 
     def refuse_candidates(self, format: str) -> None:

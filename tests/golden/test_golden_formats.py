@@ -9,6 +9,7 @@ import re
 import tempfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -499,3 +500,33 @@ def test_the_columns_of_queries_beside_qrels_cannot_be_mapped(tmp_path: Path) ->
     (tmp_path / "y.queries.tsv").write_text("query_id\tqurey\n1\tred shoes\n")
     with pytest.raises(GoldenSetError, match=r"\. Name a column query; if the header is missing"):
         GoldenSet.load(tmp_path / "y.qrels")
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "trec"])
+def test_text_formats_refuse_lists(tmp_path: Path, format: str) -> None:
+    """They would be read as text, so the slices of the items would be gone."""
+    golden = GoldenSet.from_dict(
+        {"q1": {"a": 1}, "q2": {"b": 1}}, attributes={"q1": {"tag": ["new", "de"]}}
+    )
+    file = tmp_path / "golden"
+    with pytest.raises(
+        GoldenSetError, match=f"'tag' has lists, which {format} cannot hold; save as jsonl or parq"
+    ):
+        golden.save(file, format)
+    assert not file.exists()
+    golden.save(file, "jsonl")
+    assert GoldenSet.load(file).slices("tag") == golden.slices("tag")
+    golden.subset(["q2"]).save(file, format)
+
+
+def test_text_formats_refuse_lists_in_candidates(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0]})
+    frame["tags"] = [["x", "y"], ["z"]]
+    golden = GoldenSet.from_frame(frame)
+    with pytest.raises(
+        GoldenSetError, match=r"'tags' has lists, which csv cannot hold; .* parquet"
+    ):
+        golden.save(tmp_path / "golden.csv")
+    pytest.importorskip("polars")
+    golden.save(tmp_path / "golden.parquet")
+    assert GoldenSet.load(tmp_path / "golden.parquet").fingerprint == golden.fingerprint

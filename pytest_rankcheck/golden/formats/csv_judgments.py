@@ -43,9 +43,11 @@ def write(contents: Contents, path: Path, *, delimiter: str) -> None:
 
     Raises:
         GoldenSetError: an attribute has the name of a column, an id cannot be encoded, or the
-            set has expectations.
+            set has expectations or lists.
     """
-    contents.refuse_expectations("tsv" if delimiter == "\t" else "csv")
+    name = "tsv" if delimiter == "\t" else "csv"
+    contents.refuse_expectations(name)
+    contents.refuse_lists(name)
     header, rows = table_of_contents(contents)
     text = table_text(header, list(rows), delimiter)
     check_encodable(text, GoldenSetError)

@@ -86,10 +86,11 @@ def write(contents: Contents, path: Path) -> None:
 
     Raises:
         GoldenSetError: an id has white space or would be read as a comment; or the set has
-            candidates or expectations, which qrels cannot hold.
+            candidates, expectations or lists, which qrels cannot hold.
     """
     contents.refuse_candidates("trec")
     contents.refuse_expectations("trec")
+    contents.refuse_lists("trec")
     qrels = "".join(
         line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
         for query_id, grades in contents.grades.items()
