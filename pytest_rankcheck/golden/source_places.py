@@ -33,6 +33,12 @@ class Numbering:
         """Whether the source is a DataFrame."""
         return self.labels is not None
 
+    @property
+    def index_names(self) -> list[str]:
+        """The names of the index of a DataFrame."""
+        names = () if self.labels is None else self.labels.names
+        return [str(name) for name in names if name is not None]
+
     def place(self, number: int) -> str:
         """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
         if not self.is_table:

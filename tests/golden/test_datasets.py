@@ -36,6 +36,16 @@ def test_the_judged_queries_of_a_dataset(dataset: object) -> None:
     assert golden.grades("q1") == {"d3": 3, "d7": 0}
 
 
+@pytest.mark.oracle
+def test_one_of_two_grades_is_chosen(dataset: object) -> None:
+    with pytest.raises(GoldenSetError, match="such as contradictions='highest'"):
+        GoldenSet.from_ir_datasets(dataset, doc_id=lambda doc_id: doc_id[0])
+    golden = GoldenSet.from_ir_datasets(
+        dataset, doc_id=lambda doc_id: doc_id[0], contradictions="highest"
+    )
+    assert golden.grades("q1") == {"d": 2}
+
+
 def test_a_query_with_many_fields() -> None:
     from typing import NamedTuple
 

@@ -302,3 +302,15 @@ def test_the_linter_finds_queries_that_cannot_score() -> None:
 
 def test_the_linter_finds_nothing_in_a_good_set() -> None:
     assert GoldenSet.from_dict(JUDGED).lint() == []
+
+
+def test_a_column_that_is_the_index_of_the_frame_is_named() -> None:
+    judgments = frame(query_id=["q", "q"], doc_id=["a", "b"], relevance=[1, 0])
+    for index in ("query_id", ["query_id", "doc_id"]):
+        indexed = judgments.set_index(index)
+        with pytest.raises(GoldenSetError) as failure:
+            GoldenSet.from_frame(indexed)
+        assert str(failure.value) == (
+            "judgments: query_id is in the index of the DataFrame; call reset_index()"
+        )
+        assert GoldenSet.from_frame(indexed.reset_index()).grades("q") == {"a": 1, "b": 0}
