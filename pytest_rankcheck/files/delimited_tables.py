@@ -126,9 +126,8 @@ def lacks(
     free = [name for index, name in enumerate(header) if index not in taken]
     near = {role.name: role.near(free) for role in missing}
     meant = {name: column for name, column in near.items() if column is not None}
-    hint = (
-        "; did you mean " + " and ".join(f"'{quoted(column)}'" for column in meant.values()) + "?"
-    )
+    misspelt = " and ".join(f"'{quoted(column)}'" for column in meant.values())
+    hint = f". {'Is' if len(meant) == 1 else 'Are'} {misspelt} misspelt?" if meant else "."
     only = free[0] if len(free) == 1 else "..."  # of several, any guess may be wrong
     columns = meant or {missing[0].name: only}
     pairs = ", ".join(f"'{name}': '{quoted(column)}'" for name, column in columns.items())
@@ -137,10 +136,8 @@ def lacks(
         mapping = f". Rename its columns, or map them, such as columns={{{pairs}}}"
     elif free:
         mapping = f". Name a column {missing[0].name}; if the header is missing, add it"
-    return (
-        f"has no column {listed([role.name for role in missing])}{hint if meant else ''}; it has "
-        f"{listed(header, 10)}{mapping}"
-    )
+    names = ", ".join(f"'{role.name}'" for role in missing)
+    return f"has no column {names}{hint} Its columns are {listed(header, 10)}{mapping}"
 
 
 def normalised_name(name: str) -> str:

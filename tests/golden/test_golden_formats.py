@@ -295,8 +295,8 @@ def test_queries_beside_qrels_need_ids_but_no_texts(tmp_path: Path) -> None:
     assert contents(golden)[2] == ("q3", None, {"locale": "de"}, {})
     assert golden.query("q1").attributes == {"locale": "en"}
     for header, message in {
-        "id\tquery": "has no column query_id; did you mean 'id'?; it has id, query",
-        "query_id\tqurey": "has no column query; did you mean 'qurey'?",
+        "id\tquery": "has no column 'query_id'. Is 'id' misspelt? Its columns are id, query",
+        "query_id\tqurey": "has no column 'query'. Is 'qurey' misspelt?",
     }.items():
         beside.write_text(f"{header}\n")
         with pytest.raises(GoldenSetError, match=re.escape(f"{beside} {message}")):

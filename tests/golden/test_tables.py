@@ -68,7 +68,8 @@ def test_columns_with_other_names_are_mapped(file: Path) -> None:
     with pytest.raises(GoldenSetError, match="unknown format of golden sets"):
         GoldenSet.load(file)
     with pytest.raises(
-        GoldenSetError, match="has no column query_id, doc_id, relevance; it has kw"
+        GoldenSetError,
+        match=r"has no column 'query_id', 'doc_id', 'relevance'\. Its columns are kw",
     ):
         GoldenSet.load(file, "csv")
     columns = {"query_id": "kw", "doc_id": "sku", "relevance": "stars"}
@@ -83,20 +84,23 @@ def test_columns_with_other_names_are_mapped(file: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("query_id,doc_id,relevence", "no column relevance; did you mean 'relevence'?; it has que"),
+        (
+            "query_id,doc_id,relevence",
+            "no column 'relevance'. Is 'relevence' misspelt? Its columns are que",
+        ),
         (
             "query_id,doc_id,Note",
-            "no column relevance; it has .* columns={'relevance': 'Note'",
+            "no column 'relevance'. Its columns are .* columns={'relevance': 'Note'",
         ),
         (
             "qeury_id,document,grade",
-            "no column query_id, doc_id; did you mean 'qeury_id' and 'docu",
+            "no column 'query_id', 'doc_id'. Are 'qeury_id' and 'document' misspelt",
         ),
-        ("query-id,corpus-id,scor", "no column relevance; did you mean 'scor'"),
-        ("query_id,doc_id,rank", "no column relevance; it has query_id, doc_id, rank"),
+        ("query-id,corpus-id,scor", "no column 'relevance'. Is 'scor' misspelt"),
+        ("query_id,doc_id,rank", "no column 'relevance'. Its columns are query_id, doc_id, rank"),
         (
             "query,query_id,doc_id",
-            "no column relevance; it has query, query_id, doc_id. If each row",
+            "no column 'relevance'. Its columns are query, query_id, doc_id. If each row",
         ),
     ],
 )

@@ -66,7 +66,7 @@ def test_without_scores_ranks_decide(file: Path) -> None:
         ("qid,docno\nq,d\n", "it has qid, docno. Add the score or the rank of each document"),
         (
             "qid,docnoo,postion\nq,d,1\n",
-            "no column doc_id, score or rank; did you mean 'docnoo' and 'po",
+            "no column 'doc_id', 'score or rank'. Are 'docnoo' and 'po",
         ),
         ("a,b,c\nq,d,1\n", "unknown format of runs"),
         ("sep=;\nqid;docno;score\nq;d;1,5\n", ":3: .*'1,5', not a finite number; write 1.5, with"),
@@ -84,7 +84,7 @@ def test_a_malformed_table_is_reported(file: Path, text: str, message: str) -> N
 def test_a_forced_format_reports_missing_columns(file: Path) -> None:
     file.write_text("who,docno,what\nq,d,1\n")
     with pytest.raises(
-        RunError, match="no column query_id, score or rank; it has who, docno, what"
+        RunError, match=r"no column 'query_id', 'score or rank'\. Its columns are who, docno, what"
     ):
         Run.load(file, "csv")
 

@@ -77,7 +77,7 @@ def test_ranks_and_ids_that_are_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"who": ["q1"], "doc_id": ["a"], "score": [1.0]}, "no column query_id; it has who, doc_id"),
+        ({"who": ["q1"], "doc_id": ["a"], "score": [1.0]}, "no column 'query_id'. Its columns are who, doc_id"),
         ({"query_id": ["q1"], "doc_id": ["a"]}, "no column score or rank; it has query_id"),
         ({"query_id": [1.5], "doc_id": ["a"], "score": [1.0]}, "the column query_id is Float64"),
         ({"query_id": ["q1"], "doc_id": ["a"], "score": ["1"]}, "the column score is String"),

@@ -80,8 +80,8 @@ def test_a_frame_can_have_its_queries_in_any_order() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ({"doc_id": ["a"]}, "the run has no column query_id; it has doc_id"),
-        ({"query_id": ["q"], "document": ["a"]}, "no column doc_id; did you mean 'document'"),
+        ({"doc_id": ["a"]}, "the run has no column 'query_id'. Its columns are doc_id"),
+        ({"query_id": ["q"], "document": ["a"]}, "no column 'doc_id'. Is 'document' misspelt"),
         ({"query_id": ["q"], "doc_id": ["a"], "score": [np.nan]}, "the score of document 'a'"),
         ({"query_id": ["q"], "doc_id": ["a"], "score": ["x"]}, "the score of document 'a'"),
         ({"query_id": ["q"], "doc_id": [1.5]}, r"query 'q': a document id is 1.5 \(float\)"),

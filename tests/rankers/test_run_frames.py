@@ -119,7 +119,7 @@ def test_ids_can_be_categories_and_whole_numbers() -> None:
             "the score of document 'a' is None",
         ),
         ({"qid": ["q"], "topic": ["q"], "doc_id": ["a"]}, "could both be the query_id; choose one"),
-        ({"query_id": ["q"], "document": ["a"]}, "the run has no column doc_id"),
+        ({"query_id": ["q"], "document": ["a"]}, "the run has no column 'doc_id'"),
     ],
 )
 def test_what_is_wrong_with_a_frame_is_named(frame: dict[str, Any], message: str) -> None:
