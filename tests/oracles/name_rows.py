@@ -46,8 +46,9 @@ INTRODUCTIONS = {
         True,
         (
             "All five queries count. An ir_measures object gives the number of ir_measures, except "
-            "among ties for `RR@3` and at recall levels that it rounds wrongly. A name that both "
-            "have keeps our meaning, as the last column says."
+            "among ties for `RR@3` and `Judged@3`, at recall levels that it rounds wrongly, and "
+            "for the mean of `Accuracy@3`, which leaves out queries without a value; here they "
+            "count as 0. A name that both have keeps our meaning, as the last column says."
         ),
     ),
     "ranx": (
