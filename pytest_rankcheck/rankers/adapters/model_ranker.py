@@ -118,7 +118,22 @@ class _Model(BatchedAdapter):
         frame = pd.DataFrame(
             {name: _numeric(pd.Series(cells, name=name)) for name, cells in table.items()}
         )
-        return frame if is_named else frame.to_numpy()
+        return _with_categories(frame, self._estimator) if is_named else frame.to_numpy()
+
+
+def _with_categories(frame: pd.DataFrame, estimator: Any) -> pd.DataFrame:
+    """Return columns of text with the categories that a LightGBM model was trained with."""
+    import pandas as pd
+    from pandas.api.types import is_numeric_dtype
+
+    categories = getattr(getattr(estimator, "booster_", estimator), "pandas_categorical", None)
+    texts = [name for name in frame.columns if not is_numeric_dtype(frame[name])]
+    if not categories or len(categories) != len(texts):
+        return frame
+    of_texts = zip(texts, categories, strict=True)
+    return frame.assign(
+        **{name: pd.Categorical(frame[name], categories=values) for name, values in of_texts}
+    )
 
 
 def _numeric(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -319,6 +319,22 @@ def test_a_decimal_comma_in_a_feature_is_explained(tmp_path: Path) -> None:
         rank(model(Sum(1)), GoldenSet.load(tmp_path / "set.csv"))
 
 
+def test_lightgbm_gets_the_categories_that_it_was_trained_with() -> None:
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    frame = pd.DataFrame({"query_id": [f"q{i // 4}" for i in range(80)]})
+    frame["doc_id"] = [f"d{i}" for i in range(80)]
+    frame["relevance"] = [int(i % 4 == 1) for i in range(80)]
+    frame["brand"], frame["price"] = [f"b{i % 4}" for i in range(80)], range(80)
+    features = frame[["brand", "price"]].astype({"brand": "category"})
+    ranker = lightgbm.LGBMRegressor(verbose=-1, min_child_samples=2, n_jobs=1)
+    ranker.fit(features, frame["relevance"])
+    golden = GoldenSet.from_frame(frame[frame["brand"] != "b0"])  # other codes than in training
+    for estimator in (ranker, ranker.booster_):
+        scores = rank(model(estimator), golden).scores("q1")
+        direct = ranker.predict(features)[5:8]
+        assert sorted(scores) == pytest.approx(sorted(direct))
+
+
 @pytest.mark.parametrize("kept", [["q", "p"], ["q"], ["p"]])
 def test_columns_keep_the_order_of_the_file_where_cells_are_empty(
     tmp_path: Path, kept: list[str]
