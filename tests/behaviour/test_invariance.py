@@ -103,7 +103,7 @@ def test_without_a_limit_nothing_may_change() -> None:
         "      perturbed  1 c   2 b   3 a\n"
         "  to fix: make the ranker treat the texts alike, or allow exceptions (allowed_queries)"
     )
-    assert rbo("abc", "cba", p=0.8) == pytest.approx(0.72)
+    assert rbo(list("abc"), list("cba"), p=0.8) == pytest.approx(0.72)
 
 
 def test_each_limit_by_itself() -> None:
@@ -272,7 +272,7 @@ def test_an_irrelevant_word_must_not_make_it_better() -> None:
         '    q3 "green" -> "green lorem"   RBO 0.452, nDCG@10 0.500 -> 1.000\n'
         "      as it is   1 b   2 a   3 c\n"
         "      perturbed  1 c   2 a"
-    ).replace("0.452", f"{rbo('bac', 'ca'):.3f}")
+    ).replace("0.452", f"{rbo(list('bac'), list('ca')):.3f}")
     assert_direction(lured, golden, noisy, "not_worse")
     assert_direction(lured, golden, noisy, "not_better", slack=0.5)
     assert_direction(lured, golden, noisy, "not_better", allowed_queries=1)
