@@ -58,7 +58,7 @@ class GoldenSet(JudgedQueries):
         columns: Mapping[str, str] | None = None,
         split: str | None = None,
         contradictions: Contradictions = "error",
-        attributes: Collection[str] | None = None,
+        attributes: Collection[str] | str | None = None,
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
@@ -169,7 +169,7 @@ class GoldenSet(JudgedQueries):
         grades: Mapping[Any, float] | float | None = None,
         columns: Mapping[str, str] | None = None,
         contradictions: Contradictions = "error",
-        attributes: Collection[str] | None = None,
+        attributes: Collection[str] | str | None = None,
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
