@@ -75,7 +75,7 @@ class ArrowScalar:
         (decimal.Decimal("NaN"), None),
         (pd.NA, None),
         (pd.NaT, None),
-        (np.datetime64("NaT"), None),
+        (np.datetime64("NaT", "ns"), None),
     ],
 )
 def test_a_value_becomes_plain(value: object, plain: object) -> None:
