@@ -83,8 +83,8 @@ class UnmetIds:
             value = names if len(self.rule) == 1 else f"[{names}]"
             return (
                 f"The ids differ only in {differences(self.rule)}. To match them, set "
-                f"rankcheck_doc_id = [{names}], or give doc_id={value} to both the golden set "
-                "and the run"
+                f"rankcheck_doc_id = [{names}] (after any rules that it has), or give "
+                f"doc_id={value} to both the golden set and the run"
             )
         if self.mark:
             return (

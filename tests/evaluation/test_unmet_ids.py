@@ -101,8 +101,8 @@ def test_the_message() -> None:
         "relevant judgment\n"
         "  judged: red-hat1, red-hat2, red-hat3\n"
         "  ranked: RED-HAT1, RED-HAT2, RED-HAT3\n"
-        '  The ids differ only in case. To match them, set rankcheck_doc_id = ["lower"], or give '
-        'doc_id="lower" to both the golden set and the run'
+        '  The ids differ only in case. To match them, set rankcheck_doc_id = ["lower"] (after any '
+        'rules that it has), or give doc_id="lower" to both the golden set and the run'
     )
     assert warned[0].filename == __file__
     assert len(warned) == 1
