@@ -53,7 +53,7 @@ def test_plots() -> None:
         assert spec["title"] == "RR"
         [rows] = spec["datasets"].values()
         assert [row["change"] for row in rows] == [-0.5, 0]
-    with pytest.raises(ConfigurationError, match="it must be bars, scatter or histogram"):
+    with pytest.raises(ConfigurationError, match="kind=pie is invalid; give one of bars"):
         plot_comparison(comparison, "RR", "pie")  # type: ignore[arg-type]
 
 

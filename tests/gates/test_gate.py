@@ -39,6 +39,10 @@ class Fixed(RunEvaluation):
     def values(self, metric: object) -> FloatArray:
         return self._fixed
 
+    @property
+    def has_ties_at_hand(self) -> bool:
+        return True
+
     def tied(self, k: object) -> tuple[str, ...]:
         return ()
 

@@ -132,7 +132,7 @@ def test_interactions_without_grades_all_have_the_same_one(file: Path, tmp_path:
     columns = {"query_id": "user", "doc_id": "item"}
     clicked = {"u1": {"a": 1, "b": 1}, "u2": {"a": 1}}
     with pytest.raises(
-        GoldenSetError, match=r"no column relevance; .* a purchase\), give grades=1"
+        GoldenSetError, match=r"no column 'relevance'. .* a purchase\), give grades=1"
     ):
         GoldenSet.load(file, "csv", columns=columns)
     golden = GoldenSet.load(file, columns=columns, grades=1)

@@ -211,4 +211,4 @@ def test_an_invalid_budget_is_refused(project: Project, value: str) -> None:
     gated(project, "Gate.tolerance()")
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert f"rankcheck_leak_budget: '{value}'" in text_of(result)
+    assert f"rankcheck_leak_budget = {value} is invalid; give a number from 0 on" in text_of(result)

@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pytest_rankcheck import GoldenSet, Query, RankcheckError, RankerError, RunError, rank
+from pytest_rankcheck import (
+    ConfigurationError,
+    GoldenSet,
+    Query,
+    RankcheckError,
+    RankerError,
+    rank,
+)
 
 GOLDEN = GoldenSet.from_dict(
     {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}},
@@ -200,10 +207,10 @@ def test_ties_of_a_dict_can_be_broken_by_input_order() -> None:
 
 
 def test_invalid_options_are_refused() -> None:
-    with pytest.raises(RunError, match=r"ties=docid is invalid; did you mean 'doc_id'\?"):
+    with pytest.raises(ConfigurationError, match=r"ties=docid is invalid; did you mean 'doc_id'\?"):
         rank(lambda text: [], ONE, ties="docid")  # type: ignore[arg-type]
     with pytest.raises(
-        RunError, match=r"duplicates=last is invalid.*allowed: error, close_gaps, keep_places"
+        ConfigurationError, match="duplicates=last is invalid; give one of error, close_gaps, keep"
     ):
         rank(lambda text: [], ONE, duplicates="last")  # type: ignore[arg-type]
 

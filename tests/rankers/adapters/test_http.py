@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from pytest_rankcheck import GoldenSet, RankerError, rank
+from pytest_rankcheck import ConfigurationError, GoldenSet, RankerError, rank
 from pytest_rankcheck.rankers import http
 from pytest_rankcheck.rankers.adapters import http_ranker as module
 
@@ -393,7 +393,7 @@ def test_a_broken_connection_is_retried_and_a_wrong_request_is_not(server: Serve
     ],
 )
 def test_invalid_arguments_are_refused_at_once(arguments: dict, message: str) -> None:
-    with pytest.raises(RankerError, match=message):
+    with pytest.raises((RankerError, ConfigurationError), match=message):
         http(**arguments)
 
 
