@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, get_origin
 
 import pandas as pd
-import polars as pl
 import pytest
 
 import pytest_rankcheck
@@ -488,8 +487,9 @@ def test_frames_of_other_libraries_are_converted_first() -> None:
         ConfigurationError, match=r"frame must be a pandas .*; pass frame.to_pandas\(\)"
     ):
         Run.from_frame(DataFrame())  # type: ignore[arg-type]
+    pl = pytest.importorskip("polars", reason="polars is not installed")
     with pytest.raises(ConfigurationError) as failure:
-        GoldenSet.from_frame(pl.DataFrame(rows))  # type: ignore[arg-type]
+        GoldenSet.from_frame(pl.DataFrame(rows))
     assert str(failure.value) == (
         "judgments must be a pandas DataFrame, not a polars DataFrame; pass judgments.to_pandas()"
     )

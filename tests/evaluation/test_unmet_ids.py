@@ -216,6 +216,8 @@ def test_a_run_with_nothing_for_the_relevant_queries() -> None:
 @pytest.mark.parametrize("ending", ["run", "parquet", "csv", "jsonl"])
 @pytest.mark.parametrize("read", [Run.load, Run.scan])
 def test_runs_of_files(ending: str, read: Callable[[Path], Run], tmp_path: Path) -> None:
+    if ending == "parquet":
+        pytest.importorskip("polars", reason="polars is not installed")
     golden = golden_set()
     path = tmp_path / f"bm25.{ending}"
     run_with_ids(golden, str.upper).save(path, "trec" if ending == "run" else ending)

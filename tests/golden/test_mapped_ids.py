@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
+HAS_POLARS = find_spec("polars") is not None
 JUDGMENTS = {"q1": {"Red-Hat": 2, "Scarf": 0}, "q2": {"TIE": 1}}
 
 
@@ -57,7 +59,7 @@ def golden_sets(folder: Path, **options: Any) -> list[GoldenSet]:
         GoldenSet.from_frame(frame, **options),
         GoldenSet.from_ir_datasets(Dataset(), **options),
     ]
-    for name in ("web.jsonl", "web.qrels", "web.csv", "web.parquet"):
+    for name in ("web.jsonl", "web.qrels", "web.csv", *(["web.parquet"] if HAS_POLARS else [])):
         plain.save(folder / name, name.rpartition(".")[2].replace("qrels", "trec"))
         sets.append(GoldenSet.load(folder / name, **options))
     return sets
@@ -93,7 +95,7 @@ def test_every_constructor_of_a_run_maps_ids(rule: Any, tmp_path: Path) -> None:
         Run.from_frame(frame.assign(rank=frame["rank"] + 1), doc_id=rule),
         rank(lambda text: RANKINGS[text], queries, doc_id=rule),
     ]
-    for name in ("a.run", "a.jsonl", "a.csv", "a.parquet"):
+    for name in ("a.run", "a.jsonl", "a.csv", *(["a.parquet"] if HAS_POLARS else [])):
         Run.from_dict(RANKINGS).save(tmp_path / name)
         runs += [Run.load(tmp_path / name, doc_id=rule), Run.scan(tmp_path / name, doc_id=rule)]
         runs.append(Run.scan(tmp_path / name, doc_id=rule).top(2))
