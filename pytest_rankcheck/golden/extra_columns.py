@@ -17,9 +17,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import Role, normalised_name
 from pytest_rankcheck.files.plain_values import as_booleans, plain_value
+from pytest_rankcheck.golden.checked_values import checked_number
 from pytest_rankcheck.golden.column_spread import Spread, repeated_rows, spread_of
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_source import checked_number
 from pytest_rankcheck.golden.query import Query, label_of
 
 __all__ = ["GRADE", "ExtraColumns", "is_index", "marked_names"]

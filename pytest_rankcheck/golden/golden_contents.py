@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from itertools import chain
-from numbers import Integral
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
+from pytest_rankcheck.golden.checked_values import (
+    checked_grade,
+    checked_id,
+    checked_number,
+    kind_of,
+)
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_conflicts import conflict_in
-from pytest_rankcheck.golden.golden_source import (
-    Source,
-    UnfitOptionError,
-    checked_grade,
-    checked_number,
-)
+from pytest_rankcheck.golden.golden_source import Source, UnfitOptionError
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
 
-__all__ = ["SCALE", "Contents", "Repeat", "checked_id"]
+__all__ = ["SCALE", "Contents", "Repeat"]
 
 SCALE = "grade_scale"
 """The key or column of a file that holds the golden set's scale."""
@@ -218,7 +216,7 @@ class Contents:
             refusal = UnfitOptionError if self.source.has_one_grade else GoldenSetError
             raise refusal(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
-                f"{_kind(value)}, {why}"
+                f"{kind_of(value)}, {why}"
             )
         if isinstance(value, str) and len(self._grade_of) < _REMEMBERED_GRADES:
             self._grade_of[value] = grade
@@ -252,7 +250,7 @@ class Contents:
         scale, shown = checked_number(value), self.places.shown(where)
         if scale is None or scale <= 0:
             raise GoldenSetError(
-                f"{shown}: the scale is {_kind(value)}; it must be the highest grade that a "
+                f"{shown}: the scale is {kind_of(value)}; it must be the highest grade that a "
                 "document could get, a number above 0"
             )
         if self.scale is not None and self.scale != scale:
@@ -317,47 +315,6 @@ class Contents:
             )
         expectations.append(expectation)
 
-    def refuse_expectations(self, format: str) -> None:
-        """Reject a set with expectations, for a format that cannot hold them.
-
-        Raises:
-            GoldenSetError: the set has expectations; the message names a format that can.
-        """
-        if any(self.expectations.values()):
-            raise GoldenSetError(
-                f"this golden set has expectations, which {format} cannot hold; save as jsonl"
-            )
-
-    def refuse_lists(self, format: str) -> None:
-        """Reject a set with lists, for a format of text: it would read them as text.
-
-        Raises:
-            GoldenSetError: an attribute or a column of the candidates has one; the message names
-                formats that can.
-        """
-        cells = chain(
-            (item for query in self.queries.values() for item in query.attributes.items()),
-            ((name, cell) for name, cells in self.candidates.columns.items() for cell in cells),
-        )
-        name = next((name for name, cell in cells if isinstance(cell, (list, dict))), None)
-        if name is not None:
-            other = "parquet" if self.candidates else "jsonl or parquet"
-            raise GoldenSetError(
-                f"'{quoted(name)}' has lists, which {format} cannot hold; save as {other}"
-            )
-
-    def refuse_candidates(self, format: str) -> None:
-        """Reject a set with candidates, for a format that cannot hold them.
-
-        Raises:
-            GoldenSetError: the set has candidates; the message names formats that can.
-        """
-        if self.candidates:
-            raise GoldenSetError(
-                f"this golden set has candidates, which {format} cannot hold; save as csv, tsv or "
-                "parquet"
-            )
-
     def complete_queries(self) -> Mapping[str, Query]:
         """Return a query for every judged id, in the order of the judgments."""
         return {query_id: self.queries.get(query_id) or Query(query_id) for query_id in self.grades}
@@ -376,29 +333,3 @@ class Contents:
             query.id: replace(query, attributes={**query.attributes, SCALE: scale})
             for query in queries.values()
         }
-
-
-def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:
-    """Return an id as text. Text and whole numbers are ids.
-
-    Raises:
-        GoldenSetError: ``value`` is empty, or neither text nor a whole number.
-    """
-    if isinstance(value, str) and value:
-        return value
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
-    shown = places.shown(where) if places else where
-    if isinstance(value, (float, Decimal)):
-        text = f"{value:.0f}" if value == value // 1 else str(value)
-        pandas = " (pandas: dtype=str)" if places and places.numbering.is_frame else ""
-        raise GoldenSetError(
-            f'{shown}: {what} is the number {value}, not an id; write it as text, "{text}"{pandas}'
-        )
-    raise GoldenSetError(f"{shown}: {what} is {_kind(value)}, not an id")
-
-
-def _kind(value: object) -> str:
-    if value is None or value == "":
-        return "empty"
-    return f"'{quoted(value, 60)}' ({type(value).__name__})"

@@ -12,8 +12,9 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.packed_files import require_packer, shown_name, unpacked_suffix
 from pytest_rankcheck.golden import formats
+from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import (
     Contradictions,
     GradeMap,

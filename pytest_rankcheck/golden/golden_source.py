@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from decimal import Decimal
-from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.golden.checked_values import checked_grade
 
 __all__ = [
     "Contradictions",
     "GradeMap",
     "Source",
     "UnfitOptionError",
-    "checked_grade",
-    "checked_number",
 ]
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
-
-
-_BOOLEANS = {"true": 1, "false": 0}
-_BOOLEAN_TYPES = ("bool", "bool_")
-"""The names of Python's and numpy's types."""
 
 
 class UnfitOptionError(GoldenSetError):
@@ -93,29 +83,6 @@ def _checked_grade(code: object, grade: object) -> float:
             f"grades: {mapped}{quoted(repr(grade), 60)}, not {'to ' if mapped else ''}a finite "
             "number"
         )
-    return number
-
-
-def checked_number(value: object) -> float | None:
-    """Return a number, given as a number or its text; None if it is not a finite number.
-
-    Whole numbers are returned as int, so that they are written as they were read.
-    """
-    number = math.nan
-    is_number = isinstance(value, (str, Real, Decimal)) and not isinstance(value, bool)
-    if is_number and not (isinstance(value, str) and "_" in value):
-        with suppress(ValueError, OverflowError):
-            number = float(value)  # type: ignore[arg-type]
-    if not math.isfinite(number):
-        return None
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
-
-
-def checked_grade(value: object) -> float | None:
-    """Return a grade as a number; booleans, also as text, are 1 and 0. None if it is neither."""
-    number = checked_number(value)
-    if number is None and (isinstance(value, str) or type(value).__name__ in _BOOLEAN_TYPES):
-        return _BOOLEANS.get(str(value).strip().lower())
     return number
 
 

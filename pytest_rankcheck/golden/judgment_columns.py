@@ -13,8 +13,9 @@ from pytest_rankcheck.files.delimited_tables import (
     normalised_name,
 )
 from pytest_rankcheck.files.plain_values import as_flag, is_missing
+from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.extra_columns import GRADE, ExtraColumns, is_index, marked_names
-from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
+from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import UnfitOptionError
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source_places import Numbering

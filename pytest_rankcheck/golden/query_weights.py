@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
-from pytest_rankcheck.golden.golden_source import checked_number
+from pytest_rankcheck.golden.checked_values import checked_number
 from pytest_rankcheck.golden.query import Query, label_of
 
 __all__ = ["clusters_of", "effective_size", "weights_of"]

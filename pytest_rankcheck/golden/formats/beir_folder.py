@@ -20,7 +20,9 @@ from pytest_rankcheck.files.delimited_tables import table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of, parse_json
 from pytest_rankcheck.files.whole_files import check_encodable, readable_json, write_whole
-from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.format_limits import refuse_candidates, refuse_expectations
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import add_table
 from pytest_rankcheck.golden.query import Query
@@ -108,8 +110,8 @@ def write(contents: Contents, path: Path) -> None:
         GoldenSetError: a query has no judgments, or the set has candidates or expectations, none
             of which this format can hold.
     """
-    contents.refuse_candidates("beir")
-    contents.refuse_expectations("beir")
+    refuse_candidates(contents, "beir")
+    refuse_expectations(contents, "beir")
     unjudged = [query_id for query_id, grades in contents.grades.items() if not grades]
     if unjudged:
         raise GoldenSetError(

@@ -14,6 +14,7 @@ from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
+from pytest_rankcheck.golden.format_limits import refuse_expectations, refuse_lists
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import (
@@ -46,8 +47,8 @@ def write(contents: Contents, path: Path, *, delimiter: str) -> None:
             set has expectations or lists.
     """
     name = "tsv" if delimiter == "\t" else "csv"
-    contents.refuse_expectations(name)
-    contents.refuse_lists(name)
+    refuse_expectations(contents, name)
+    refuse_lists(contents, name)
     header, rows = table_of_contents(contents)
     text = table_text(header, list(rows), delimiter)
     check_encodable(text, GoldenSetError)

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.json_tree import Node, root_of
 from pytest_rankcheck.golden.query import Query

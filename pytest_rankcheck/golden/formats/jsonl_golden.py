@@ -17,8 +17,10 @@ from pytest_rankcheck.files.delimited_tables import Role
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of, parse_json
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
+from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
-from pytest_rankcheck.golden.golden_contents import SCALE, Contents, checked_id
+from pytest_rankcheck.golden.format_limits import refuse_candidates
+from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import QUERY_ID, TEXT
 from pytest_rankcheck.golden.query import Query
@@ -180,7 +182,7 @@ def write(contents: Contents, path: Path) -> None:
         GoldenSetError: an attribute has a name reserved by the format, or a value that JSON cannot
             hold; or the set has candidates.
     """
-    contents.refuse_candidates("jsonl")
+    refuse_candidates(contents, "jsonl")
     scale = contents.stored_scale
     lines = [] if scale is None else [readable_json({SCALE: scale})]
     for query_id, query in contents.complete_queries().items():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_parquet, require_polars, scan_of, write_table
+from pytest_rankcheck.golden.format_limits import refuse_expectations
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import (
@@ -109,7 +110,7 @@ def write(contents: Contents, path: Path) -> None:
     require_polars(path, GoldenSetError)
     import polars as pl
 
-    contents.refuse_expectations("parquet")
+    refuse_expectations(contents, "parquet")
     header, rows = table_of_contents(contents)
     try:
         table = pl.DataFrame(list(rows), schema=header, orient="row", infer_schema_length=None)

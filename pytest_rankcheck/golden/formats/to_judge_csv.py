@@ -11,7 +11,8 @@ from __future__ import annotations
 from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.golden.golden_contents import Contents, checked_id
+from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
 

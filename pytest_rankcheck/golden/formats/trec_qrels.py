@@ -17,6 +17,11 @@ from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, line_of, words_of_lines
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
+from pytest_rankcheck.golden.format_limits import (
+    refuse_candidates,
+    refuse_expectations,
+    refuse_lists,
+)
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import add_queries
@@ -88,9 +93,9 @@ def write(contents: Contents, path: Path) -> None:
         GoldenSetError: an id has white space or would be read as a comment; or the set has
             candidates, expectations or lists, which qrels cannot hold.
     """
-    contents.refuse_candidates("trec")
-    contents.refuse_expectations("trec")
-    contents.refuse_lists("trec")
+    refuse_candidates(contents, "trec")
+    refuse_expectations(contents, "trec")
+    refuse_lists(contents, "trec")
     qrels = "".join(
         line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
         for query_id, grades in contents.grades.items()

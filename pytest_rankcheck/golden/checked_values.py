@@ -1,0 +1,67 @@
+"""Single values of golden sets, checked: numbers, grades and ids."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from decimal import Decimal
+from numbers import Integral, Real
+
+from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.golden.source_places import Place, Places
+
+__all__ = ["checked_grade", "checked_id", "checked_number", "kind_of"]
+
+_BOOLEANS = {"true": 1, "false": 0}
+_BOOLEAN_TYPES = ("bool", "bool_")
+"""The names of Python's and numpy's types."""
+
+
+def checked_number(value: object) -> float | None:
+    """Return a number, given as a number or its text; None if it is not a finite number.
+
+    Whole numbers are returned as int, so that they are written as they were read.
+    """
+    number = math.nan
+    is_number = isinstance(value, (str, Real, Decimal)) and not isinstance(value, bool)
+    if is_number and not (isinstance(value, str) and "_" in value):
+        with suppress(ValueError, OverflowError):
+            number = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def checked_grade(value: object) -> float | None:
+    """Return a grade as a number; booleans, also as text, are 1 and 0. None if it is neither."""
+    number = checked_number(value)
+    if number is None and (isinstance(value, str) or type(value).__name__ in _BOOLEAN_TYPES):
+        return _BOOLEANS.get(str(value).strip().lower())
+    return number
+
+
+def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:
+    """Return an id as text. Text and whole numbers are ids.
+
+    Raises:
+        GoldenSetError: ``value`` is empty, or neither text nor a whole number.
+    """
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    shown = places.shown(where) if places else where
+    if isinstance(value, (float, Decimal)):
+        text = f"{value:.0f}" if value == value // 1 else str(value)
+        pandas = " (pandas: dtype=str)" if places and places.numbering.is_frame else ""
+        raise GoldenSetError(
+            f'{shown}: {what} is the number {value}, not an id; write it as text, "{text}"{pandas}'
+        )
+    raise GoldenSetError(f"{shown}: {what} is {kind_of(value)}, not an id")
+
+
+def kind_of(value: object) -> str:
+    """Return a value and its type, for a message about an invalid value."""
+    if value is None or value == "":
+        return "empty"
+    return f"'{quoted(value, 60)}' ({type(value).__name__})"
