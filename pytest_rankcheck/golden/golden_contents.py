@@ -14,7 +14,6 @@ from pytest_rankcheck.golden.checked_values import (
     kind_of,
 )
 from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.expectation_conflicts import conflict_in
 from pytest_rankcheck.golden.golden_source import Source, UnfitOptionError
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
@@ -293,6 +292,8 @@ class Contents:
             GoldenSetError: the query is unknown, or no ranking can meet this expectation together
                 with those before it.
         """
+        from pytest_rankcheck.golden.expectation_conflicts import conflict_in  # seldom needed
+
         if not isinstance(expectation, Expectation):
             raise GoldenSetError(
                 f"{self.places.shown(where)}: {quoted(repr(expectation), 60)} is not an "
