@@ -47,7 +47,6 @@ GATES: dict[str, Gate] = {
     "fixed 2%": Gate.tolerance(abs=0.01),
     "significant": Gate.significant(alpha=ALPHA),
     "significant, t": Gate.significant(alpha=ALPHA, test="t"),
-    "significant, wilcoxon": Gate.significant(alpha=ALPHA, test="wilcoxon"),
     "noninferior": Gate.noninferior(margin=0.02, alpha=ALPHA),
 }
 """The fixed tolerance is 2% of a mean of 0.5, as teams set it; the margin is 0.02."""

@@ -264,6 +264,12 @@ _LIMITS: Mapping[str, tuple[Callable[[float], bool], str]] = {
 }
 """By the name of a parameter, the numbers that it takes in every function."""
 
+_REMOVED: Mapping[tuple[str, str], str] = {
+    ("test", "wilcoxon"): "the signed-rank test does not compare means, and blocked up to half of "
+    "the changes without an effect on the mean; use sign_flip",
+}
+"""By the name of a parameter and an option that it once had: why it is gone, what to use."""
+
 
 def _kind_of_options(alias: object) -> _Kind | None:
     """Return what the alias of a ``Literal`` accepts; None for anything else."""
@@ -288,6 +294,10 @@ def _wrong_argument(
     value, kinds = given[name], [kind for kind in wanted[name] if kind is not _KINDS["None"]]
     options = [option for kind in kinds for option in kind.options]
     if options and isinstance(value, str):
+        if (name, value) in _REMOVED:
+            return ConfigurationError(
+                f"{name}={value} is no longer offered: {_REMOVED[name, value]}"
+            )
         return ConfigurationError(
             f"{name}={quoted(value, 60)} is invalid{suggestion(value, options)}; give one of "
             f"{', '.join(options)}"

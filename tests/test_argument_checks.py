@@ -511,16 +511,23 @@ COMPARED = compare(EVALUATION, EVALUATION)
             lambda: COMPARED.p("RR", test="sign-flip"),  # type: ignore[arg-type]
             (
                 "test=sign-flip is invalid; did you mean 'sign_flip'?; give one of sign_flip, t, "
-                "wilcoxon, bootstrap"
+                "bootstrap"
             ),
         ),
         (
             lambda: COMPARED.p("RR", test="T"),  # type: ignore[arg-type]
-            ("test=T is invalid; did you mean 't'?; give one of sign_flip, t, wilcoxon, bootstrap"),
+            ("test=T is invalid; did you mean 't'?; give one of sign_flip, t, bootstrap"),
+        ),
+        (
+            lambda: COMPARED.p("RR", test="wilcoxon"),  # type: ignore[arg-type]
+            (
+                "test=wilcoxon is no longer offered: the signed-rank test does not compare means, "
+                "and blocked up to half of the changes without an effect on the mean; use sign_flip"
+            ),
         ),
         (
             lambda: COMPARED.p("RR", test=None),  # type: ignore[arg-type]
-            ("test must be one of sign_flip, t, wilcoxon, bootstrap, not None; write 'sign_flip'"),
+            ("test must be one of sign_flip, t, bootstrap, not None; write 'sign_flip'"),
         ),
         (
             lambda: EVALUATION.with_ties("Best"),  # type: ignore[arg-type]
@@ -577,7 +584,7 @@ def test_an_invalid_option_of_a_method_is_an_error(
 
 
 def test_valid_options_of_methods_are_accepted() -> None:
-    for test in ("sign_flip", "t", "wilcoxon", "bootstrap"):
+    for test in ("sign_flip", "t", "bootstrap"):
         assert 0 <= COMPARED.p("RR", test=test) <= 1
     for level in (0, 0.5, 0.99):
         low, high = EVALUATION.interval("RR", level)

@@ -134,16 +134,15 @@ def test_huge_values_do_not_overflow() -> None:
 # --- other tests, and families -------------------------------------------------------------------
 
 
-def test_t_and_wilcoxon_are_those_of_scipy() -> None:
+def test_t_is_that_of_scipy() -> None:
     gains = np.random.default_rng(3).normal(-0.02, 0.1, 40)
     assert p_of_fall(gains, "t") == stats.ttest_1samp(gains, 0, alternative="less").pvalue
-    assert p_of_fall(gains, "wilcoxon") == stats.wilcoxon(gains, alternative="less").pvalue
     bootstrap = p_of_fall(gains, "bootstrap")
     assert bootstrap == p_of_fall(gains, "bootstrap")
     assert bootstrap == pytest.approx(p_of_fall(gains, "t"), abs=0.02)
 
 
-@pytest.mark.parametrize("test", ["sign_flip", "t", "wilcoxon", "bootstrap"])
+@pytest.mark.parametrize("test", ["sign_flip", "t", "bootstrap"])
 @pytest.mark.parametrize(
     ("gains", "low", "high"),
     [

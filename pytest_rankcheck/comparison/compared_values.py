@@ -82,6 +82,17 @@ class ComparedValues(ABC):
         """Return the one-sided p of a rise; small if the gain is more than chance."""
         return replace(self, before=self.after, after=self.before).p_of_fall(test)
 
+    def p_of_margin(self, margin: float, test: PairedTest = "sign_flip") -> float:
+        """Return the one-sided p of a fall by ``margin`` or more; small if it is ruled out.
+
+        It is at most alpha if and only if `lower_bound` of alpha is above ``-margin``.
+        """
+        return self.differences.noninferiority_p(margin)
+
+    def lower_bound(self, alpha: float, test: PairedTest = "sign_flip") -> float:
+        """Return the one-sided lower confidence bound of the mean gain at level ``alpha``."""
+        return self.differences.lower_bound(alpha)
+
     @property
     def mean_before(self) -> float:
         """The mean before; NaN without queries."""

@@ -129,7 +129,7 @@ class Comparison(QueryOverlap):
     def p(self, metric: MetricLike, test: PairedTest = "sign_flip") -> float:
         """Return the one-sided p of a fall: small if it is more than chance.
 
-        ``test`` is ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query.
+        ``test`` is ``"sign_flip"``, ``"t"`` or ``"bootstrap"``, paired by query.
         """
         return self.values(metric).p_of_fall(test)
 

@@ -138,8 +138,8 @@ class Gate:
         Args:
             alpha: the probability of blocking a change without a fall.
             min_drop: a smaller fall never blocks, however certain it is.
-            test: ``"sign_flip"``, ``"t"``, ``"wilcoxon"`` or ``"bootstrap"``, paired by query and
-                one-sided; corrected by Holm for all queries and slices together.
+            test: ``"sign_flip"``, ``"t"`` or ``"bootstrap"``, paired by query and one-sided;
+                corrected by Holm for all queries and slices together.
             raise_alpha: an update raises the baseline if the gain is significant at this level.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.

@@ -195,7 +195,7 @@ class NoninferiorityRule(_StatisticalRule):
 
     def evidence(self, values: ComparedValues) -> Evidence:
         """Return the p of a fall, and the p of a fall by the margin."""
-        p_margin = values.differences.noninferiority_p(self.margin)
+        p_margin = values.p_of_margin(self.margin, self.test)
         return replace(_StatisticalRule.evidence(self, values), p_margin=p_margin)
 
     def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:

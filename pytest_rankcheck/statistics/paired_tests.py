@@ -20,7 +20,7 @@ from pytest_rankcheck.statistics.sign_flip import (
 
 __all__ = ["Correction", "PairedTest", "corrected", "holm", "p_of_fall", "smallest_p"]
 
-PairedTest = Literal["sign_flip", "t", "wilcoxon", "bootstrap"]
+PairedTest = Literal["sign_flip", "t", "bootstrap"]
 
 
 def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
@@ -28,8 +28,8 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
 
     Args:
         gains: the difference of each query, ``[n]``; positive means better, NaN is ignored.
-        test: ``"sign_flip"``; Student's paired ``"t"``; ``"wilcoxon"``, the signed-rank test; or
-            ``"bootstrap"`` of the mean, shifted to zero (Sakai, SIGIR 2006).
+        test: ``"sign_flip"``; Student's paired ``"t"``; or ``"bootstrap"`` of the mean, shifted to
+            zero (Sakai, SIGIR 2006).
     """
     differences = Differences.of(gains)
     if not np.any(differences.gains):
@@ -42,9 +42,7 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
         return sign_flip_test(differences.gains).p  # the other tests would divide by zero
     from scipy import stats
 
-    if test == "t":
-        return float(stats.ttest_1samp(differences.gains, 0.0, alternative="less").pvalue)
-    return float(stats.wilcoxon(differences.gains, alternative="less").pvalue)
+    return float(stats.ttest_1samp(differences.gains, 0.0, alternative="less").pvalue)
 
 
 def smallest_p(gains: FloatArray, test: PairedTest = "sign_flip") -> float:

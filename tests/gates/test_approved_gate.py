@@ -47,9 +47,14 @@ def test_the_text_of_a_gate_is_complete(gate: Gate, text: str) -> None:
     assert gate_of(text) == gate
 
 
+def test_the_text_of_a_gate_with_a_removed_test_says_what_to_use() -> None:
+    with pytest.raises(ConfigurationError, match=r"wilcoxon is no longer offered: .*use sign_flip"):
+        gate_of("significant(alpha=0.05, min_drop=0, test=wilcoxon)")
+
+
 ALLOWANCES = st.floats(0, 100)
 LEVELS = st.floats(1e-9, 0.49)
-TESTS = st.sampled_from(["sign_flip", "t", "wilcoxon", "bootstrap"])
+TESTS = st.sampled_from(["sign_flip", "t", "bootstrap"])
 LIMITS = {
     "max_query_drop": st.none() | ALLOWANCES,
     "max_gap": st.none() | ALLOWANCES,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
 
@@ -14,6 +16,7 @@ from pytest_rankcheck import (
     assert_not_regressed,
     evaluate,
 )
+from pytest_rankcheck.baselines.record_contents import digest_of
 
 TEST = """
 from pytest_rankcheck import assert_not_regressed
@@ -109,6 +112,10 @@ def test_an_update_keeps_the_record_of_an_inconclusive_fall(recorded: Project) -
             'rankcheck_gate = ["noninferior"]',
             "rankcheck_gate: 'noninferior': the gate noninferior n",
         ),
+        (
+            'rankcheck_gate = ["significant(test=wilcoxon)"]',
+            "rankcheck_gate: test=wilcoxon is no longer offered: the signed-rank test does not",
+        ),
         ('rankcheck_gate = ["signifcant"]', "rankcheck_gate: 'signifcant' is not a gate; did you"),
         (
             'rankcheck_gate = ["NDGC@10: tolerance(abs=0.1)"]',
@@ -164,3 +171,26 @@ def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None
     text = text_of(recorded.run("--rankcheck-plan"))
     for margin in ("0.02", "0.04", "0.08"):
         assert f"a fall of {margin}: " in text
+
+
+def test_a_record_whose_gate_is_no_longer_offered_is_read_and_needs_a_reason_once(
+    recorded: Project,
+) -> None:
+    """Wilcoxon's test was removed: what it let pass is not known, so any gate may be looser."""
+    recorded.update()
+    gone = "significant(alpha=0.05, min_drop=0, test=wilcoxon)"
+    entry = recorded.record()
+    entry["metrics"]["RR"]["gate"] = gone
+    entry["digest"] = digest_of(entry)
+    recorded.baseline_file().write_text(json.dumps(entry))
+    listed = f"the gate of RR was {gone}, and is tolerance(abs=0, rel=0) now"
+    for arguments in ((), ("--snapshot-update",)):
+        result = recorded.run(*arguments)
+        result.assert_outcomes(passed=1)
+        assert listed in text_of(result)
+        assert recorded.record()["metrics"]["RR"]["gate"] == gone
+    recorded.run("--snapshot-update", "--rankcheck-approve", "another test").assert_outcomes(
+        passed=1
+    )
+    assert recorded.record()["metrics"]["RR"]["gate"] == "tolerance(abs=0, rel=0)"
+    assert listed not in text_of(recorded.run())
