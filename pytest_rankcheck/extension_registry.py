@@ -52,7 +52,7 @@ class ExtensionRegistry:
                 formats. Without it, the format must be named.
             description: what the file looks like, for messages.
         """
-        from pytest_rankcheck.golden.golden_set import GOLDEN_FORMATS
+        from pytest_rankcheck.golden.golden_files import GOLDEN_FORMATS
 
         def contents(source: Any) -> Any:
             return read(source.file)._contents

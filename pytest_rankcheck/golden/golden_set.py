@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.files.format_registry import Formats
-from pytest_rankcheck.files.packed_files import require_packer, shown_name, unpacked_suffix
-from pytest_rankcheck.golden import formats
+from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import (
     Contradictions,
-    GradeMap,
     Source,
 )
 from pytest_rankcheck.golden.golden_subsets import (
@@ -36,8 +33,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
 
 __all__ = ["GoldenSet"]
-
-GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetError)
 
 
 class GoldenSet(JudgedQueries):
@@ -98,22 +93,19 @@ class GoldenSet(JudgedQueries):
                 ``doc_id`` maps two documents with different grades to one.
             ConfigurationError: ``doc_id`` is invalid, or does not return an id.
         """
-        file = Path(path)
-        source = Source(
-            file,
-            GradeMap.of(grades),
-            dict(columns or {}),
-            split,
-            contradictions,
-            (attributes,) if isinstance(attributes, str) else attributes,
-            scale,
+        from pytest_rankcheck.golden.golden_files import contents_of_file
+
+        source = Source.of(
+            Path(path),
+            grades=grades,
+            columns=columns,
+            split=split,
+            contradictions=contradictions,
+            attributes=attributes,
+            scale=scale,
         )
-        chosen = GOLDEN_FORMATS.named(format) if format else GOLDEN_FORMATS.detected(file, columns)
-        contents = chosen.read(source)
-        if not contents.grades:
-            raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")
-        contents.check_attributes()
-        return cls(_with_ids(contents, doc_id), name or shown_name(file))
+        contents = contents_of_file(source, format, doc_id)
+        return cls(contents, name or shown_name(source.file))
 
     @classmethod
     @checked_arguments
@@ -144,7 +136,7 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: there is no query, an id or a grade is invalid, or attributes are given
                 for an unknown query.
         """
-        source = Source(contradictions=contradictions, scale=scale)
+        source = Source.of(contradictions=contradictions, scale=scale)
         contents, texts = Contents(source), dict(queries or {})
         given = dict(attributes or {})
         for query_id in {**judgments, **texts}:
@@ -197,12 +189,11 @@ class GoldenSet(JudgedQueries):
         """
         from pytest_rankcheck.golden.golden_frames import contents_from_frames
 
-        source = Source(
-            None,
-            GradeMap.of(grades),
-            dict(columns or {}),
+        source = Source.of(
+            grades=grades,
+            columns=columns,
             contradictions=contradictions,
-            attributes=(attributes,) if isinstance(attributes, str) else attributes,
+            attributes=attributes,
             scale=scale,
         )
         contents = contents_from_frames(judgments, queries, source)
@@ -239,7 +230,7 @@ class GoldenSet(JudgedQueries):
         from pytest_rankcheck.golden.ir_datasets_loader import contents_of_dataset, loaded
 
         dataset_name = dataset if isinstance(dataset, str) else "dataset"
-        source = Source(None, GradeMap.of(grades), contradictions=contradictions, scale=scale)
+        source = Source.of(grades=grades, contradictions=contradictions, scale=scale)
         data = loaded(dataset) if isinstance(dataset, str) else dataset
         contents = contents_of_dataset(data, dataset_name, source)
         return cls(_with_ids(contents, doc_id), name or dataset_name)
@@ -259,11 +250,9 @@ class GoldenSet(JudgedQueries):
             GoldenSetError: the format cannot hold this set; TREC, for example, cannot hold an id
                 with a space.
         """
-        file = Path(path)
-        require_packer(file, GoldenSetError)
-        chosen = GOLDEN_FORMATS.to_write(format, unpacked_suffix(file), "jsonl")
-        assert chosen.write is not None
-        chosen.write(self._contents, file)
+        from pytest_rankcheck.golden.golden_files import write_contents
+
+        write_contents(self._contents, Path(path), format)
 
     @checked_arguments
     def subset(

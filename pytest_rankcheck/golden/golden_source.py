@@ -47,15 +47,6 @@ class GradeMap:
         by_code = grades if isinstance(grades, Mapping) else {None: grades}
         self._grades = {_code(code): _checked_grade(code, grade) for code, grade in by_code.items()}
 
-    @classmethod
-    def of(cls, grades: Mapping[Any, float] | float | None) -> GradeMap | None:
-        """Return the map for an argument; None without one.
-
-        Raises:
-            GoldenSetError: a grade is not a number.
-        """
-        return None if grades is None else cls(grades)
-
     def grade(self, code: object) -> float | None:
         """Return the grade for a code; None if the map does not have it."""
         return self._grades.get(_code(code))
@@ -101,6 +92,25 @@ class Source:
     """The columns or keys that are attributes; None: all that can be."""
     scale: float | None = None
     """The highest grade that a document could get; None: what the file says, if anything."""
+
+    @classmethod
+    def of(
+        cls,
+        path: Path | None = None,
+        *,
+        grades: Mapping[Any, float] | float | None = None,
+        columns: Mapping[str, str] | None = None,
+        attributes: Collection[str] | str | None = None,
+        **others: Any,
+    ) -> Source:
+        """Return the source for the arguments of a constructor of golden sets.
+
+        Raises:
+            GoldenSetError: a grade is not a number.
+        """
+        names = (attributes,) if isinstance(attributes, str) else attributes
+        by_code = None if grades is None else GradeMap(grades)
+        return cls(path, by_code, dict(columns or {}), attributes=names, **others)
 
     @property
     def file(self) -> Path:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, RankcheckError, Run, RunError, evaluate
-from pytest_rankcheck.golden.golden_set import GOLDEN_FORMATS
+from pytest_rankcheck.golden.golden_files import GOLDEN_FORMATS
 from pytest_rankcheck.rankers.run_file import RUN_FORMATS
 
 GOLDEN = {

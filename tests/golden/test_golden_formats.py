@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
-from pytest_rankcheck.golden.golden_set import GOLDEN_FORMATS
+from pytest_rankcheck.golden.golden_files import GOLDEN_FORMATS
 from tests.examples import examples
 
 LINES = [

@@ -1,0 +1,59 @@
+"""Golden sets from and to files, in the format that is named or detected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_rankcheck.errors import GoldenSetError
+from pytest_rankcheck.files.format_registry import Formats
+from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
+from pytest_rankcheck.golden import formats
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.mapped_ids import with_mapped_ids
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.document_ids import DocIdRule
+
+__all__ = ["GOLDEN_FORMATS", "contents_of_file", "write_contents"]
+
+GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetError)
+
+
+def contents_of_file(
+    source: Source, format: str | None = None, doc_id: DocIdRule | None = None
+) -> Contents:
+    """Return the contents of a golden set in a file or folder.
+
+    Args:
+        source: names the file, and says how it is read.
+        format: the name of its format; without it, the content decides.
+        doc_id: maps the ids of documents.
+
+    Raises:
+        GoldenSetError: as in ``GoldenSet.load``.
+        ConfigurationError: ``doc_id`` is invalid, or does not return an id.
+    """
+    chosen = (
+        GOLDEN_FORMATS.named(format)
+        if format
+        else GOLDEN_FORMATS.detected(source.file, source.columns)
+    )
+    contents = chosen.read(source)
+    if not contents.grades:
+        raise GoldenSetError(f"{source.file} is empty; a golden set has at least one judged query")
+    contents.check_attributes()
+    return contents if doc_id is None else with_mapped_ids(contents, doc_id)
+
+
+def write_contents(contents: Contents, path: Path, format: str | None) -> None:
+    """Write a golden set to a file, whole or not at all.
+
+    Raises:
+        GoldenSetError: as in ``GoldenSet.save``.
+    """
+    require_packer(path, GoldenSetError)
+    chosen = GOLDEN_FORMATS.to_write(format, unpacked_suffix(path), "jsonl")
+    assert chosen.write is not None
+    chosen.write(contents, path)
