@@ -240,7 +240,8 @@ def _own_members(kind: type, owner: str) -> Iterator[Member]:
             returns = str(inspect.signature(function).return_annotation)
             yield Member(name, f".{name}: {returns}", first_line(function.__doc__))
         else:
-            yield Member(name, signature_of(function, called), first_line(function.__doc__))
+            signature = signature_of(function, called).replace("-> Self", f"-> {owner}")
+            yield Member(name, signature, first_line(function.__doc__))
 
 
 def _fields(kind: type) -> Iterator[Member]:
