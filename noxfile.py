@@ -91,7 +91,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python="3.12", tags=["night"])
 def campaign(session: nox.Session) -> None:
     """Try ten times as many examples, other ones each night, and calibrate the gates in full."""
-    session.install("-e", ".[test,fast]")
+    session.install("-e", ".[test,benchmark]")
     session.run("pytest", "-q", "--hypothesis-profile=campaign", *session.posargs)
     session.run("python", "benchmarks/calibration.py")
 
