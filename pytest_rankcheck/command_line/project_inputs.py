@@ -11,7 +11,8 @@ from pytest_rankcheck.baselines.recorded_evaluation import RecordedEvaluation, r
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.plugin.configured_inputs import evaluated, loaded_golden
+from pytest_rankcheck.plugin.configured_golden import loaded_golden
+from pytest_rankcheck.plugin.configured_inputs import evaluated
 from pytest_rankcheck.plugin.option_parsers import Given, grades, pairs, whole_number
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.project_configuration import project_configuration

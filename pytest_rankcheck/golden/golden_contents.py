@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
@@ -14,7 +14,7 @@ from pytest_rankcheck.golden.checked_values import (
     kind_of,
 )
 from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.golden_source import Source, UnfitOptionError
+from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
@@ -48,6 +48,8 @@ class Contents:
 
     def __init__(self, source: Source | None = None) -> None:
         self.source = source or Source()
+        self.grade_map = self.source.grade_map(has_grades=True)
+        """The grades of codes; None if the judgments have numbers."""
         self.places = Places(str(self.source.path or "judgments"))
         self.queries: dict[str, Query] = {}
         self.grades: dict[str, dict[str, float]] = {}
@@ -106,21 +108,29 @@ class Contents:
                     ) from None
         return attributes
 
-    def check_attributes(self) -> None:
+    @property
+    def attributes(self) -> Sequence[str]:
+        """The names of the attributes that queries have."""
+        names = (name for query in self.queries.values() for name in query.attributes)
+        return tuple(dict.fromkeys(names))
+
+    def check_attributes(self, elsewhere: Collection[str] = ()) -> None:
         """Check that each attribute that was asked for exists.
+
+        Args:
+            elsewhere: the attributes of other golden sets that are read with the same options.
 
         Raises:
             GoldenSetError: no query has one of them.
         """
-        present = {name: None for query in self.queries.values() for name in query.attributes}
+        present = self.attributes
         for name in self.source.attributes or ():
-            if name not in present:
+            if name not in present and name not in elsewhere:
                 others = [*present, *self.candidates.columns]
-                raise UnfitOptionError(
+                raise GoldenSetError(
                     f"{self.places.file}: no query has an attribute "
                     f"'{quoted(name)}'{suggestion(name, others)}; its attributes and other "
-                    f"columns: {listed(others, 10) or 'none'}",
-                    attribute=name,
+                    f"columns: {listed(others, 10) or 'none'}"
                 )
 
     def see_query(self, query: Query, where: Place) -> None:
@@ -197,6 +207,11 @@ class Contents:
         for index, (doc, value) in enumerate(zip(doc_ids, values, strict=True)):
             self.add_judgment(query_id, doc, value, first_line + index)
 
+    @property
+    def has_one_grade(self) -> bool:
+        """Whether all judgments have the same grade, so that a table needs no column for it."""
+        return self.grade_map is not None and self.grade_map.is_constant
+
     def grade(self, value: object, doc_id: str, where: Place) -> float:
         """Return the grade for a value.
 
@@ -206,14 +221,13 @@ class Contents:
         cached = self._grade_of.get(value) if isinstance(value, str) else None
         if cached is not None:
             return cached
-        grades = self.source.grades
+        grades = self.grade_map
         grade = checked_grade(value) if grades is None else grades.grade(value)
         if grade is None:
             is_frame = self.places.numbering.is_frame
             not_finite = f"not a finite number{decimal_comma_hint(value, is_frame=is_frame)}"
             why = not_finite if grades is None else grades.refusal()
-            refusal = UnfitOptionError if self.source.has_one_grade else GoldenSetError
-            raise refusal(
+            raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
                 f"{kind_of(value)}, {why}"
             )
@@ -223,7 +237,7 @@ class Contents:
 
     def is_grade(self, value: object) -> bool:
         """Return whether a value is a number, or a code of the grade map."""
-        grades = self.source.grades
+        grades = self.grade_map
         if grades is None:
             return not isinstance(value, str) and checked_number(value) is not None
         return grades.grade(value) is not None

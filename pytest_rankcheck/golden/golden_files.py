@@ -43,7 +43,8 @@ def contents_of_file(
     contents = chosen.read(source)
     if not contents.grades:
         raise GoldenSetError(f"{source.file} is empty; a golden set has at least one judged query")
-    contents.check_attributes()
+    if not source.is_shared:
+        contents.check_attributes()
     return contents if doc_id is None else with_mapped_ids(contents, doc_id)
 
 

@@ -14,25 +14,10 @@ __all__ = [
     "Contradictions",
     "GradeMap",
     "Source",
-    "UnfitOptionError",
 ]
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
-
-
-class UnfitOptionError(GoldenSetError):
-    """An option does not fit this golden set, but may fit another one of a project.
-
-    Args:
-        message: the text of the error.
-        attribute: the attribute that the set lacks. Without it, the set has grades, and the option
-            is one grade for all rows.
-    """
-
-    def __init__(self, message: str, attribute: str | None = None) -> None:
-        super().__init__(message)
-        self.attribute = attribute
 
 
 class GradeMap:
@@ -92,6 +77,10 @@ class Source:
     """The columns or keys that are attributes; None: all that can be."""
     scale: float | None = None
     """The highest grade that a document could get; None: what the file says, if anything."""
+    is_shared: bool = False
+    """Whether other golden sets are read with the same options, so that not all need to fit: an
+    attribute may be missing, and one grade for all judgments applies only to tables without
+    grades."""
 
     @classmethod
     def of(
@@ -118,7 +107,7 @@ class Source:
         assert self.path is not None
         return self.path
 
-    @property
-    def has_one_grade(self) -> bool:
-        """Whether all judgments have the same grade, so that a table needs no column for it."""
-        return self.grades is not None and self.grades.is_constant
+    def grade_map(self, *, has_grades: bool) -> GradeMap | None:
+        """Return the grade map for judgments, with or without grades of their own."""
+        is_for_others = self.is_shared and self.grades is not None and self.grades.is_constant
+        return None if is_for_others and has_grades else self.grades

@@ -132,7 +132,7 @@ class JudgedQueries:
     @cached_property
     def attributes(self) -> Sequence[str]:
         """The attributes of the queries, in order of appearance."""
-        return tuple({name: None for query in self for name in query.attributes})
+        return self._contents.attributes
 
     @checked_arguments
     def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:

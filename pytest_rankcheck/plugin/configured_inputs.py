@@ -1,16 +1,14 @@
 """The inputs of a test session as they are configured: found, checked, loaded.
 
-Golden sets, session logs, runs, rankers, gates and the reference commit. Each check refuses a
-configuration that cannot work, and says how to correct it.
+Session logs, runs, rankers, metrics, gates and the linter. Each check refuses a configuration that
+cannot work, and says how to correct it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,15 +20,11 @@ from pytest_rankcheck.errors import (
     suggestion,
 )
 from pytest_rankcheck.files.packed_files import shown_name
-from pytest_rankcheck.golden.golden_source import UnfitOptionError
 from pytest_rankcheck.plugin.configuration import CONFIG, conventions_of
-from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
+from pytest_rankcheck.plugin.configured_golden import refuse_missing
 from pytest_rankcheck.plugin.option_table import Config
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.baselines.reference_commit import Reference
-    from pytest_rankcheck.baselines.update_actions import Mode
-    from pytest_rankcheck.baselines.world import World
     from pytest_rankcheck.evaluation.evaluation import Evaluation
     from pytest_rankcheck.gates.configured_gates import ConfiguredGates
     from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -39,111 +33,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_gated_sets",
-    "check_golden",
     "check_metrics",
     "check_run",
     "check_sessions",
     "configured_gates",
     "configured_lint",
     "configured_ranker",
-    "configured_reference",
     "configured_run",
-    "configured_world",
     "evaluated",
-    "loaded_golden",
 ]
 
-_REFERENCE = pytest.StashKey["Reference"]()
-_MODE = pytest.StashKey["Mode"]()
 _RANKER = pytest.StashKey[object]()
-_WORLD = pytest.StashKey["World"]()
-
-
-def check_golden(config: Config) -> None:
-    """Refuse a configuration without a golden set, or with one that is not there.
-
-    Raises:
-        ConfigurationError: naming the ways to give one.
-    """
-    if not config.golden:
-        raise ConfigurationError(
-            "no golden set: the fixture golden_set needs one. Set it in the configuration,\n"
-            '    rankcheck_golden = "golden/web.jsonl"\n'
-            "on the command line, with --rankcheck-golden golden/web.jsonl, or as a fixture,\n"
-            '    @pytest.fixture(scope="session")\n'
-            "    def golden_set():\n"
-            '        return GoldenSet.load("golden/web.jsonl")'
-        )
-    _refuse_missing("golden set", config.golden, "golden")
-
-
-def loaded_golden(
-    config: Config, path: Path, contradictions: str | None = None, format: str | None = None
-) -> GoldenSet:
-    """Return the golden set at ``path``, read as configured.
-
-    Of several configured sets, one may lack an attribute that another has, and one may have grades
-    although ``rankcheck_grades`` is the grade of every row of another.
-
-    Args:
-        config: the configuration.
-        path: the file or folder.
-        contradictions: overrides what is configured for a document that is judged twice.
-        format: the format; without it, the content decides.
-
-    Raises:
-        GoldenSetError: it cannot be read, or a column by which `rankcheck_slices` gates is not an
-            attribute.
-    """
-    rule = contradictions or config.contradictions
-    grades, attributes = config.grades, config.attributes or None
-    others = [other for other in config.golden if other != path]
-    while True:
-        try:
-            golden = _read_golden(
-                config, path, format, grades=grades, attributes=attributes, contradictions=rule
-            )
-            break
-        except UnfitOptionError as unfit:
-            missing = unfit.attribute
-            if missing is None and others:
-                grades = None
-            elif missing and any(_has_attribute(config, other, missing) for other in others):
-                attributes = tuple(name for name in attributes or () if name != missing)
-            else:
-                raise
-    for attribute in config.slices:
-        golden.check_no_feature(attribute)
-    return golden
-
-
-def _read_golden(
-    config: Config, path: Path, format: str | None = None, **options: Any
-) -> GoldenSet:
-    """Return a golden set; the options differ from the configured ones."""
-    from pytest_rankcheck.golden.golden_set import GoldenSet
-
-    here = Path.cwd()
-    return GoldenSet.load(
-        path.relative_to(here) if path.is_relative_to(here) else path,  # shorter in messages
-        format,
-        columns=config.columns,
-        split=config.split,
-        scale=config.scale,
-        doc_id=configured_doc_id(config),
-        **options,
-    )
-
-
-def _has_attribute(config: Config, path: Path, attribute: str) -> bool:
-    """Return whether a golden set can be read and has an attribute."""
-    for grades in (config.grades, None):
-        with suppress(GoldenSetError):
-            _read_golden(
-                config, path, grades=grades, attributes=(attribute,), contradictions="first"
-            )
-            return True
-    return False
 
 
 def check_sessions(config: Config) -> None:
@@ -161,16 +61,7 @@ def check_sessions(config: Config) -> None:
             "    def session_log():\n"
             '        return SessionLog.load("logs/week.jsonl", first_rank=0)'
         )
-    _refuse_missing("session log", config.sessions, "sessions")
-
-
-def _refuse_missing(kind: str, paths: Sequence[Path], option: str) -> None:
-    """Refuse a configured file that does not exist."""
-    missing = next((path for path in paths if not path.exists()), None)
-    if missing is not None:
-        raise ConfigurationError(
-            f"{kind}: {missing} does not exist; correct rankcheck_{option} or --rankcheck-{option}"
-        )
+    refuse_missing("session log", config.sessions, "sessions")
 
 
 def check_run(config: Config) -> Path:
@@ -274,81 +165,6 @@ def check_gated_sets(config: Config) -> None:
                 f"rankcheck_gate: unknown golden set '{quoted(name)}'"
                 f"{suggestion(name, names)}; configured: {', '.join(map(quoted, names))}"
             )
-
-
-def configured_reference(config: pytest.Config) -> Reference | None:
-    """Return the commit of ``--rankcheck-baseline-ref``; None without the option.
-
-    Raises:
-        ConfigurationError: git does not know the commit.
-    """
-    from pytest_rankcheck.baselines.reference_commit import Reference
-
-    name = config.stash[CONFIG].baseline_ref
-    if name is not None and _REFERENCE not in config.stash:
-        config.stash[_REFERENCE] = Reference.of(name, config.rootpath)
-    return config.stash.get(_REFERENCE, None)
-
-
-def configured_world(config: pytest.Config) -> World:
-    """Return the hashes and versions of what ``rankcheck_world`` declares, which are read once.
-
-    Raises:
-        ConfigurationError: a file is missing or cannot be read, or a package is not installed.
-    """
-    from pytest_rankcheck.baselines.world import declared_world
-
-    if _WORLD not in config.stash:
-        config.stash[_WORLD] = declared_world(config.stash[CONFIG].world, config.rootpath)
-    return config.stash[_WORLD]
-
-
-def configured_mode(config: pytest.Config) -> Mode:
-    """Return what the test session may do to baselines.
-
-    Against a reference commit, what counts as a failure is configured there too: the stricter of
-    the two counts, so that a branch cannot switch it off.
-
-    Raises:
-        ConfigurationError: git does not know the commit.
-    """
-    if _MODE not in config.stash:
-        from pytest_rankcheck.baselines.update_actions import Mode
-
-        chosen, reference = config.stash[CONFIG], configured_reference(config)
-        mode = Mode(
-            chosen.update,
-            chosen.new_only,
-            chosen.approval,
-            chosen.raising,
-            inconclusive=chosen.inconclusive,
-            suspicious=chosen.suspicious,
-            leak_budget=chosen.leak_budget,
-        )
-        config.stash[_MODE] = mode if reference is None else _at_least(mode, config, reference)
-    return config.stash[_MODE]
-
-
-def _at_least(mode: Mode, config: pytest.Config, reference: Reference) -> Mode:
-    """Return a mode that is at least as strict as the one configured at a commit."""
-    from pytest_rankcheck.plugin.reference_configuration import configuration_at
-
-    then = configuration_at(reference, config)
-    budgets = [] if mode.leak_budget is None else [mode.leak_budget]
-    with suppress(KeyError, ValueError):
-        budgets.append(float(str(then["rankcheck_leak_budget"])))
-    return replace(
-        mode,
-        inconclusive=_stricter(mode.inconclusive, then.get("rankcheck_inconclusive")),
-        suspicious=_stricter(mode.suspicious, then.get("rankcheck_suspicious")),
-        leak_budget=min(budgets, default=None),
-    )
-
-
-def _stricter(word: str, other: object) -> str:
-    """Return the stricter of two words for what to do; anything else than these is not a word."""
-    words = ("pass", "ignore", "warn", "fail")
-    return max(word, str(other), key=words.index) if other in words else word
 
 
 def configured_ranker(config: pytest.Config) -> object:

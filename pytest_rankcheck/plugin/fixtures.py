@@ -96,12 +96,12 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
     this name, with session scope.
     """
     from pytest_rankcheck.golden.golden_set import GoldenSet
-    from pytest_rankcheck.plugin import configured_inputs as inputs
+    from pytest_rankcheck.plugin.configured_golden import check_golden, loaded_golden
 
     given = getattr(request, "param", None)
     if given is None:
         config = request.config.stash[CONFIG]
-        inputs.check_golden(config)
+        check_golden(config)
         given = config.golden[0]
     if isinstance(given, GoldenSet):
         return given
@@ -110,7 +110,7 @@ def _golden_set(request: pytest.FixtureRequest) -> GoldenSet:
             f"the parameter of golden_set is {quoted(given)}, not a path or a GoldenSet"
         )
     # A parameter may be relative to the root of the project, wherever pytest was started.
-    return inputs.loaded_golden(request.config.stash[CONFIG], request.config.rootpath / given)
+    return loaded_golden(request.config.stash[CONFIG], request.config.rootpath / given)
 
 
 def _run_from_ranker(
@@ -207,23 +207,24 @@ def _baseline(request: pytest.FixtureRequest) -> Baseline:
     """This test's approved record, to hold an ``evaluation`` against."""
     from pytest_rankcheck.baselines.baseline import Baseline, Defaults
     from pytest_rankcheck.baselines.syrupy_store import syrupy_session
-    from pytest_rankcheck.plugin import configured_inputs as inputs
+    from pytest_rankcheck.plugin.configured_baselines import configured_mode, configured_reference
+    from pytest_rankcheck.plugin.configured_inputs import configured_gates
 
     syrupy_session(request.config)
     item, chosen = request.node, request.config.stash[CONFIG]
-    mode = inputs.configured_mode(request.config)
+    mode = configured_mode(request.config)
     if mode.may_create and is_repeat(item) and hasattr(item.config, "workerinput"):
         raise BaselineError(
             f"{item.nodeid}: the baseline of a repeated test is written once, after all its "
             "repeats, which the workers of pytest-xdist share among them; update without -n"
         )
-    defaults = Defaults(chosen.metrics, inputs.configured_gates(chosen), chosen.slices)
+    defaults = Defaults(chosen.metrics, configured_gates(chosen), chosen.slices)
     made = Baseline(
         partial(_store, item, mode),
         _runnable_id(item),
         mode,
         defaults,
-        inputs.configured_reference(request.config),
+        configured_reference(request.config),
         key=item_key(item),
         inputs=chosen.inputs,
         expected_golden=partial(_golden_name, item),
@@ -262,9 +263,9 @@ def _whole_world(request: pytest.FixtureRequest) -> World:
         ConfigurationError: a file or package is missing; or the fixture fails, skips the test, or
             returns something else than a mapping of texts.
     """
-    from pytest_rankcheck.plugin import configured_inputs as inputs
+    from pytest_rankcheck.plugin.configured_baselines import configured_world
 
-    configured = inputs.configured_world(request.config)
+    configured = configured_world(request.config)
     try:
         returned = request.getfixturevalue("rankcheck_world")
     except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:

@@ -12,7 +12,7 @@ from pytest_rankcheck.baselines.git_commands import GitError
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, quoted
-from pytest_rankcheck.plugin.configured_inputs import configured_reference
+from pytest_rankcheck.plugin.configured_baselines import configured_reference
 from pytest_rankcheck.plugin.renamed_tests import Replacement, is_defined, replacements
 from pytest_rankcheck.plugin.unrun_gates import (
     ExpectedGates,

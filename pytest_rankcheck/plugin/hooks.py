@@ -119,14 +119,16 @@ def _check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyt
         users: the tests that get each fixture from this plugin, by its name.
     """
     from pytest_rankcheck.plugin import configured_inputs as inputs
+    from pytest_rankcheck.plugin.configured_baselines import configured_reference
     from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
+    from pytest_rankcheck.plugin.configured_golden import check_golden
 
     chosen = config.stash[CONFIG]
     if chosen.lint:
-        inputs.check_golden(chosen)
+        check_golden(chosen)
     if chosen.lint or chosen.lint_lines:
         inputs.configured_lint(chosen)
-    _check_for(users.get("golden_set", ()), "golden_set", chosen, inputs.check_golden)
+    _check_for(users.get("golden_set", ()), "golden_set", chosen, check_golden)
     _check_for(users.get("session_log", ()), "session_log", chosen, inputs.check_sessions)
     if "ranking_run" in users and chosen.run:
         inputs.check_run(chosen)
@@ -136,7 +138,7 @@ def _check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyt
         inputs.configured_gates(chosen)
         if all(_measures_a_configured_set(item, chosen) for item in users["baseline"]):
             inputs.check_gated_sets(chosen)
-        inputs.configured_reference(config)
+        configured_reference(config)
     try:
         if "golden_set" in users or "ranking_run" in users:
             configured_doc_id(chosen)

@@ -11,12 +11,12 @@ import pytest
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
 from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.configured_golden import loaded_golden
 from pytest_rankcheck.plugin.configured_inputs import (
     check_metrics,
     configured_lint,
     configured_run,
     evaluated,
-    loaded_golden,
 )
 from pytest_rankcheck.reports.ledger import enter
 

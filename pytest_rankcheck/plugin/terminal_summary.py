@@ -150,7 +150,7 @@ def _with_ages(
 
 def _reference(config: pytest.Config) -> Reference | None:
     """Return the commit whose baselines count; None without one, or if it is unknown."""
-    from pytest_rankcheck.plugin.configured_inputs import configured_reference
+    from pytest_rankcheck.plugin.configured_baselines import configured_reference
 
     try:
         return configured_reference(config)
