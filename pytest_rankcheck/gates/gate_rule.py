@@ -76,6 +76,17 @@ class GateRule(ABC):
         """Return whether it certainly blocks whatever another rule blocks; False if in doubt."""
         return self == other
 
+    def passing_fall(self, error: float, shares: int = 1) -> float:
+        """Return how large a fall the rule lets pass by chance; infinite if that is not known.
+
+        The guard against the slide (`gates.slide`) allows for the changes that the gate blocks.
+
+        Args:
+            error: the standard error of the difference.
+            shares: how many decisions share the level.
+        """
+        return math.inf
+
     def refuse_misfit(self, metric: Metric) -> None:  # noqa: B027 - most rules fit all metrics
         """Refuse a metric that the rule cannot decide on, before there is anything to compare.
 

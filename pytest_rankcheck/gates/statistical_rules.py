@@ -70,6 +70,12 @@ class _StatisticalRule(GateRule):
         """
         return values.gain > 0 and values.p_of_rise(self.test) <= self.raise_alpha
 
+    def passing_fall(self, error: float, shares: int = 1) -> float:
+        """Return the largest fall that is not significant."""
+        from scipy.special import ndtri
+
+        return -float(ndtri(self.alpha / shares)) * error
+
     def _described(self, name: str, **parameters: float) -> str:
         """Return the rule as the configuration writes it, without the usual test and level."""
         texts = [f"{key}={number_text(value)}" for key, value in parameters.items()]
@@ -139,6 +145,10 @@ class SignificanceRule(_StatisticalRule):
         """Return ``min_drop``: a smaller fall never blocks."""
         return self.min_drop
 
+    def passing_fall(self, error: float, shares: int = 1) -> float:
+        """Return the largest fall that is not significant, or ``min_drop`` if that is larger."""
+        return max(self.min_drop, _StatisticalRule.passing_fall(self, error, shares))
+
     def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:
         """Return regressed if the mean fell by more than ``min_drop`` and by more than chance."""
         is_chance = evidence.p_fall > self.alpha
@@ -197,6 +207,11 @@ class NoninferiorityRule(_StatisticalRule):
         """Return the p of a fall, and the p of a fall by the margin."""
         p_margin = values.p_of_margin(self.margin, self.test)
         return replace(_StatisticalRule.evidence(self, values), p_margin=p_margin)
+
+    def passing_fall(self, error: float, shares: int = 1) -> float:
+        """Return the largest fall that is not significant, or of which the margin is ruled out."""
+        chance = _StatisticalRule.passing_fall(self, error, shares)
+        return max(chance, self.margin - chance)
 
     def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:
         """Return passed if the margin is ruled out; else regressed if the fall is significant."""

@@ -79,6 +79,12 @@ class Differences:
         """Return the one-sided lower confidence bound of the mean; NaN for fewer than two."""
         return self.mean - self._margin(1 - alpha)
 
+    def quantile_of(self, bound: float) -> float:
+        """Return the quantile of Student's t that is as likely as a normal value of ``bound``."""
+        from scipy.special import ndtr, stdtrit
+
+        return -float(stdtrit(self.degrees, ndtr(-bound)))
+
     def noninferiority_p(self, margin: float) -> float:
         """Return p of the hypothesis that the mean is at or below ``-margin``; NaN for one query.
 

@@ -46,6 +46,11 @@ class TwoSamples(Differences):
         )
         return first, second
 
+    @property
+    def share_before(self) -> float:
+        """The share of the variance of the difference that comes from the sample before."""
+        return self._variances[0] / sum(self._variances)
+
     @cached_property
     def deviation(self) -> float:
         """The standard error times sqrt(n0 + n1), comparable to that of paired differences."""
