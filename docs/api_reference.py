@@ -66,7 +66,7 @@ GROUPS = (
         "Gates and verdicts",
         "gates.md#gates",
         "Gate GateRule Evidence Verdict Outcome Decision Gap QueryDrop TieEffect MostlyTied "
-        "TooFewChanges TooWideAllowance",
+        "Fragility OtherRuling TooFewChanges TooWideAllowance",
     ),
     Group(
         "Baselines",

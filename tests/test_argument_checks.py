@@ -258,9 +258,11 @@ MADE_BY_THE_LIBRARY = {
     *("Approval", "Baseline", "ComparedValues", "Comparison", "Decision", "Differences"),
     *("Evaluation", "Evidence", "Gap", "JudgedHits", "LabelSensitivity", "LawReport"),
     *(
+        "Fragility",
         "LintFinding",
         "MostlyTied",
         "Move",
+        "OtherRuling",
         "Outcome",
         "Paired",
         "PerturbedQuery",

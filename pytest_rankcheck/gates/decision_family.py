@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.gate_rule import Evidence, GateRule, outcome_by_mean
+from pytest_rankcheck.gates.explanations import Fragility
+from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
+from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.verdict import (
     Decision,
-    Outcome,
     QueryDrop,
     TieEffect,
-    TooFewChanges,
-    TooWideAllowance,
     Verdict,
     gaps_of,
 )
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.paired_tests import corrected, holm
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
@@ -82,7 +80,9 @@ def decide_family(
     """
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
-    verdicts = _decided(comparison, gates, by)
+    family = _Family.of(comparison, gates, by)
+    verdicts = family.verdicts()
+    verdicts = {metric: family.explained(verdict) for metric, verdict in verdicts.items()}
     evaluation = comparison.evaluation
     if not evaluation.has_ties_at_hand:  # the summary says that ties were not looked for
         return verdicts
@@ -94,7 +94,7 @@ def decide_family(
     from pytest_rankcheck.comparison.comparison import compare
 
     orders = [
-        _decided(compare(evaluation.with_ties(order), comparison.other), ours, by)
+        _Family.of(compare(evaluation.with_ties(order), comparison.other), ours, by).verdicts()
         for order in ("best", "worst")
     ]
     for metric, queries in tied.items():
@@ -113,20 +113,120 @@ def _tie_effect(queries: int, verdicts: Sequence[Verdict]) -> TieEffect | None:
     return TieEffect(queries, min(means), max(means), len(rulings) > 1)
 
 
-def _decided(
-    comparison: Comparison,
-    gates: Mapping[Metric, DecidingGate],
-    by: str | Sequence[str] | None,
-) -> dict[Metric, Verdict]:
-    """Return the verdict on each metric, without the effect of tied documents."""
-    sets = [part for metric, gate in gates.items() for part in _sets(comparison, metric, gate, by)]
-    # All queries count before their slices.
-    sets.sort(key=lambda part: part.attribute is not None)
-    decisions, tested = decide_sets(sets)
-    return {
-        metric: _verdict(metric, gate, [d for d in decisions if d.pairs.metric == metric], tested)
-        for metric, gate in gates.items()
-    }
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """All decisions of an assertion."""
+
+    comparison: Comparison
+    gates: Mapping[Metric, DecidingGate]
+    sets: Sequence[FamilySet]
+    evidence: Sequence[Evidence]
+    """What the test says of each set, not yet corrected."""
+
+    @classmethod
+    def of(
+        cls,
+        comparison: Comparison,
+        gates: Mapping[Metric, DecidingGate],
+        by: str | Sequence[str] | None,
+    ) -> _Family:
+        sets = [
+            part for metric, gate in gates.items() for part in _sets(comparison, metric, gate, by)
+        ]
+        # All queries count before their slices.
+        sets.sort(key=lambda part: part.attribute is not None)
+        return cls(comparison, gates, sets, [part.evidence for part in sets])
+
+    def verdicts(self) -> dict[Metric, Verdict]:
+        """Return the verdict on each metric, without the effect of tied documents."""
+        decisions, tested = decide_sets(self.sets, self.evidence)
+        return {
+            metric: _verdict(
+                metric, gate, [d for d in decisions if d.pairs.metric == metric], tested
+            )
+            for metric, gate in self.gates.items()
+        }
+
+    def without(self, metric: Metric, query_ids: Collection[str]) -> Verdict:
+        """Return the verdict on a metric without some queries; those of other metrics stay."""
+        sets, evidence = [], []
+        for part, known in zip(self.sets, self.evidence, strict=True):
+            changed = _without(part, query_ids) if part.values.metric == metric else part
+            if changed is not None:
+                sets.append(changed)
+                evidence.append(known if changed is part else changed.evidence)
+        decisions, tested = decide_sets(sets, evidence)
+        own = [decision for decision in decisions if decision.pairs.metric == metric]
+        return _verdict(metric, self.gates[metric], own, tested)
+
+    def explained(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with what it depends on, and what other gates would have decided."""
+        if verdict.ruling == "passed":
+            return verdict
+        from pytest_rankcheck.gates.other_rules import allows_no_fall, other_rulings
+
+        verdict = replace(verdict, fragility=self._fragility(verdict))
+        gate = self.gates[verdict.metric]
+        by_mean = not verdict.query_drops and not verdict.wide_gaps
+        if by_mean and verdict.regressed and allows_no_fall(gate.rule):
+            own = [part for part in self.sets if part.values.metric == verdict.metric]
+            verdict = replace(verdict, other_rulings=other_rulings(own, gate.min_queries))
+        return verdict
+
+    def _fragility(self, verdict: Verdict) -> Fragility | None:
+        """Return the few queries that a verdict depends on, if there are such queries."""
+        pairs = verdict.leading.pairs
+        if not isinstance(pairs, Paired):
+            return None
+        from pytest_rankcheck.gates.fragility import Units, found_fragile
+
+        units = Units.of(pairs)
+
+        def ids_of(places: Sequence[int]) -> Sequence[tuple[str, ...]]:
+            return [
+                tuple(pairs.query_ids[query] for query in of_unit)
+                for of_unit in units.queries(tuple(places))
+            ]
+
+        def ruling_without(places: Sequence[int]) -> str:
+            return self.without(verdict.metric, set(chain(*ids_of(places)))).ruling
+
+        dropped = {drop.query_id for drop in verdict.query_drops}
+        drops = {
+            code for code, of in zip(units.codes, pairs.query_ids, strict=True) if of in dropped
+        }
+        places = found_fragile(
+            units,
+            verdict.margin,
+            tuple(sorted(drops)),
+            lambda places: ruling_without(places) != verdict.ruling,
+            also_lower=verdict.inconclusive,
+        )
+        if places is None:
+            return None
+        # The largest fall comes first.
+        places = tuple(sorted(places, key=lambda place: units.sums[place]))
+        queries, ruling = tuple(ids_of(places)), ruling_without(places)
+        if pairs.clusters is None:
+            return Fragility(tuple(ids[0] for ids in queries), queries, False, ruling)
+        golden = self.comparison.evaluation.golden
+        names = dict(zip(golden.query_ids, golden.clusters or (), strict=True))
+        return Fragility(tuple(names[ids[0]] for ids in queries), queries, True, ruling)
+
+
+def _without(part: FamilySet, query_ids: Collection[str]) -> FamilySet | None:
+    """Return a set without some queries; None if it is a slice of no other queries.
+
+    A slice that becomes smaller is gated as before.
+    """
+    values = part.values
+    assert isinstance(values, Paired)
+    kept = [place for place, each in enumerate(values.query_ids) if each not in query_ids]
+    if len(kept) == len(values.query_ids):
+        return part
+    if not kept and part.attribute is not None:
+        return None
+    return replace(part, values=values.at(kept))
 
 
 def _verdict(
@@ -161,22 +261,6 @@ def _query_drops(pairs: ComparedValues, limit: float | None) -> Iterator[QueryDr
             yield QueryDrop(pairs.query_ids[place], before, after)
 
 
-# --- the decisions ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class FamilySet:
-    """One set of queries that a family decides on: all, or those of one slice."""
-
-    rule: GateRule
-    values: ComparedValues
-    attribute: str | None = None
-    """The attribute of the slice; None: all queries."""
-    value: str = ""
-    is_gated: bool = True
-    """Whether it has enough queries to be gated."""
-
-
 def _sets(
     comparison: Comparison, metric: Metric, gate: DecidingGate, by: str | Sequence[str] | None
 ) -> Iterator[FamilySet]:
@@ -186,97 +270,3 @@ def _sets(
         for value, values in comparison.values_by(attribute, metric).items():
             is_gated = values.size >= gate.smallest_slice
             yield FamilySet(gate.rule, values, attribute, value, is_gated)
-
-
-def decide_sets(sets: Sequence[FamilySet]) -> tuple[Sequence[Decision], int]:
-    """Return the decision on each set, and how many decisions were corrected together.
-
-    A rule with a test decides on the slices that have enough changed queries for a verdict; a slice
-    that fell, but has too few, is not gated.
-    """
-    evidence = [part.rule.evidence(part.values) if part.is_gated else Evidence() for part in sets]
-    falls = corrected(
-        [each.p_fall for each in evidence],
-        [each.smallest_p for each in evidence],
-        [part.rule.level for part in sets],
-    )
-    can_fail = [
-        possible or math.isnan(p)
-        for possible, p in zip(falls.can_be_significant, falls.p_values, strict=True)
-    ]
-    margins = holm(
-        [
-            each.p_margin if fails or part.attribute is None else math.nan
-            for part, each, fails in zip(sets, evidence, can_fail, strict=True)
-        ]
-    )
-    decisions = [
-        _decision(part, replace(each, p_fall=p_fall, p_margin=p_margin), fails, falls.shares)
-        for part, each, p_fall, p_margin, fails in zip(
-            sets, evidence, falls.p_values, margins, can_fail, strict=True
-        )
-    ]
-    tested = sum(falls.can_be_significant)
-    return _with_ungated_p(sets, decisions), max(1, tested)
-
-
-def _decision(part: FamilySet, evidence: Evidence, can_fail: bool, shares: int) -> Decision:
-    """Return the decision on a set.
-
-    Args:
-        part: all queries, or a slice.
-        evidence: what the rule's test says of it, corrected.
-        can_fail: whether a fall of as many queries could be significant.
-        shares: how many decisions share the level.
-    """
-    values, rule = part.values, part.rule
-    allowed = rule.allowed(values)
-    futility: TooFewChanges | TooWideAllowance | None = None
-    if part.attribute is None:
-        outcome = rule.outcome(values, evidence)
-        futility = _too_wide(values, allowed)
-        if futility is None and not can_fail:
-            futility = _too_few(values, rule, evidence.smallest_p, shares)
-    elif part.is_gated and can_fail:
-        outcome = rule.outcome(values, evidence)
-    elif part.is_gated and not values.gain < -SLACK:
-        outcome = outcome_by_mean(values, allowed)
-    else:
-        outcome = Outcome.NOT_GATED
-    return Decision(values, outcome, allowed, part.attribute, part.value, evidence.p_fall, futility)
-
-
-def _too_wide(values: ComparedValues, allowed: float) -> TooWideAllowance | None:
-    """Return why a rule decides nothing that allows the loss of all that the baseline has."""
-    low, high = values.metric.definition.range
-    before = values.mean_before
-    room = before - low if values.metric.higher_is_better else high - before
-    if math.isfinite(room) and allowed + SLACK >= room:
-        return TooWideAllowance(allowed, max(0.0, room))
-    return None
-
-
-def _too_few(
-    values: ComparedValues, rule: GateRule, smallest_p: float, shares: int
-) -> TooFewChanges | None:
-    """Return why a test decides nothing; None if nothing fell, and something could have."""
-    if values.units < rule.smallest_slice:
-        return TooFewChanges(values.units, True, 2.0**-values.units, shares, rule.level)
-    if values.gain < -SLACK:
-        return TooFewChanges(values.changed_units, False, smallest_p, shares, rule.level)
-    return None
-
-
-def _with_ungated_p(sets: Sequence[FamilySet], decisions: Sequence[Decision]) -> Sequence[Decision]:
-    """Return the decisions with a p for each slice that is not gated, by sign flips and Holm."""
-    places = [n for n, part in enumerate(decisions) if part.outcome is Outcome.NOT_GATED]
-    values = [sets[place].values for place in places]
-    falls = corrected(
-        [each.p_of_fall() for each in values],
-        [each.smallest_p() for each in values],
-        [sets[place].rule.level for place in places],
-    )
-    complete = list(decisions)
-    for place, p in zip(places, falls.p_values, strict=True):
-        complete[place] = replace(decisions[place], p=p)
-    return complete

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
+from pytest_rankcheck.gates.explanations import Fragility, OtherRuling
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "TooWideAllowance",
     "Verdict",
     "gaps_of",
+    "worst_outcome",
 ]
 
 
@@ -41,6 +43,14 @@ class Outcome(StrEnum):
     def ruling(self) -> str:
         """The gate's verdict: passed, regressed or inconclusive."""
         return str(self) if self in (Outcome.REGRESSED, Outcome.INCONCLUSIVE) else "passed"
+
+
+def worst_outcome(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the worst of several outcomes; the first is that of all queries."""
+    for worst in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
+        if worst in outcomes:
+            return worst
+    return outcomes[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,17 +176,37 @@ class Verdict:
     margin: float | None = None
     """The fall that must be ruled out; None if the gate has no such fall."""
     alpha: float = 0.05
+    fragility: Fragility | None = None
+    """The few queries that a failing or inconclusive verdict depends on; None if it does not.
+
+    The decisions on other metrics of the same assertion are taken as they are.
+    """
+    other_rulings: tuple[OtherRuling, ...] = ()
+    """If the gate allows no fall and this is one: what gates that know the noise would decide."""
 
     @property
     def outcome(self) -> Outcome:
         """The worst outcome: a single collapsed slice or query is a regression."""
-        outcomes = {self.overall.outcome, *(decision.outcome for decision in self.slices)}
         if self.query_drops or self.wide_gaps:
             return Outcome.REGRESSED
-        for worst in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
-            if worst in outcomes:
-                return worst
-        return self.overall.outcome
+        return worst_outcome([decision.outcome for decision in (self.overall, *self.slices)])
+
+    @property
+    def leading(self) -> Decision:
+        """The decision that the verdict rests on: on all queries, or on the slice that fell most.
+
+        If all queries hold and only a gap is too wide, the decision on the worse of the two slices.
+        """
+        if self.overall.outcome is Outcome.REGRESSED or self.query_drops:
+            return self.overall
+        if self.wide_gaps and all(part.outcome is not Outcome.REGRESSED for part in self.slices):
+            gap = self.wide_gaps[0]
+            return gap.lowest if self.metric.higher_is_better else gap.highest
+        for outcome in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
+            slices = [decision for decision in self.slices if decision.outcome is outcome]
+            if slices and self.overall.outcome is not outcome:
+                return min(slices, key=lambda decision: decision.pairs.gain)
+        return self.overall
 
     @property
     def wide_gaps(self) -> tuple[Gap, ...]:

@@ -19,12 +19,14 @@ __all__ = [
     "BaselineFinding",
     "DecisionDetail",
     "FindingOfTest",
+    "FragilityDetail",
     "GapDetail",
     "GateDetail",
     "GateFinding",
     "MeanChange",
     "MetricFinding",
     "Note",
+    "OtherRulingDetail",
     "RecordFinding",
     "ReportedFinding",
     "SlicesFinding",
@@ -321,6 +323,10 @@ class GateDetail:
     query_drops: tuple[str, ...] = ()
     ties: TieDetail | None = None
     unjudged: UnjudgedDetail | None = None
+    fragility: FragilityDetail | None = None
+    """The few queries that a failing or inconclusive verdict depends on; None if it does not."""
+    other_rulings: tuple[OtherRulingDetail, ...] = ()
+    """If a fall failed under a gate that allows none: what other gates would have decided."""
     suspicions: tuple[str, ...] = ()
     approvals: tuple[Approval, ...] = ()
 
@@ -359,6 +365,27 @@ class GapDetail:
     before: float | None
     now: float | None
     is_too_wide: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FragilityDetail:
+    """The fewest queries, or clusters of queries, without which a verdict is another one."""
+
+    units: tuple[str, ...]
+    """The ids of the queries, or the names of the clusters."""
+    queries: tuple[tuple[str, ...], ...]
+    """The ids of the queries of each unit."""
+    are_clusters: bool
+    ruling: str
+    """What the verdict would be without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRulingDetail:
+    """What another gate would have decided on the same values."""
+
+    gate: str
+    ruling: str
 
 
 @dataclass(frozen=True, slots=True)

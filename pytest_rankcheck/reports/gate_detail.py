@@ -10,12 +10,15 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.gates.explanations import Fragility
 from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import (
     DecisionDetail,
+    FragilityDetail,
     GapDetail,
     GateDetail,
+    OtherRulingDetail,
     TieDetail,
     UnjudgedDetail,
 )
@@ -63,6 +66,10 @@ def verdict_detail(
         query_drops=tuple(drop.query_id for drop in verdict.query_drops),
         ties=TieDetail(ties.queries, ties.lowest, ties.highest, ties.decides) if ties else None,
         unjudged=_unjudged(verdict, comparison),
+        fragility=_fragility(verdict.fragility),
+        other_rulings=tuple(
+            OtherRulingDetail(other.gate, other.ruling) for other in verdict.other_rulings
+        ),
         suspicions=tuple(suspicions),
         approvals=tuple(approvals),
     )
@@ -130,6 +137,14 @@ def _bounded(part: Bounded) -> DecisionDetail:
         now=rounded(part.mean),
         tested=rounded(part.tested),
         outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
+    )
+
+
+def _fragility(fragility: Fragility | None) -> FragilityDetail | None:
+    if fragility is None:
+        return None
+    return FragilityDetail(
+        fragility.units, fragility.queries, fragility.are_clusters, fragility.ruling
     )
 
 

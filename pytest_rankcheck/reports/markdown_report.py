@@ -14,6 +14,7 @@ from pytest_rankcheck.reports.measurement_findings import (
     ResolutionFinding,
 )
 from pytest_rankcheck.reports.report_data import Report, ReportedGate
+from pytest_rankcheck.reports.text.explanation_text import fragility_text, other_rulings_text
 from pytest_rankcheck.reports.text.resolution_text import (
     COLUMNS,
     resolution_cells,
@@ -122,6 +123,10 @@ def _gate(gate: ReportedGate, report: Report) -> str:
             f"{queries}: {overall.losses:,} worse, {overall.wins:,} better, "
             f"{overall.ties:,} equal; {escaped(detail.gate)}"
         )
+    if detail.fragility is not None:
+        lines += ["", f"Fragile: {escaped(fragility_text(detail.fragility), 400)}."]
+    if detail.other_rulings:
+        lines += ["", f"{escaped(other_rulings_text(detail.other_rulings), 400)}."]
     unjudged = detail.unjudged
     if unjudged and unjudged.documents and unjudged.if_relevant is not None:
         documents = plural(unjudged.documents, "document")

@@ -25,6 +25,7 @@ from pytest_rankcheck.reports.findings import (
 )
 from pytest_rankcheck.reports.text.blocked_text import regression_text
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, tie_lines
+from pytest_rankcheck.reports.text.explanation_text import explanation_lines
 
 __all__ = ["baseline_findings", "plan_notes", "watched_findings"]
 
@@ -129,7 +130,10 @@ def _inconclusive_notes(baseline: Baseline) -> Iterator[Note]:
         headline = regression_text(check.verdict, check.comparison).partition("\n")[0]
         evidence = evidence_lines(check.verdict, check.verdict.overall.pairs)
         text = "; ".join((headline, *(line.strip() for line in evidence)))
-        yield Note(Topic.INCONCLUSIVE, f"{quoted(baseline.test_id, 200)}: {text}")
+        start = quoted(baseline.test_id, 200)
+        yield Note(Topic.INCONCLUSIVE, f"{start}: {text}")
+        for line in explanation_lines(check.verdict):
+            yield Note(Topic.INCONCLUSIVE, f"{start}: {check.metric} is {line.strip()}")
 
 
 def _slices_findings(baseline: Baseline) -> Iterator[SlicesFinding]:

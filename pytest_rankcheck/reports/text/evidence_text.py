@@ -43,7 +43,8 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
         )
         yield (
             f"  effect {differences.effect:+.2f} standard deviations; with {units}, power is 80% "
-            f"for a fall of {detectable:.4f}{_needed(verdict, differences)}"
+            f"for a fall of {detectable:.4f} (one-sided t-test, alpha {verdict.alpha:g})"
+            f"{_needed(verdict, differences)}"
         )
 
 

@@ -13,6 +13,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines
+from pytest_rankcheck.reports.text.explanation_text import explanation_lines
 from pytest_rankcheck.reports.text.wording import (
     change,
     counted,
@@ -33,11 +34,12 @@ _TOP = 10
 
 def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     """Yield the whole text of a verdict; the first line is the headline."""
-    leading = _leading(verdict)
+    leading = verdict.leading
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
     yield f"  {counts_text(pairs)}"
     yield from evidence_lines(verdict, pairs)
+    yield from explanation_lines(verdict)
     if leading is not verdict.overall:
         overall = verdict.overall.pairs
         everything = counted(len(overall.query_ids), verdict.metric.unit)
@@ -48,22 +50,6 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
         yield f"  {count} fell by more than max_query_drop={verdict.max_query_drop:g}"
     yield from _worst_queries(pairs, comparison)
     yield from _unjudged(verdict, leading, comparison)
-
-
-def _leading(verdict: Verdict) -> Decision:
-    """Return the decision the text is about: on all queries, or on the slice that fell furthest."""
-    if verdict.overall.outcome is Outcome.REGRESSED or verdict.query_drops:
-        return verdict.overall
-    if verdict.wide_gaps and not any(
-        decision.outcome is Outcome.REGRESSED for decision in verdict.slices
-    ):
-        gap = verdict.wide_gaps[0]
-        return gap.lowest if verdict.metric.higher_is_better else gap.highest
-    for outcome in (Outcome.REGRESSED, Outcome.INCONCLUSIVE, Outcome.LOWER):
-        slices = [decision for decision in verdict.slices if decision.outcome is outcome]
-        if slices and verdict.overall.outcome is not outcome:
-            return min(slices, key=lambda decision: decision.pairs.gain)
-    return verdict.overall
 
 
 def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> str:

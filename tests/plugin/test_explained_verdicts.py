@@ -1,0 +1,70 @@
+"""What explains a verdict is in every output: the queries it depends on, what other gates say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
+
+TEST = """
+from pytest_rankcheck import Gate, assert_not_regressed
+
+def test_mrr(evaluation, baseline):
+    assert_not_regressed(evaluation, baseline, "RR"GATE)
+"""
+
+
+def outputs(project: Project, *arguments: str) -> dict[str, str]:
+    """Return what a run shows in the terminal, Markdown, HTML and JSON, spaces collapsed."""
+    files = {name: project.path / f"report.{name}" for name in ("json", "markdown", "html")}
+    result = project.run(*arguments, *(f"--rankcheck-{n}={path}" for n, path in files.items()))
+    texts = {name: path.read_text("utf-8") for name, path in files.items()}
+    texts["markdown"] = texts["markdown"].replace("\\", "")  # it escapes punctuation
+    texts["terminal"] = text_of(result)
+    return {name: " ".join(text.split()) for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_a_gate_that_allows_no_fall_says_so(project: Project, workers: tuple[str, ...]) -> None:
+    project.test(TEST.replace("GATE", ""))
+    project.update()
+    project.rank({3: 2, 50: 3})
+    for name, text in outputs(project, *workers).items():
+        assert "this gate allows no fall, so it blocks about half of the changes" in text, name
+        assert "significant() would have passed" in text, name
+        assert "noninferior(margin=0.02) would have been inconclusive" in text, name
+        assert "gate=Gate.significant()" in text, name
+        assert "with 80 queries" in text, name  # what the golden set can detect
+        assert "without queries q050 and q003 it would have passed" in text, name
+    (gate,) = json.loads((project.path / "report.json").read_text("utf-8"))["gates"]
+    assert gate["other_rulings"] == [
+        {"gate": "significant()", "ruling": "passed"},
+        {"gate": "noninferior(margin=0.02)", "ruling": "inconclusive"},
+    ]
+    assert gate["fragility"] == {
+        "units": ["q050", "q003"],
+        "queries": [["q050"], ["q003"]],
+        "are_clusters": False,
+        "ruling": "passed",
+    }
+
+
+def test_a_tolerance_is_not_lectured(project: Project) -> None:
+    project.test(TEST.replace("GATE", ", abs=0.001"))
+    project.update()
+    project.rank({3: 2})
+    for name, text in outputs(project).items():
+        assert "allows no fall" not in text, name
+        assert "without query q003 it would have passed" in text, name
+
+
+def test_an_inconclusive_verdict_names_the_query_it_depends_on(project: Project) -> None:
+    project.test(TEST.replace("GATE", ", gate=Gate.noninferior(margin=0.02)"))
+    project.update()
+    project.rank({3: 4})
+    for name, text in outputs(project).items():
+        assert "without query q003 it would have passed" in text, name
+    project.rank(dict.fromkeys(range(40), 2))
+    for name, text in outputs(project).items():
+        assert "fragile" not in text, name
