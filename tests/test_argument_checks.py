@@ -513,12 +513,15 @@ COMPARED = compare(EVALUATION, EVALUATION)
             lambda: COMPARED.p("RR", test="sign-flip"),  # type: ignore[arg-type]
             (
                 "test=sign-flip is invalid; did you mean 'sign_flip'?; give one of sign_flip, t, "
-                "bootstrap"
+                "bootstrap, guaranteed"
             ),
         ),
         (
             lambda: COMPARED.p("RR", test="T"),  # type: ignore[arg-type]
-            ("test=T is invalid; did you mean 't'?; give one of sign_flip, t, bootstrap"),
+            (
+                "test=T is invalid; did you mean 't'?; give one of sign_flip, t, bootstrap, "
+                "guaranteed"
+            ),
         ),
         (
             lambda: COMPARED.p("RR", test="wilcoxon"),  # type: ignore[arg-type]
@@ -529,7 +532,10 @@ COMPARED = compare(EVALUATION, EVALUATION)
         ),
         (
             lambda: COMPARED.p("RR", test=None),  # type: ignore[arg-type]
-            ("test must be one of sign_flip, t, bootstrap, not None; write 'sign_flip'"),
+            (
+                "test must be one of sign_flip, t, bootstrap, guaranteed, not None; write "
+                "'sign_flip'"
+            ),
         ),
         (
             lambda: EVALUATION.with_ties("Best"),  # type: ignore[arg-type]
@@ -586,7 +592,7 @@ def test_an_invalid_option_of_a_method_is_an_error(
 
 
 def test_valid_options_of_methods_are_accepted() -> None:
-    for test in ("sign_flip", "t", "bootstrap"):
+    for test in ("sign_flip", "t", "bootstrap", "guaranteed"):
         assert 0 <= COMPARED.p("RR", test=test) <= 1
     for level in (0, 0.5, 0.99):
         low, high = EVALUATION.interval("RR", level)

@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import ClassVar
 
 import numpy as np
 
+from pytest_rankcheck.comparison.ordered_bets import (
+    bets_on_gains,
+    bets_on_values,
+    refuse_infinite,
+    refuse_outside,
+)
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
+from pytest_rankcheck.statistics.betting import BetsOnDifference, BetsOnMean
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.paired_tests import PairedTest, p_of_fall, smallest_p
+from pytest_rankcheck.statistics.paired_tests import FallTest, p_of_fall, smallest_p
 from pytest_rankcheck.statistics.sign_flip import whole_gains
 from pytest_rankcheck.statistics.two_samples import TwoSamples
 from pytest_rankcheck.statistics.weighted_clusters import contributions, linearised
@@ -34,6 +41,8 @@ class ComparedValues(ABC):
     after: FloatArray
     noise: float = math.nan
     """The standard deviation of the mean from run to run; NaN if it was not measured."""
+    declared_range: tuple[float, float] | None = field(default=None, kw_only=True)
+    """The lowest and the highest possible value if not those of the metric's definition."""
     is_paired: ClassVar[bool]
     """Whether the values before and after are of the same queries."""
 
@@ -70,27 +79,54 @@ class ComparedValues(ABC):
     def differences(self) -> Differences:
         """How precisely the mean gain is known, and how small a fall could be detected."""
 
+    @property
     @abstractmethod
-    def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
+    def _bets(self) -> BetsOnMean | BetsOnDifference:
+        """The bets of ``test="guaranteed"`` on the mean gain.
+
+        Raises:
+            ConfigurationError: the range of the metric is not finite, or a value is outside of it.
+        """
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The lowest and the highest possible value.
+
+        Raises:
+            ConfigurationError: they are not finite.
+        """
+        limits = self.declared_range or self.metric.definition.range
+        refuse_infinite(self.metric, limits)
+        return limits
+
+    @abstractmethod
+    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance."""
 
     @abstractmethod
-    def smallest_p(self, test: PairedTest = "sign_flip") -> float:
-        """Return the smallest p that a fall could have with as many changed units."""
+    def smallest_p(self, test: FallTest = "sign_flip") -> float:
+        """Return the smallest p that a fall could have with as many changed units.
 
-    def p_of_rise(self, test: PairedTest = "sign_flip") -> float:
+        With ``"guaranteed"``, with as many units: no values could give a smaller p.
+        """
+
+    def p_of_rise(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a rise; small if the gain is more than chance."""
         return replace(self, before=self.after, after=self.before).p_of_fall(test)
 
-    def p_of_margin(self, margin: float, test: PairedTest = "sign_flip") -> float:
+    def p_of_margin(self, margin: float, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall by ``margin`` or more; small if it is ruled out.
 
         It is at most alpha if and only if `lower_bound` of alpha is above ``-margin``.
         """
+        if test == "guaranteed":
+            return self._bets.p_of_margin(margin)
         return self.differences.noninferiority_p(margin)
 
-    def lower_bound(self, alpha: float, test: PairedTest = "sign_flip") -> float:
+    def lower_bound(self, alpha: float, test: FallTest = "sign_flip") -> float:
         """Return the one-sided lower confidence bound of the mean gain at level ``alpha``."""
+        if test == "guaranteed":
+            return self._bets.lower_bound(alpha)
         return self.differences.lower_bound(alpha)
 
     @property
@@ -192,12 +228,24 @@ class Paired(ComparedValues):
         """How precisely the mean gain is known, and how small a fall could be detected."""
         return Differences.of(linearised(self.gains, self.weights, self.clusters))
 
-    def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
+    @property
+    def _bets(self) -> BetsOnMean:
+        """The bets of ``test="guaranteed"``: a gain is within +- the width of the range."""
+        low, high = self.limits
+        for when, values in (("before", self.before), ("now", self.after)):
+            refuse_outside(self.metric, self.query_ids, values, (low, high), when)
+        return bets_on_gains(self.query_ids, self.gains, self.weights, self.clusters, high - low)
+
+    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a fall; small if the fall is more than chance."""
+        if test == "guaranteed":
+            return self._bets.p_of_fall()
         return p_of_fall(self.contributions, test)
 
-    def smallest_p(self, test: PairedTest = "sign_flip") -> float:
+    def smallest_p(self, test: FallTest = "sign_flip") -> float:
         """Return the smallest p that a fall could have with as many changed units."""
+        if test == "guaranteed":
+            return self._bets.smallest_p
         return smallest_p(self.contributions, test)
 
     def counted(self) -> Paired:
@@ -241,6 +289,9 @@ class Unpaired(ComparedValues):
     single sessions.
     """
 
+    before_ids: tuple[str, ...] = field(default=(), kw_only=True)
+    """The queries or sessions of ``before``; only ``test="guaranteed"`` needs them."""
+
     is_paired = False
 
     @property
@@ -270,15 +321,41 @@ class Unpaired(ComparedValues):
         return not samples.size or float(np.ptp(samples)) <= SLACK
 
     @property
+    def _bets(self) -> BetsOnDifference:
+        """The bets of ``test="guaranteed"``, on each sample."""
+        sign = 1 if self.metric.higher_is_better else -1
+        samples = []
+        for when, ids, values in (
+            ("now", self.query_ids, self.after),
+            ("before", self.before_ids, self.before),
+        ):
+            refuse_outside(self.metric, ids, values, self.limits, when)
+            samples.append(bets_on_values(ids, values, self.limits, sign))
+        return BetsOnDifference(*samples)
+
+    @property
     def differences(self) -> TwoSamples:
         """How precisely the difference of the two means is known."""
         sign = 1.0 if self.metric.higher_is_better else -1.0
         return TwoSamples(sign * self.after, sign * self.before)
 
-    def p_of_fall(self, test: PairedTest = "sign_flip") -> float:
-        """Return the one-sided p of Welch's t-test; ``test`` is not used."""
+    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
+        """Return the one-sided p by betting if ``test`` says so, else that of Welch's t-test."""
+        if test == "guaranteed":
+            return self._bets.p_of_fall()
         return self.differences.p_of_fall()
 
-    def smallest_p(self, test: PairedTest = "sign_flip") -> float:
-        """Return 0: Welch's t-test has no smallest p."""
-        return 0.0
+    def p_of_rise(self, test: FallTest = "sign_flip") -> float:
+        """Return the one-sided p of a rise; small if the gain is more than chance."""
+        swapped = replace(
+            self,
+            query_ids=self.before_ids,
+            before=self.after,
+            after=self.before,
+            before_ids=self.query_ids,
+        )
+        return swapped.p_of_fall(test)
+
+    def smallest_p(self, test: FallTest = "sign_flip") -> float:
+        """Return the smallest p that a fall could have; 0, since Welch's t-test has none."""
+        return self._bets.smallest_p if test == "guaranteed" else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,14 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, 
 from pytest_rankcheck.comparison.document_moves import Move, moves_between
 from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling, label_sensitivity
 from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.comparison.ordered_bets import checked_range
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged, unjudged_between
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
-from pytest_rankcheck.statistics.paired_tests import PairedTest
+from pytest_rankcheck.statistics.paired_tests import FallTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,19 +88,21 @@ class Comparison(QueryOverlap):
         now: Sequence[int] | None = None,
     ) -> Unpaired:
         """Return the values of both samples, or of parts of them."""
-        ids = self.evaluation.query_ids
+        ids, ids_before = self.evaluation.query_ids, self.other.query_ids
         before = as_recorded(self.other.values(metric))
         after = as_recorded(self.evaluation.values(metric))
         if then is not None and now is not None:
             before, after = before[np.asarray(then, np.intp)], after[np.asarray(now, np.intp)]
             ids = [ids[place] for place in now]
-        counted = ~np.isnan(after)
+            ids_before = [ids_before[place] for place in then]
+        counted, counted_before = ~np.isnan(after), ~np.isnan(before)
         return Unpaired(
             metric,
             tuple(compress(ids, counted)),
-            before[~np.isnan(before)],
+            before[counted_before],
             after[counted],
             self._noise(metric),
+            before_ids=tuple(compress(ids_before, counted_before)),
         )
 
     def _noise(self, metric: Metric) -> float:
@@ -126,12 +130,30 @@ class Comparison(QueryOverlap):
         return self.values(metric).difference
 
     @checked_arguments
-    def p(self, metric: MetricLike, test: PairedTest = "sign_flip") -> float:
+    def p(
+        self,
+        metric: MetricLike,
+        test: FallTest = "sign_flip",
+        *,
+        range: tuple[float, float] | None = None,
+    ) -> float:
         """Return the one-sided p of a fall: small if it is more than chance.
 
-        ``test`` is ``"sign_flip"``, ``"t"`` or ``"bootstrap"``, paired by query.
+        Args:
+            metric: a name such as ``"nDCG@10"``, a ``Metric`` or an ir_measures object.
+            test: ``"sign_flip"``, ``"t"``, ``"bootstrap"`` or ``"guaranteed"``, paired by query. Of
+                two samples, p is that of Welch's t-test or, with ``"guaranteed"``, of a bound by
+                betting on each.
+            range: with ``"guaranteed"``, the lowest and the highest possible value if the metric's
+                own range is not finite.
+
+        Raises:
+            ConfigurationError: with ``"guaranteed"``, no finite range, or a value outside of it.
         """
-        return self.values(metric).p_of_fall(test)
+        values = self.values(metric)
+        if range is not None:
+            values = replace(values, declared_range=checked_range(range, test))
+        return values.p_of_fall(test)
 
     @checked_arguments
     def interval(self, metric: MetricLike, level: float = 0.95) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from pytest_rankcheck.gates.statistical_rules import (
 )
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.paired_tests import PairedTest
+from pytest_rankcheck.statistics.paired_tests import FallTest
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
@@ -124,7 +124,8 @@ class Gate:
         alpha: float = 0.05,
         min_drop: float = 0.0,
         *,
-        test: PairedTest = "sign_flip",
+        test: FallTest = "sign_flip",
+        range: tuple[float, float] | None = None,
         raise_alpha: float = RAISE_ALPHA,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
@@ -138,8 +139,12 @@ class Gate:
         Args:
             alpha: the probability of blocking a change without a fall.
             min_drop: a smaller fall never blocks, however certain it is.
-            test: ``"sign_flip"``, ``"t"`` or ``"bootstrap"``, paired by query and one-sided;
-                corrected by Holm for all queries and slices together.
+            test: ``"sign_flip"``, ``"t"``, ``"bootstrap"`` or ``"guaranteed"``, paired by query
+                and one-sided; corrected by Holm for all queries and slices together.
+                ``"guaranteed"`` holds ``alpha`` for any values of independent queries, but rarely
+                decides with fewer than 200.
+            range: with ``"guaranteed"``, the lowest and the highest possible value of a metric
+                whose own range is not finite.
             raise_alpha: an update raises the baseline if the gain is significant at this level.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
@@ -150,7 +155,9 @@ class Gate:
             ConfigurationError: a value is out of its range.
         """
         return Gate(
-            SignificanceRule(alpha=alpha, min_drop=min_drop, test=test, raise_alpha=raise_alpha),
+            SignificanceRule(
+                alpha=alpha, min_drop=min_drop, test=test, range=range, raise_alpha=raise_alpha
+            ),
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
@@ -162,7 +169,8 @@ class Gate:
         margin: float,
         alpha: float = 0.05,
         *,
-        test: PairedTest = "sign_flip",
+        test: FallTest = "sign_flip",
+        range: tuple[float, float] | None = None,
         raise_alpha: float = RAISE_ALPHA,
         max_query_drop: float | None = None,
         max_gap: float | None = None,
@@ -178,7 +186,8 @@ class Gate:
             margin: the fall that would matter, in the metric's own unit.
             alpha: the probability of passing a fall of the margin, and of blocking a change without
                 a fall.
-            test: as in `significant`.
+            test: as in `significant`; with ``"guaranteed"`` the lower bound is one by betting.
+            range: as in `significant`.
             raise_alpha: as in `significant`.
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
@@ -189,7 +198,9 @@ class Gate:
             ConfigurationError: a value is out of its range.
         """
         return Gate(
-            NoninferiorityRule(margin=margin, alpha=alpha, test=test, raise_alpha=raise_alpha),
+            NoninferiorityRule(
+                margin=margin, alpha=alpha, test=test, range=range, raise_alpha=raise_alpha
+            ),
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,

@@ -36,6 +36,8 @@ class Evidence:
     """One-sided p of a fall by the margin: small if it is ruled out; NaN without a margin."""
     smallest_p: float = 0.0
     """The smallest p that a fall could have with as many changed queries."""
+    rests_on_all: bool = False
+    """Whether ``smallest_p`` counts all queries, not only the changed ones."""
 
 
 class GateRule(ABC):
@@ -196,7 +198,13 @@ def check_allowance(name: str, value: object) -> None:
         )
 
 
-def refuse_too_wide(name: str, allowance: float, metric: Metric, limit: str) -> None:
+def refuse_too_wide(
+    name: str,
+    allowance: float,
+    metric: Metric,
+    limit: str,
+    declared_range: tuple[float, float] | None = None,
+) -> None:
     """Refuse an allowance that is as wide as the finite range of a metric.
 
     Args:
@@ -204,11 +212,12 @@ def refuse_too_wide(name: str, allowance: float, metric: Metric, limit: str) -> 
         allowance: its value, at least 0.
         metric: the metric that is gated.
         limit: what can never be larger than the range, such as "no mean can fall".
+        declared_range: the range if it is not that of the metric's definition.
 
     Raises:
         ConfigurationError: naming the parameter, the metric and its range.
     """
-    low, high = metric.definition.range
+    low, high = declared_range or metric.definition.range
     if allowance + SLACK >= high - low:
         raise ConfigurationError(
             f"{name}={number_text(allowance)} is as wide as the range of {metric}, {low:g} to "

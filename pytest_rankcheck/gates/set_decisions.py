@@ -88,7 +88,7 @@ def _decision(part: FamilySet, evidence: Evidence, can_fail: bool, shares: int) 
         outcome = rule.outcome(values, evidence)
         futility = _too_wide(values, allowed)
         if futility is None and not can_fail:
-            futility = _too_few(values, rule, evidence.smallest_p, shares)
+            futility = _too_few(values, rule, evidence, shares)
     elif part.is_gated and can_fail:
         outcome = rule.outcome(values, evidence)
     elif part.is_gated and not values.gain < -SLACK:
@@ -109,13 +109,16 @@ def _too_wide(values: ComparedValues, allowed: float) -> TooWideAllowance | None
 
 
 def _too_few(
-    values: ComparedValues, rule: GateRule, smallest_p: float, shares: int
+    values: ComparedValues, rule: GateRule, evidence: Evidence, shares: int
 ) -> TooFewChanges | None:
     """Return why a test decides nothing; None if nothing fell, and something could have."""
-    if values.units < rule.smallest_slice:
+    is_small = values.units < rule.smallest_slice
+    if evidence.rests_on_all and (is_small or values.gain < -SLACK):
+        return TooFewChanges(values.units, True, evidence.smallest_p, shares, rule.level)
+    if is_small:
         return TooFewChanges(values.units, True, 2.0**-values.units, shares, rule.level)
     if values.gain < -SLACK:
-        return TooFewChanges(values.changed_units, False, smallest_p, shares, rule.level)
+        return TooFewChanges(values.changed_units, False, evidence.smallest_p, shares, rule.level)
     return None
 
 

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import get_args
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.comparison.ordered_bets import checked_range, refuse_infinite
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
@@ -20,7 +21,8 @@ from pytest_rankcheck.gates.gate_rule import (
 )
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.paired_tests import PairedTest
+from pytest_rankcheck.statistics.betting import SAFE_SHARE
+from pytest_rankcheck.statistics.paired_tests import FallTest
 
 __all__ = ["RAISE_ALPHA", "NoninferiorityRule", "SignificanceRule"]
 
@@ -40,7 +42,8 @@ class _StatisticalRule(GateRule):
     """What both rules share: a level, a test, and one family of decisions."""
 
     alpha: float = 0.05
-    test: PairedTest = "sign_flip"
+    test: FallTest = "sign_flip"
+    range: tuple[float, float] | None = None
     raise_alpha: float = RAISE_ALPHA
 
     def __post_init__(self) -> None:
@@ -51,12 +54,14 @@ class _StatisticalRule(GateRule):
                 raise ConfigurationError(
                     f"{name}={quoted(level)} is invalid; it must be a number between 0 and 0.5"
                 )
-        tests = get_args(PairedTest)
+        tests = get_args(FallTest)
         if self.test not in tests:
             raise ConfigurationError(
                 f"test={quoted(self.test)} is invalid{suggestion(str(self.test), tests)}; it must "
                 f"be one of {', '.join(tests)}"
             )
+        if self.range is not None:
+            object.__setattr__(self, "range", checked_range(self.range, self.test))
 
     @property
     def level(self) -> float:
@@ -68,7 +73,7 @@ class _StatisticalRule(GateRule):
 
         A baseline that rises on any gain climbs through noise, until innocent changes are blocked.
         """
-        return values.gain > 0 and values.p_of_rise(self.test) <= self.raise_alpha
+        return values.gain > 0 and self._ranged(values).p_of_rise(self.test) <= self.raise_alpha
 
     def passing_fall(self, error: float, shares: int = 1) -> float:
         """Return the largest fall that is not significant."""
@@ -81,6 +86,9 @@ class _StatisticalRule(GateRule):
         texts = [f"{key}={number_text(value)}" for key, value in parameters.items()]
         if self.test != "sign_flip":
             texts.append(f"test={self.test}")
+        if self.range is not None:
+            low, high = self.range
+            texts.append(f"range=({number_text(low)}, {number_text(high)})")
         if self.raise_alpha != RAISE_ALPHA:
             texts.append(f"raise_alpha={number_text(self.raise_alpha)}")
         return f"{name}({', '.join(texts)})"
@@ -88,13 +96,23 @@ class _StatisticalRule(GateRule):
     def evidence(self, values: ComparedValues) -> Evidence:
         """Return the p of a fall, and the smallest p that it could have."""
         # A set that did not fall has p >= 1/2 in every test and moves no other p of its family.
+        values = self._ranged(values)
         p_fall = values.p_of_fall(self.test) if values.gain < 0 else 1.0
-        return Evidence(p_fall, smallest_p=values.smallest_p(self.test))
+        return Evidence(
+            p_fall,
+            smallest_p=values.smallest_p(self.test),
+            rests_on_all=self.test == "guaranteed",
+        )
+
+    def _ranged(self, values: ComparedValues) -> ComparedValues:
+        """Return the values with the range that the rule declares, if it does."""
+        return values if self.range is None else replace(values, declared_range=self.range)
 
     @property
     def smallest_slice(self) -> int:
         """The number of queries from which on a fall of all of them is significant."""
-        return math.ceil(-math.log2(self.alpha))
+        base = 1 + SAFE_SHARE if self.test == "guaranteed" else 2
+        return math.ceil(-math.log(self.alpha, base))
 
     def refuse_misfit(self, metric: Metric) -> None:
         """Refuse a metric whose difference is not the mean of differences.
@@ -108,6 +126,9 @@ class _StatisticalRule(GateRule):
                 f"{metric} has a {kind}, but {self} compares means of differences; gate it with a "
                 f"tolerance, or gate {other} instead"
             )
+        limits = self.range or metric.definition.range
+        if self.test == "guaranteed":
+            refuse_infinite(metric, limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +148,7 @@ class SignificanceRule(_StatisticalRule):
         """Return whether it is the same test, with at least its level and at most its drop."""
         return (
             isinstance(other, SignificanceRule)
-            and self.test == other.test
+            and (self.test, self.range) == (other.test, other.range)
             and self.alpha >= other.alpha
             and self.min_drop <= other.min_drop
         )
@@ -139,7 +160,7 @@ class SignificanceRule(_StatisticalRule):
             ConfigurationError: the metric does not fit.
         """
         _StatisticalRule.refuse_misfit(self, metric)
-        refuse_too_wide("min_drop", self.min_drop, metric, "no mean can fall")
+        refuse_too_wide("min_drop", self.min_drop, metric, "no mean can fall", self.range)
 
     def allowed(self, pairs: ComparedValues) -> float:
         """Return ``min_drop``: a smaller fall never blocks."""
@@ -180,7 +201,7 @@ class NoninferiorityRule(_StatisticalRule):
         """
         return (
             isinstance(other, NoninferiorityRule)
-            and self.test == other.test
+            and (self.test, self.range) == (other.test, other.range)
             and self.alpha == other.alpha
             and self.margin <= other.margin
         )
@@ -192,7 +213,7 @@ class NoninferiorityRule(_StatisticalRule):
             ConfigurationError: the metric does not fit.
         """
         _StatisticalRule.refuse_misfit(self, metric)
-        refuse_too_wide("margin", self.margin, metric, "no mean can fall")
+        refuse_too_wide("margin", self.margin, metric, "no mean can fall", self.range)
 
     @property
     def margin_to_rule_out(self) -> float | None:
@@ -205,7 +226,7 @@ class NoninferiorityRule(_StatisticalRule):
 
     def evidence(self, values: ComparedValues) -> Evidence:
         """Return the p of a fall, and the p of a fall by the margin."""
-        p_margin = values.p_of_margin(self.margin, self.test)
+        p_margin = self._ranged(values).p_of_margin(self.margin, self.test)
         return replace(_StatisticalRule.evidence(self, values), p_margin=p_margin)
 
     def passing_fall(self, error: float, shares: int = 1) -> float:
@@ -214,8 +235,11 @@ class NoninferiorityRule(_StatisticalRule):
         return max(chance, self.margin - chance)
 
     def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:
-        """Return passed if the margin is ruled out; else regressed if the fall is significant."""
-        if values.is_same or evidence.p_margin <= self.alpha:
+        """Return passed if the margin is ruled out; else regressed if the fall is significant.
+
+        Queries that did not change pass; but they guarantee nothing for those that were not asked.
+        """
+        if (values.is_same and self.test != "guaranteed") or evidence.p_margin <= self.alpha:
             return outcome_by_mean(values, self.margin, may_fall_further=True)
         if evidence.p_fall <= self.alpha and values.gain < -SLACK:
             return Outcome.REGRESSED

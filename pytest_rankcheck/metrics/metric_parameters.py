@@ -190,7 +190,10 @@ def mapping(value: object) -> Value:
     Raises:
         ValueError: ``value`` is not such a mapping, or is empty.
     """
-    pairs = dict(value) if isinstance(value, (Mapping, tuple)) else {}
+    try:
+        pairs = dict(value) if isinstance(value, (Mapping, tuple)) else {}
+    except TypeError:  # a tuple of something else than pairs
+        pairs = {}
     if not pairs:
         raise ValueError
     grade, gain = number(), number(at_least=0)

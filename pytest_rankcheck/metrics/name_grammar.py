@@ -17,7 +17,7 @@ __all__ = ["NameParts", "parts_of"]
 
 _LONGEST_NAME = 1000
 _PLAIN = (ast.Constant, ast.UnaryOp, ast.Name)
-"""The node types that are valid keys of a mapping."""
+"""The node types that are valid keys of a mapping and elements of a tuple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ def _literal(node: ast.expr, text: str) -> object:
         case ast.Dict(keys=keys, values=values) if all(isinstance(key, _PLAIN) for key in keys):
             pairs = zip(keys, values, strict=True)
             return {_literal(key, text): _literal(value, text) for key, value in pairs if key}
+        case ast.Tuple(elts=elements) if all(isinstance(each, _PLAIN) for each in elements):
+            return tuple(_literal(each, text) for each in elements)
         case ast.Call(func=ast.Name(id=word), args=arguments, keywords=[]):
             return Call(word, tuple(_literal(argument, text) for argument in arguments))  # type: ignore[misc]
     raise _not_a_name(text)

@@ -18,9 +18,12 @@ from pytest_rankcheck.statistics.sign_flip import (
     whole_gains,
 )
 
-__all__ = ["Correction", "PairedTest", "corrected", "holm", "p_of_fall", "smallest_p"]
+__all__ = ["Correction", "FallTest", "PairedTest", "corrected", "holm", "p_of_fall", "smallest_p"]
 
 PairedTest = Literal["sign_flip", "t", "bootstrap"]
+"""The tests that need the differences only."""
+FallTest = Literal["sign_flip", "t", "bootstrap", "guaranteed"]
+"""All tests of a fall; ``"guaranteed"`` also needs the range and an order: see `betting`."""
 
 
 def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:

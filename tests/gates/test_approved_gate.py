@@ -40,6 +40,10 @@ def paired(gains: list[float], metric: Metric = METRIC) -> Paired:
             "significant(alpha=0.05, min_drop=0, test=t, raise_alpha=0.05, max_gap=0.25)",
         ),
         (Gate.tolerance(max_query_drop=0), "tolerance(abs=0, rel=0, max_query_drop=0)"),
+        (
+            Gate.noninferior(margin=0.5, test="guaranteed", range=(-1.5, 100)),
+            "noninferior(margin=0.5, alpha=0.05, test=guaranteed, range=(-1.5, 100))",
+        ),
     ],
 )
 def test_the_text_of_a_gate_is_complete(gate: Gate, text: str) -> None:
@@ -61,10 +65,16 @@ LIMITS = {
     "min_queries": st.integers(0, 1000),
 }
 LEVELLED = {"alpha": LEVELS, "raise_alpha": LEVELS, "test": TESTS, **LIMITS}
+GUARANTEED = {
+    "test": st.just("guaranteed"),
+    "range": st.none() | st.tuples(st.floats(-1e9, 0), st.floats(1e-9, 1e9)),
+}
 GATES = st.one_of(
     st.builds(Gate.tolerance, abs=ALLOWANCES, rel=ALLOWANCES, noise=ALLOWANCES, **LIMITS),
     st.builds(Gate.significant, min_drop=ALLOWANCES, **LEVELLED),
     st.builds(Gate.noninferior, margin=st.floats(1e-9, 100), **LEVELLED),
+    st.builds(Gate.significant, min_drop=ALLOWANCES, **{**LEVELLED, **GUARANTEED}),
+    st.builds(Gate.noninferior, margin=st.floats(1e-9, 100), **{**LEVELLED, **GUARANTEED}),
 )
 
 
@@ -104,6 +114,11 @@ def test_a_gate_with_a_smaller_allowance_is_stricter(stricter: Gate, looser: Gat
         (Gate.significant(), Gate.noninferior(margin=0.02)),
         (Gate.tolerance(abs=0.01), Gate.tolerance(rel=0.01)),
         (Gate.significant(test="t"), Gate.significant()),
+        (Gate.significant(test="guaranteed"), Gate.significant()),
+        (
+            Gate.noninferior(margin=0.02, test="guaranteed", range=(0, 0.5)),
+            Gate.noninferior(margin=0.02, test="guaranteed"),
+        ),
         (Gate.noninferior(margin=0.02, alpha=0.1), Gate.noninferior(margin=0.02)),
         (Gate.significant(min_queries=5), Gate.significant(min_queries=10)),  # a larger family
         (Gate.tolerance(max_query_drop=0.1), Gate.tolerance(max_gap=0.1)),

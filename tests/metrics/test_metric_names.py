@@ -251,6 +251,8 @@ def test_every_metric_has_a_description() -> None:
         ("nDCG(gain=3)", r"gain=3 is invalid; gain takes linear, exponential, or a mapping"),
         ("nDCG(gain={})", "gain={} is invalid"),
         ("nDCG(gain={1:-2})", "is invalid"),
+        ("nDCG(gain=(1,2))", r"gain=\(1, 2\) is invalid; gain takes linear, exponential, or a"),
+        ("AP(rel=(1,2))", r"rel=\(1, 2\) is invalid; rel takes a number"),
         ("nDCG(gain={a:2})", "is invalid"),
         ("nDCG(gain={1:2,**x})", "not a metric name|is invalid"),
         ("nDCG(discount=power)", "is invalid"),
