@@ -17,7 +17,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.sample_size import queries_needed
+from pytest_rankcheck.statistics.sample_size import LEVEL, deviation_interval, queries_needed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,10 @@ def plan(
 ) -> pd.DataFrame:
     """Return how many queries are needed to detect a fall: a row per margin, a column per power.
 
-    One-sided paired t-test, by the noncentral t distribution (Cohen 1988; Sakai 2018).
+    One-sided paired t-test, by the noncentral t distribution (Cohen 1988; Sakai 2018). How much the
+    differences vary is itself an estimate: ``attrs["lowest"][margin][power]`` and
+    ``attrs["highest"][margin][power]`` are the ends of the 80% interval of each number (jackknife;
+    both are empty if only one query changed).
 
     Args:
         evaluation: what was measured.
@@ -71,6 +74,8 @@ class Spread:
     """The number of queries it was computed from."""
     source: str
     """What it was computed from, in words."""
+    interval: tuple[float, float] = (math.nan, math.nan)
+    """The 80% interval of the deviation; NaN if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,10 @@ class Plan:
     alpha: float
     queries: tuple[tuple[int, ...], ...]
     """A row per margin, a column per power."""
+    lowest: tuple[tuple[int, ...], ...] = ()
+    """The lower ends of their 80% intervals; empty if the interval is unknown."""
+    highest: tuple[tuple[int, ...], ...] = ()
+    """The upper ends of their 80% intervals; empty if the interval is unknown."""
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per margin, a column per power; spread, source and level in ``attrs``."""
@@ -99,9 +108,19 @@ class Plan:
             "deviation": self.spread.deviation,
             "source": self.spread.source,
             "alpha": self.alpha,
+            "level": LEVEL,
+            "lowest": self._by_margin(self.lowest),
+            "highest": self._by_margin(self.highest),
             "method": "one-sided paired t-test, noncentral t (Cohen 1988; Sakai 2018)",
         }
         return frame
+
+    def _by_margin(self, rows: Sequence[Sequence[int]]) -> dict[float, dict[float, int]]:
+        """Return numbers of queries by margin and power; empty if they are unknown."""
+        return {
+            margin: dict(zip(self.powers, row, strict=True))
+            for margin, row in zip(self.margins, rows, strict=False)
+        }
 
 
 def spread_of(values: FloatArray, gains: FloatArray | None) -> Spread:
@@ -115,7 +134,8 @@ def spread_of(values: FloatArray, gains: FloatArray | None) -> Spread:
         differences = Differences.of(gains)
         if differences.deviation > 0:
             source = "the differences of the two rankers"
-            return Spread(differences.deviation, differences.count, source)
+            interval = deviation_interval((differences.gains,))
+            return Spread(differences.deviation, differences.count, source, interval)
     # Two rankers whose values correlate by 1/2 differ as much as one varies: (2 - 2r) = 1.
     own = Differences.of(values)
     return Spread(
@@ -123,6 +143,7 @@ def spread_of(values: FloatArray, gains: FloatArray | None) -> Spread:
         own.count,
         "guessed from how much the values of the queries vary, since there is no other measurement "
         "to compare with; two versions of one ranker usually differ less",
+        deviation_interval((own.gains,)),
     )
 
 
@@ -152,8 +173,12 @@ def plan_of(
             f"{metric}: the values of the {spread.queries:,} queries do not vary, so they say "
             "nothing of how many queries are needed"
         )
-    rows = [
-        tuple(queries_needed(fall, spread.deviation, power, alpha) for power in powers)
-        for fall in margins
-    ]
-    return Plan(metric, spread, margins, tuple(powers), alpha, tuple(rows))
+
+    def rows(deviation: float) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(queries_needed(fall, deviation, power, alpha) for power in powers)
+            for fall in margins
+        )
+
+    ends = [() if math.isnan(end) else rows(end) for end in spread.interval]
+    return Plan(metric, spread, margins, tuple(powers), alpha, rows(spread.deviation), *ends)

@@ -125,8 +125,8 @@ _HEADINGS = {
     Topic.UNUSED_APPROVAL: "--rankcheck-approve had no effect: nothing fell, so no reason was "
     "recorded",
     Topic.UNUSED_GATE: "rankcheck_gate has lines for golden sets that no test measured",
-    Topic.PLAN: "queries needed to detect a fall (paired t-test, one-sided, alpha 5%; Cohen 1988, "
-    "Sakai 2018)",
+    Topic.PLAN: "queries needed to detect a fall, with 80% intervals (paired t-test, one-sided, "
+    "alpha 5%; Cohen 1988, Sakai 2018)",
     Topic.REPEATS: "{about} runs of the same ranker",
     Topic.MEASURED: "measured",
     Topic.TIMING: "time to rank a query",

@@ -110,12 +110,20 @@ class Differences:
 
     def needed(self, fall: float, alpha: float = 0.05) -> float:
         """Return the number of queries that detect a fall with a power of 80%; NaN as above."""
-        if not self.deviation > 0 or not fall > 0:
-            return math.nan
-        from scipy.special import ndtri
+        return _queries(self.deviation, fall, alpha)
 
-        quantiles = float(ndtri(1 - alpha) + ndtri(POWER))
-        return math.ceil((quantiles * self.deviation / fall) ** 2)
+    def needed_interval(self, fall: float, alpha: float = 0.05) -> tuple[float, float]:
+        """Return the 80% interval of `needed`, which rests on an estimated deviation.
+
+        NaN as above, or if only one query changed.
+        """
+        low, high = self._deviation_interval()
+        return _queries(low, fall, alpha), _queries(high, fall, alpha)
+
+    def _deviation_interval(self) -> tuple[float, float]:
+        from pytest_rankcheck.statistics.sample_size import deviation_interval
+
+        return deviation_interval((self.gains,))
 
     def _margin(self, share: float) -> float:
         """Return how far the bound at a quantile of t is from the mean; NaN for fewer than two."""
@@ -132,3 +140,12 @@ class Differences:
         from scipy.special import stdtrit
 
         return float(stdtrit(self.degrees, share))
+
+
+def _queries(deviation: float, fall: float, alpha: float) -> float:
+    if not deviation > 0 or not fall > 0:
+        return math.nan
+    from scipy.special import ndtri
+
+    quantiles = float(ndtri(1 - alpha) + ndtri(POWER))
+    return math.ceil((quantiles * deviation / fall) ** 2)

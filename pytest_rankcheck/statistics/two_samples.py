@@ -14,6 +14,7 @@ import numpy as np
 
 from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.sample_size import deviation_interval
 
 __all__ = ["TwoSamples"]
 
@@ -74,6 +75,10 @@ class TwoSamples(Differences):
         parts = zip(self._variances, (len(self.before), len(self.gains)), strict=True)
         spread = math.fsum(variance**2 / (size - 1) for variance, size in parts)
         return sum(self._variances) ** 2 / spread if spread > 0 else self.count - 2
+
+    def _deviation_interval(self) -> tuple[float, float]:
+        samples = (self.before, self.gains)
+        return deviation_interval(samples, [self.count / max(1, len(one)) for one in samples])
 
     def p_of_fall(self) -> float:
         """Return the one-sided p of Welch's t-test that the mean fell; NaN if undefined."""

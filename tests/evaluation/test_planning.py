@@ -18,7 +18,9 @@ from pytest_rankcheck import (
     evaluate,
     plan,
 )
-from pytest_rankcheck.statistics.sample_size import power_of, queries_needed
+from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.sample_size import deviation_interval, power_of, queries_needed
+from pytest_rankcheck.statistics.two_samples import TwoSamples
 
 GOLDEN = GoldenSet.from_dict({f"q{index:02}": {"x": 1} for index in range(40)})
 
@@ -91,3 +93,81 @@ def test_impossible_plans_are_errors() -> None:
             plan(at(1, 2), "RR", 0.1, **arguments)
     with pytest.raises(MetricError, match="RR: the values of the 40 queries do not vary"):
         plan(at(1), "RR", 0.1)
+
+
+# --- how well the number of queries is known -----------------------------------------------------
+
+
+def test_the_interval_of_a_deviation_leaves_out_each_value_in_turn() -> None:
+    """Miller's jackknife, with numpy's variance of the others and scipy's quantile of t."""
+    from scipy import stats
+
+    values = np.array([-0.5, 0.0, 0.0, 0.1, 0.2, -0.3, 0.0])
+    count = len(values)
+    whole = math.log(np.var(values, ddof=1))
+    others = [math.log(np.var(np.delete(values, place), ddof=1)) for place in range(count)]
+    pseudo = [count * whole - (count - 1) * other for other in others]
+    half = stats.t.ppf(0.9, count - 1) * np.std(pseudo, ddof=1) / math.sqrt(count)
+    expected = [math.exp((np.mean(pseudo) + side * half) / 2) for side in (-1, 1)]
+    assert deviation_interval((values,)) == pytest.approx(expected)
+
+
+def changed(draw: np.random.Generator, share: float, shape: tuple[int, int]) -> np.ndarray:
+    """Return differences of which a share is not 0: mostly small, skewed, some far off."""
+    sizes = 0.03 - draw.exponential(0.1, shape)
+    return np.where(draw.random(shape) < share, sizes, 0.0)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
+@pytest.mark.parametrize("count", [50, 200])
+def test_the_interval_contains_the_deviation_about_as_often_as_it_says(
+    share: float, count: int
+) -> None:
+    from scipy import stats
+
+    draw = np.random.default_rng(count)
+    true = changed(draw, share, (1000, 1000)).std()
+    samples = changed(draw, share, (600, count))
+    found = [deviation_interval((sample,)) for sample in samples]
+    hits = np.mean([low <= true <= high for low, high in found])
+    assert 0.68 < hits < 0.9
+    bounds = np.sqrt((count - 1) / stats.chi2.ppf([0.9, 0.1], count - 1))
+    of_normal = samples.std(axis=1, ddof=1)[:, np.newaxis] * bounds
+    assert np.mean((of_normal[:, 0] <= true) & (true <= of_normal[:, 1])) < 0.55
+
+
+def test_the_interval_for_two_samples_contains_the_deviation_as_often() -> None:
+    draw = np.random.default_rng(2)
+    sizes, spreads = (120, 40), (0.3, 0.6)
+    true = math.sqrt(sum(s**2 / n for s, n in zip(spreads, sizes, strict=True)) * sum(sizes))
+    hits = 0
+    for _ in range(600):
+        before, now = (draw.normal(0, s, n) for s, n in zip(spreads, sizes, strict=True))
+        low, high = TwoSamples(now, before).needed_interval(0.05)
+        hits += (
+            low
+            <= TwoSamples(now, before).needed(0.05)
+            * true**2
+            / (TwoSamples(now, before).deviation ** 2)
+            <= high
+        )
+    assert abs(hits / 600 - 0.8) < 4 * math.sqrt(0.8 * 0.2 / 600)
+
+
+def test_one_changed_query_says_nothing_of_the_interval() -> None:
+    for gains in ([-0.5] + [0.0] * 30, [0.1] * 9, [0.1, 0.2], []):
+        low, high = Differences.of(np.array(gains)).needed_interval(0.01)
+        assert math.isnan(low)
+        assert math.isnan(high)
+
+
+def test_a_plan_has_the_interval_of_each_number() -> None:
+    before = at(1, 2)
+    table = plan(at(2, 2), "RR", [0.01, 0.05], before)
+    low, high = deviation_interval((np.array([-0.5, 0] * 20),))
+    assert table.attrs["level"] == 0.8
+    assert table.attrs["lowest"][0.05][0.8] == queries_needed(0.05, low, 0.8)
+    assert table.attrs["highest"][0.01][0.95] == queries_needed(0.01, high, 0.95)
+    alone = at(*[1] * 39, 2)
+    table = plan(alone, "RR", 0.01, at(1))
+    assert (table.attrs["lowest"], table.attrs["highest"]) == ({}, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
@@ -65,6 +66,14 @@ def test_an_inconclusive_verdict_names_the_query_it_depends_on(project: Project)
     project.rank({3: 4})
     for name, text in outputs(project).items():
         assert "without query q003 it would have passed" in text, name
+    project.rank({3: 4, 4: 2, 50: 2})
+    found = re.search(
+        r"a fall of 0.02 needs ([\d,]+) to ([\d,]+) \(best guess ([\d,]+)\)",
+        outputs(project)["terminal"],
+    )
+    assert found is not None
+    low, high, best = (int(number.replace(",", "")) for number in found.groups())
+    assert low < best < high
     project.rank(dict.fromkeys(range(40), 2))
     for name, text in outputs(project).items():
         assert "fragile" not in text, name

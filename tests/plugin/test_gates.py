@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from project import WITHOUT_AND_WITH_WORKERS, Project, text_of
@@ -57,6 +58,7 @@ def test_a_configured_gate_passes_noise_and_blocks_a_real_fall(recorded: Project
     assert "decided by significant(alpha=0.05, min_drop=0)" in text
     assert "(Holm, 2 decisions)" in text  # no German query changed
     assert "with 80 queries, power is 80% for a fall of 0." in text
+    assert "(one-sided t-test, alpha 0.05)" in text
 
 
 def test_the_gate_of_a_metric_on_a_set_takes_precedence(recorded: Project) -> None:
@@ -161,12 +163,14 @@ def test_invalid_baselines_and_gates_are_refused() -> None:
 
 def test_a_plan_says_how_many_queries_would_be_needed(recorded: Project) -> None:
     text = text_of(recorded.run("--rankcheck-plan"))
-    assert "queries needed to detect a fall (paired t-test, one-sided" in text
+    assert "queries needed to detect a fall, with 80% intervals (paired t-test, one-sided" in text
     assert "golden set 'web' (80 queries), RR: standard deviation 0.0000, guessed" in text
     recorded.rank({1: 9, 50: 9})
     text = text_of(recorded.run("--rankcheck-plan"))
     assert "RR: standard deviation 0.1397, the differences of the two rankers" in text
-    assert "RR: a fall of 0.01: 920 for 70%, 1,208 for 80%, " in text
+    number = r"[\d,]+ to [\d,]+ \(best guess {}\) for {}"
+    rows = f"RR: a fall of 0.01: {number.format(920, '70%')}, {number.format('1,208', '80%')}, "
+    assert re.search(rows, text)
     configure(recorded, 'rankcheck_gate = ["noninferior(margin=0.04)"]')
     text = text_of(recorded.run("--rankcheck-plan"))
     for margin in ("0.02", "0.04", "0.08"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import Check
@@ -24,7 +24,7 @@ from pytest_rankcheck.reports.findings import (
     Topic,
 )
 from pytest_rankcheck.reports.text.blocked_text import regression_text
-from pytest_rankcheck.reports.text.evidence_text import evidence_lines, tie_lines
+from pytest_rankcheck.reports.text.evidence_text import evidence_lines, needed_text, tie_lines
 from pytest_rankcheck.reports.text.explanation_text import explanation_lines
 
 __all__ = ["baseline_findings", "plan_notes", "watched_findings"]
@@ -193,8 +193,12 @@ def _rounded_up(value: float) -> str:
 
 def _plan_rows(plan: Plan) -> Iterator[str]:
     """Yield one line for each margin."""
-    for margin, row in zip(plan.margins, plan.queries, strict=True):
+    for number, (margin, row) in enumerate(zip(plan.margins, plan.queries, strict=True)):
+        intervals: Sequence[tuple[int, int] | None] = [None] * len(row)
+        if plan.lowest:
+            intervals = list(zip(plan.lowest[number], plan.highest[number], strict=True))
         counts = ", ".join(
-            f"{count:,} for {power:.0%}" for count, power in zip(row, plan.powers, strict=True)
+            f"{needed_text(best, interval)} for {power:.0%}"
+            for best, interval, power in zip(row, intervals, plan.powers, strict=True)
         )
         yield f"a fall of {margin:g}: {counts}"

@@ -13,7 +13,7 @@ from pytest_rankcheck.reports.text.wording import change, counted
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import SignFlip, sign_flip_test
 
-__all__ = ["evidence_lines", "tie_lines"]
+__all__ = ["evidence_lines", "needed_text", "tie_lines"]
 
 _DECIDES = "; the verdict depends on the order, so break the ties in the ranker"
 _FEW = 0.05
@@ -129,4 +129,14 @@ def _needed(verdict: Verdict, differences: Differences) -> str:
     needed = differences.needed(verdict.margin, verdict.alpha)
     if math.isnan(needed) or needed <= differences.count:
         return ""
-    return f"; a fall of {verdict.margin:g} needs {needed:,.0f}"
+    low, high = differences.needed_interval(verdict.margin, verdict.alpha)
+    numbers = needed_text(needed, None if math.isnan(low) else (low, high))
+    return f"; a fall of {verdict.margin:g} needs {numbers}"
+
+
+def needed_text(best: float, interval: tuple[float, float] | None) -> str:
+    """Return ``265 to 755 (best guess 514)``; without an interval, ``about 514``."""
+    if interval is None:
+        return f"about {best:,.0f}"
+    low, high = interval
+    return f"{low:,.0f} to {high:,.0f} (best guess {best:,.0f})"
