@@ -256,7 +256,7 @@ _KINDS: Mapping[str, _Kind] = {
     "Collection": _Kind("a list", _is_several, "a list, in square brackets"),
     "Iterable": _Kind("a list", _is_iterable, "a list, in square brackets"),
 }
-"""By annotation, without what stands in brackets."""
+"""By annotation, without its brackets."""
 
 _LIMITS: Mapping[str, tuple[Callable[[float], bool], str]] = {
     "k": (lambda value: value >= 1, "a whole number from 1 on, such as k=10"),

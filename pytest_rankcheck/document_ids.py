@@ -60,7 +60,7 @@ _CUTS: Mapping[str, Callable[[str, str], str]] = {
     "before": lambda doc_id, mark: doc_id.partition(mark)[0],
     "after": lambda doc_id, mark: doc_id.rpartition(mark)[2],
 }
-"""The rules with an argument, such as ``before:#``: what stands before the first ``#``."""
+"""The rules with an argument, such as ``before:#``: the part before the first ``#``."""
 
 
 class DocIdMap:
@@ -171,7 +171,7 @@ def joining_rule(samples: Sequence[IdSample], enough: int = _ENOUGH) -> tuple[st
     they would all be found, wherever the right one is.
 
     Args:
-        samples: the documents of some queries, none of which is both judged and ranked.
+        samples: the judged and the ranked documents of queries where the two never meet.
         enough: in how many queries a prefix or suffix must occur.
 
     Returns:
@@ -274,11 +274,11 @@ def last_mark(samples: Sequence[IdSample], more_than: int) -> str:
     """Return the mark whose last occurrence in ranked ids ends the judged id, as in ``doc-7-3``.
 
     Args:
-        samples: the documents of some queries, none of which is both judged and ranked.
+        samples: the judged and the ranked documents of queries where the two never meet.
         more_than: documents must meet in more queries than this, and in at least two.
 
     Returns:
-        The mark that makes documents meet in the most queries; empty if there is none.
+        The mark that makes documents meet in the most queries; empty if no mark does.
     """
     counts = Counter(
         mark

@@ -30,7 +30,7 @@ BEFORE = [
     "assert_session_duration_at_most",
     "assert_session_duration_not_regressed",
 ]
-"""Names that were public once and are not any more."""
+"""Names that are no longer public."""
 
 
 def page() -> str:

@@ -42,7 +42,7 @@ HOUSE = [
     "errors",
     "lazy_names",
 ]
-"""From top to bottom: each may import what stands under it, never what stands above."""
+"""From top to bottom: each may import what is below it, never what is above."""
 
 MAY_KNOW_PYTEST = {"plugin", "assertions", "baselines"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -75,7 +75,7 @@ def imports_of(module: Path) -> set[str]:
 def rooms(names: set[str]) -> set[str]:
     """Return the folders and modules of the house among imported names.
 
-    A name that is no folder or module is one of the public names, which ``__init__`` loads.
+    A name that is neither a folder nor a module is a public name, which ``__init__`` loads.
     """
     own = [name.split(".") for name in names if name.startswith(f"{NAME}.")]
     return {parts[1] if parts[1] in HOUSE else "__init__" for parts in own}

@@ -82,7 +82,7 @@ WRONG: dict[str, object] = {
     "a function": ranker,
     "a class": Run,
 }
-"""Values of which at most a few are right for a parameter."""
+"""Values, most of which are wrong for a parameter."""
 
 OURS = {"a run", "a golden set", "an evaluation", "a comparison", "a gate", "a metric"}
 TEXTS = {"a number as text"}

@@ -47,9 +47,8 @@ def assert_expectations(
     given = golden_set.expectations if expectations is None else _checked(expectations)
     if not given:
         raise ConfigurationError(
-            f"nothing is expected of golden set '{quoted(golden_set.name)}': give its queries "
-            'expectations, "expect": [{"in_top": 3, "documents": ["d1"]}], or the assertion a list '
-            "of them"
+            f"no expectations: give them to the queries of golden set '{quoted(golden_set.name)}', "
+            '"expect": [{"in_top": 3, "documents": ["d1"]}], or as a list to the assertion'
         )
     # Otherwise not_in_top would hold for ids that the ranker never returns.
     joined = join(ranking_run, golden_set)

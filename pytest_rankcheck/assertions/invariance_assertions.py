@@ -172,7 +172,7 @@ def _require_judgments(golden_set: GoldenSet, result: PerturbationResult) -> Non
     """Refuse a metric that cannot move: no query is judged, or no ranked document is.
 
     Raises:
-        ConfigurationError: none of the perturbed queries is judged.
+        ConfigurationError: no perturbed query is judged.
         RunError: no ranked document is judged in any of at least 5 queries.
     """
     if result.trials and not result.judged:

@@ -239,7 +239,7 @@ class Baseline:
 
     @cached_property
     def _made(self) -> RecordChecks:
-        """The checks that the test has made; its golden set is known by then."""
+        """The checks that the test has made; by then its golden set is known."""
         return RecordChecks(self._file, self.mode, self._reference is not None, lambda: self._world)
 
     def _use(self, evaluation: Evaluation) -> None:

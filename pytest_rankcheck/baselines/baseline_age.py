@@ -17,7 +17,7 @@ _QUERY_LINE = r'^[[:space:]]*\{"id": '
 """The line of a query in a record. The header's lines, such as its approvals, do not match."""
 _MARK = "\x01"
 _SECONDS = 2.0
-"""How long git may search the history; what it has not found by then stays unknown."""
+"""How long git may search the history; what it has not found in that time stays unknown."""
 _LONGEST_COMMAND = 20_000
 _SECONDS_OF_A_DAY = 86_400
 

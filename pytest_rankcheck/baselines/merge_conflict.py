@@ -144,7 +144,7 @@ def _commits_of_driver() -> list[str]:
 
 
 def _commits_of_repository(folder: Path) -> list[str]:
-    """Return the commits whose merge has stopped with a conflict; empty if none has."""
+    """Return the commits whose merge has stopped with a conflict; empty without a conflict."""
     merge, squash = _git_path(folder, "MERGE_HEAD"), _git_path(folder, "SQUASH_MSG")
     if merge.is_file():
         return merge.read_text("ascii").split()

@@ -73,7 +73,7 @@ class Check:
 
     @property
     def fell(self) -> tuple[Decision, ...]:
-        """The decisions whose mean is lower than in the record, by however little.
+        """The decisions whose mean is lower than in the record, even slightly.
 
         They are about all queries, or about a gated slice.
         """

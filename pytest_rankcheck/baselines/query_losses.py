@@ -65,7 +65,7 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Uncounted:
-    """The queries or sessions that had a value of a metric, and have none now."""
+    """The queries or sessions that had a value of a metric and lost it."""
 
     metric: Metric
     lost: int

@@ -62,8 +62,8 @@ def ranking_check(
     comparison = compare(evaluation, record)
     if not comparison.query_ids:
         difference = (
-            f"queries: none of the {len(record.queries):,} of '{record.golden_name}' in the "
-            "baseline is unchanged now"
+            f"queries: all {len(record.queries):,} queries of '{record.golden_name}' in the "
+            "baseline have changed"
         )
         return RankingCheck(State.FOREIGN, record, limits, comparison, differences=(difference,))
     stability = stability_of(comparison, limits)

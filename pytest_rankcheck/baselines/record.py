@@ -33,7 +33,7 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 __all__ = ["Record", "best_as_recorded", "counts_of", "recorded_queries"]
 
 _STRICTEST = "tolerance(abs=0, rel=0)"
-"""The gate where none is given: nothing may fall."""
+"""The default gate: nothing may fall."""
 
 
 class Record(RecordContents):
@@ -171,7 +171,7 @@ class Record(RecordContents):
         return {query_id: line.fingerprint for query_id, line in self.queries.items()}
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
-        """Return where the sessions of each slice stand in `query_ids`; nothing of queries."""
+        """Return the places of each slice's sessions in `query_ids`; empty for queries."""
         places: dict[str, list[int]] = {}
         for place, line in enumerate(self.queries.values()):
             for value in line.slices.get(attribute, ()):

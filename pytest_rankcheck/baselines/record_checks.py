@@ -100,7 +100,7 @@ class RecordChecks:
             self._file.refuse(str(block))
 
     def _changes(self, record: Record | None) -> WorldComparison | None:
-        """Return what has changed of the declared world since a record; None if it has none."""
+        """Return how the declared world differs from a record's; None if that has no world."""
         if record is None or not record.world:
             return None
         return compared_worlds(record.world, self._world)

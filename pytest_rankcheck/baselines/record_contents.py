@@ -1,6 +1,6 @@
 """What a baseline file says.
 
-The file is JSON made to be reviewed in a pull request: a header, then one line a query, sorted.
+The file is JSON made to be reviewed in a pull request: a header, then one line per query, sorted.
 The same results give the same bytes. ``record.schema.json`` beside this module describes it.
 """
 
@@ -107,7 +107,7 @@ class SinceApproval:
 
 @dataclass(frozen=True)
 class RecordContents:
-    """What a baseline file says: a header, and one line a query."""
+    """What a baseline file says: a header, and one line per query."""
 
     golden_name: str
     golden_queries: int
@@ -128,11 +128,11 @@ class RecordContents:
     golden_scale: float = 0.0
     """The highest grade of the golden set."""
     since_approval: SinceApproval | None = None
-    """None in a measurement that is no baseline, such as that of a report."""
+    """None in a measurement that is not a baseline, such as that of a report."""
     world: Mapping[str, str] = field(default_factory=dict)
     """What was ranked with, if the project declares it: a file's hash or a package's version."""
     retired: Approval | None = None
-    """Why no test measures it any more; None for a record in use."""
+    """Why tests no longer measure it; None for a record in use."""
     is_merged: bool = False
     """Whether two branches' records were merged into it, and no update has measured it since."""
 

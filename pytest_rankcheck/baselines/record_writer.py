@@ -115,7 +115,7 @@ def _query_line(query_id: str, line: RecordedQuery) -> str:
 
 
 def _lines(key: str, brackets: tuple[str, str], lines: Sequence[str]) -> str:
-    """Return a key whose value has one line an item."""
+    """Return a key whose value has one line per item."""
     opening, closing = brackets
     if not lines:
         return f'"{key}": {opening}{closing}'

@@ -43,8 +43,8 @@ class RecordedEvaluation(Evaluation):
         ]
         if not same:
             raise GoldenSetError(
-                f"{quoted(name)}: golden set '{quoted(golden.name)}' has none of its queries with "
-                "the same text and judgments; give the set that it was measured on"
+                f"{quoted(name)}: golden set '{quoted(golden.name)}' has no query with the "
+                "same text and judgments; give the set that it was measured on"
             )
         chosen = golden if len(same) == len(golden) else golden.subset(same)
         super().__init__(name, record.depth, chosen, record.conventions)
@@ -74,7 +74,7 @@ class RecordedEvaluation(Evaluation):
         return self.record.ranks(query_id)
 
     def noise(self, metric: MetricLike) -> float:
-        """Return the recorded standard deviation from run to run; NaN if there is none."""
+        """Return the recorded standard deviation from run to run; NaN if it was not recorded."""
         return self.record.noise(Metric.parse(metric))
 
 

@@ -97,7 +97,7 @@ def _ungated(before: Record | None, evaluation: Evaluation, revision: Revision) 
 def _attributes(
     before: Record | None, evaluation: Evaluation, revision: Revision
 ) -> Collection[str]:
-    """Return the attributes whose slices are recorded: none is dropped without a reason."""
+    """Return the attributes whose slices are recorded; dropping one needs a reason."""
     if before is None or revision.is_approved:
         return revision.attributes
     present = evaluation.golden.attributes
@@ -119,7 +119,7 @@ class _Successor:
             measured.depth,
         )
         self.unchanged = frozenset(self.comparison.query_ids)
-        """The queries, or sessions, that stand in both."""
+        """The queries, or sessions, that are in both."""
 
     def record(self) -> Record:
         """Return the record."""

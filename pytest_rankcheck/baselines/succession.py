@@ -205,7 +205,7 @@ def _allows_for_more_noise(before: RecordedMetric, after: RecordedMetric) -> boo
 
 
 def _compared_places(before: Record, after: Record) -> tuple[PlaceArray, PlaceArray]:
-    """Return where the lines that both share unchanged stand in each; of two logs, all lines."""
+    """Return the places of the unchanged lines that both share, in each; of two logs, all lines."""
     overlap = QueryOverlap(after, before)
     if not overlap.is_paired:
         return np.arange(len(before.queries)), np.arange(len(after.queries))

@@ -102,8 +102,8 @@ def _check_queries(by_query: Mapping[str, Sequence[Expectation]], golden: Golden
         if named:
             hint = f"; that is the text of query {listed(named)}: name queries by their ids"
         raise GoldenSetError(
-            f"golden set '{quoted(golden.name)}' has no query {listed(unknown)}, of which "
-            f"something is expected{hint}"
+            f"golden set '{quoted(golden.name)}' has no query {listed(unknown)}, but an "
+            f"expectation names it{hint}"
         )
     for query_id, expected in by_query.items():
         conflict = conflict_in(expected)

@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     add_retire_command(commands)
     add_unrun_command(commands)
     for command in commands.choices.values():
-        # Under one name, argparse would forget what stands before the command.
+        # Under one name, argparse would forget the options before the command.
         _add_import(command, "imported")
     return parser
 

@@ -29,7 +29,7 @@ def add_retire_command(commands: Commands) -> None:
     retire.add_argument("file", type=Path, help="the baseline")
     retire.add_argument(
         "--reason",
-        help="why nothing is measured against it any more; with --to: why it moves (optional)",
+        help="why the baseline is no longer used; with --to: why it moves (optional)",
     )
     retire.add_argument(
         "--to",

@@ -97,7 +97,7 @@ def _file_order(comparison: Comparison, pairs: ComparedValues) -> Iterator[str]:
     then = _log_chance_of_file_order(comparison.other, pairs.query_ids, golden.grades)
     if then > math.log(_CHANCE):
         yield (
-            "relevant documents of the same grade stand in the order of the golden set's file, in "
+            "relevant documents of the same grade are in the order of the golden set's file, in "
             f"every query; by chance that is one in 10^{-now / math.log(10):.0f}"
         )
 

@@ -162,7 +162,7 @@ class MetricValues(ABC):
         """Return how precisely the values at some places determine their mean.
 
         Args:
-            places: where the queries stand in `query_ids`.
+            places: the places of the queries in `query_ids`.
             values: a value for each query, ``[Q]``; NaN is left out.
         """
         chosen = np.asarray(places, dtype=np.intp)
@@ -277,7 +277,7 @@ def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]
 
 
 def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str]) -> str | None:
-    """Return which value is infinite or outside the range, if any is; NaN is none."""
+    """Return which value is infinite or outside the range; None if all are valid. NaN is valid."""
     valid, precision = metric.definition.range, np.finfo(values.dtype).eps
     lowest, highest = (
         bound + sign * max(_ROUNDING, 8 * precision) * max(1.0, abs(bound))

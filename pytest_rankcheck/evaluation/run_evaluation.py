@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["RunEvaluation", "evaluate"]
 
 _COMPARED = 10_000
-"""How many query ids of each side are compared, if the two have none in common."""
+"""How many query ids of each side are compared if the two sides share no id."""
 
 
 @checked_arguments
@@ -59,8 +59,8 @@ def evaluate(
         run: the rankings.
         golden: the judged queries.
         conventions: what a missing query, an extra query and a query without a relevant document
-            count as; without them, trec_eval's. ``ties`` and ``duplicates`` were applied when the
-            run was made, and so are always the run's.
+            count as; without them, trec_eval's. ``ties`` and ``duplicates`` are always the run's:
+            they were applied when it was made.
 
     Raises:
         RunError: every ranking of a judged query is empty, which means a broken ranker and not a

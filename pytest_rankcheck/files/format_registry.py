@@ -49,7 +49,7 @@ class FileSample:
 
     @cached_property
     def numbered_line(self) -> tuple[int, str]:
-        """The first line with content, and its number; (0, "") if there is none.
+        """The first line with content, and its number; (0, "") without such a line.
 
         Blank lines, comments and Excel's line ``sep=;`` do not count.
         """

@@ -59,7 +59,7 @@ class DerivableQueries(JudgedQueries):
     def sample(self, count: int, seed: int = 0, *, name: str | None = None) -> Self:
         """Return ``count`` random queries as a golden set; the same ones for the same ``seed``.
 
-        The draw depends on the ids alone: not on the order of the queries, nor on any version.
+        The draw depends only on the ids, not on the order of the queries or on versions.
 
         Raises:
             GoldenSetError: ``count`` is below 1 or above the number of queries.

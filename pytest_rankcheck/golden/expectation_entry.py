@@ -81,7 +81,7 @@ def _form_of(entry: Mapping[object, object]) -> str:
     """Return the key that states what is expected.
 
     Raises:
-        GoldenSetError: there is none or more than one, or a key is unknown or does not fit it.
+        GoldenSetError: an entry has no such key or several, or a key is unknown or does not fit.
     """
     for key in entry:
         if key not in _KEYS:

@@ -1,8 +1,8 @@
 """The columns of a table that have no role: attributes of queries, or columns of candidates.
 
 A column with one value for each query is an attribute. A column whose values differ within a query
-belongs to the candidates; it is a feature, and so is then every other column of numbers. A column
-named ``attribute:...`` or ``candidate:...`` is what its name says.
+belongs to the candidates. It is a feature, and then every other column of numbers is one too. A
+column named ``attribute:...`` or ``candidate:...`` is what its name says.
 
 Left out are the index of a DataFrame, a second column of grades, and columns of events: if rows
 repeat a document, what differs between them, such as a timestamp, does not describe the document.
@@ -189,7 +189,7 @@ class ExtraColumns:
         )
 
     def _declared(self, name: str, bare: str, spread: Spread[str]) -> bool | None:
-        """Return whether a column was declared an attribute; None if nothing says so.
+        """Return whether a column was declared an attribute; None if nothing was declared.
 
         Raises:
             GoldenSetError: it was, and it varies within a query.
@@ -287,7 +287,7 @@ def marked_names(
     attributes: Mapping[str, Sequence[object]],
     features: Mapping[str, Sequence[object]],
 ) -> list[str]:
-    """Return the names of columns that are to be written, so that each is read as what it is.
+    """Return the names under which columns are written, so that each is read with its meaning.
 
     Args:
         query_ids: the query of each row.

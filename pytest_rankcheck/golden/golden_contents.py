@@ -306,7 +306,7 @@ class Contents:
             GoldenSetError: the query is unknown, or no ranking can meet this expectation together
                 with those before it.
         """
-        from pytest_rankcheck.golden.expectation_conflicts import conflict_in  # seldom needed
+        from pytest_rankcheck.golden.expectation_conflicts import conflict_in  # rarely needed
 
         if not isinstance(expectation, Expectation):
             raise GoldenSetError(

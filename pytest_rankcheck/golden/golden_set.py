@@ -72,8 +72,8 @@ class GoldenSet(DerivableQueries):
             doc_id: maps the ids of documents: a function from an id to an id; or a named rule:
                 ``"lower"``, ``"strip"`` (white space), ``"strip_zeros"`` (of whole numbers),
                 ``"nfc"`` (Unicode), ``"unquote"`` (of URLs), ``"remove_prefix:doc_"``,
-                ``"remove_suffix:.html"``, ``"before:#"`` (what stands before the first ``#``) or
-                ``"after:/"`` (what stands after the last ``/``); or a list of these, applied in
+                ``"remove_suffix:.html"``, ``"before:#"`` (the part before the first ``#``) or
+                ``"after:/"`` (the part after the last ``/``); or a list of these, applied in
                 order.
 
         Raises:

@@ -159,7 +159,7 @@ class JudgedQueries:
         """Check that a name that should be an attribute is not a column of the candidates.
 
         Raises:
-            GoldenSetError: it is one.
+            GoldenSetError: it belongs to the candidates.
         """
         if attribute in self._contents.candidates.columns and attribute not in self.attributes:
             raise GoldenSetError(
@@ -257,7 +257,7 @@ class JudgedQueries:
 
     @property
     def first_feature(self) -> int | None:
-        """The number from which features are counted, 0 or 1; None if the file does not tell."""
+        """The number from which features are counted, 0 or 1; None if the file does not say."""
         return self._contents.candidates.first_feature
 
     @property
@@ -276,7 +276,7 @@ class JudgedQueries:
         return tuple(self.grades(query_id))
 
     def title(self, doc_id: str) -> str | None:
-        """Return the title of a document, or None if the set has none."""
+        """Return the title of a document, or None if it is unknown."""
         return self._contents.titles.get(doc_id)
 
     @checked_arguments

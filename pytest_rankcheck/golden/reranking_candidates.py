@@ -21,7 +21,7 @@ class Candidates:
         self.absent = absent
         """The value of missing numbers: NaN, or 0 in learning-to-rank files."""
         self.first_feature: int | None = None
-        """The number from which features are counted, 0 or 1; None if the file does not tell."""
+        """The number from which features are counted, 0 or 1; None if the file does not say."""
         self.doc_ids: list[str] = []
         self.columns: dict[str, Column] = {}
         self._rows: dict[str, list[int]] = {}

@@ -77,7 +77,7 @@ class Places:
         lines.append(place)
 
     def note_all(self, query_id: str, lines: range) -> None:
-        """Note the places of all judgments of a query, none of which was noted before."""
+        """Note the places of all judgments of a query, before any of them is noted."""
         self._lines[query_id] = lines
 
     def copied(self) -> Places:

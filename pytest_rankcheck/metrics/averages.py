@@ -16,7 +16,7 @@ Aggregate = Literal["arithmetic", "geometric", "median", "sum"]
 
 
 def mean_of(values: FloatArray, weights: FloatArray | None, aggregate: Aggregate) -> float:
-    """Return the mean, or the sum, of the values that are not NaN; NaN if there are none.
+    """Return the mean, or the sum, of the values that are not NaN; NaN if all are NaN.
 
     The sum is exact, so it does not depend on the order of the queries.
 

@@ -110,7 +110,7 @@ class Definition:
         return self.aggregate == "arithmetic"
 
     def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
-        """Return the mean of the values that are not NaN; NaN if there are none.
+        """Return the mean of the values that are not NaN; NaN if all are NaN.
 
         The sum is exact, so it does not depend on the order of the queries.
 
@@ -144,7 +144,7 @@ def _is_numeric(values: object) -> bool:
 
 
 def wrong_form(values: object, count: int) -> str | None:
-    """Return what is wrong with the form of a metric's values, or None if nothing is.
+    """Return what is wrong with the form of a metric's values; None if they are valid.
 
     Args:
         values: what the metric's function returned.

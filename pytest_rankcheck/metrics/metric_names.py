@@ -34,7 +34,7 @@ from pytest_rankcheck.statistics.array_types import FloatArray
 __all__ = ["USUAL_METRICS", "Metric", "MetricLike", "usual_metrics"]
 
 USUAL_METRICS = ("nDCG@10", "RR")
-"""The metrics that are shown if none are configured."""
+"""The metrics that are shown unless others are configured."""
 
 
 def usual_metrics(depth: int | None) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class Metric:
         return self.definition(block, self.cutoff, dict(self.parameters))
 
     def mean(self, values: FloatArray, weights: FloatArray | None = None) -> float:
-        """Return the metric's mean of the values that are not NaN; NaN if there are none."""
+        """Return the metric's mean of the values that are not NaN; NaN if all are NaN."""
         return self.definition.mean(values, weights)
 
     @property

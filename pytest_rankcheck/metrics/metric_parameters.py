@@ -188,7 +188,7 @@ def mapping(value: object) -> Value:
     """Return a mapping of finite grades to finite gains of at least 0 as sorted pairs.
 
     Raises:
-        ValueError: ``value`` is not such a mapping, or is empty.
+        ValueError: ``value`` is another type, is empty, or has invalid grades or gains.
     """
     try:
         pairs = dict(value) if isinstance(value, (Mapping, tuple)) else {}

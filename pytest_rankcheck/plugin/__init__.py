@@ -14,8 +14,8 @@ class OrdinaryImports:
     """Finds our own modules ahead of pytest's assertion rewriting.
 
     pytest rewrites the asserts of all modules of a distribution with a pytest11 entry point: it
-    parses and compiles about 200 modules a second time, though none has an assertion of a test.
-    Finders that stand before pytest's, such as those of other tools, still come first.
+    parses and compiles about 200 modules a second time, though they have no asserts of tests.
+    Finders before pytest's, such as those of other tools, still come first.
     """
 
     def find_spec(

@@ -133,7 +133,7 @@ def _run_unless_ranker(config: pytest.Config, run: Path) -> Path | None:
 def refuse_idle_session(config: pytest.Config) -> None:
     """Refuse to compare with a commit if an option makes pytest run no test.
 
-    Such an option may come from ``addopts`` of the branch that is to be compared.
+    The option may come from ``addopts`` of the branch that is compared.
 
     Raises:
         ConfigurationError: the session would pass without a comparison.

@@ -23,7 +23,7 @@ def configured_doc_id(config: Config) -> DocIdRule | None:
 
     Raises:
         ConfigurationError: a line is neither a named rule nor a function that can be found.
-        Exception: whatever the module of a function raises on import.
+        Exception: raised by the module of a function on import.
     """
     if not config.doc_id_lines:
         return None

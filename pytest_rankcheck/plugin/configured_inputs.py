@@ -105,7 +105,7 @@ def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:
 
 
 def check_metrics(config: Config) -> None:
-    """Refuse ``rankcheck_metrics`` that are no metrics.
+    """Refuse unknown names in ``rankcheck_metrics``.
 
     Raises:
         ConfigurationError: naming the nearest metric.
@@ -171,7 +171,7 @@ def configured_ranker(config: pytest.Config) -> object:
     """Return the configured ranker, which is made once.
 
     Raises:
-        ConfigurationError: none is configured, or it cannot be found or called.
+        ConfigurationError: no ranker is configured, or it cannot be found or called.
         Exception: what its module raises while it is imported.
     """
     __tracebackhide__ = True

@@ -139,7 +139,7 @@ def _run_from_file(request: pytest.FixtureRequest) -> Run:
     from pytest_rankcheck.plugin.ranking_runs import loaded_run
 
     golden_name = None
-    # The project's own fixture tells what was ranked; without a golden set, the file can be used.
+    # The project's own fixture says what was ranked; without a golden set, the file can be used.
     with suppress(ConfigurationError, pytest.fail.Exception):
         golden_name = request.getfixturevalue("golden_set").name
     config = request.config.stash[CONFIG]
@@ -161,7 +161,7 @@ def _evaluation(pytestconfig: pytest.Config, ranking_run: Run, golden_set: Golde
 
 
 def _session_log(request: pytest.FixtureRequest) -> SessionLog:
-    """The session log: what users did, one session a search.
+    """The session log: what users did, one session per search.
 
     It comes from ``--rankcheck-sessions`` or ``rankcheck_sessions`` (several parametrise the tests
     that use it), from an indirect parameter (a path or a SessionLog), or from your own fixture of

@@ -185,14 +185,14 @@ def _replacement_note(pair: Replacement) -> Note:
         text,
         failure=f"{text}\nTo rename a test with its approvals: python -m pytest_rankcheck retire "
         f'{old} --to TEST --reason "why it is renamed"\nTo give up its baseline: python -m '
-        f'pytest_rankcheck retire {old} --reason "why it is not needed any more"',
+        f'pytest_rankcheck retire {old} --reason "why it is no longer needed"',
     )
 
 
 def _failure(text: str) -> str:
     return (
         f"{text}\nWhat was gated must stay gated: let the test run again, or give up the baseline "
-        'with python -m pytest_rankcheck retire FILE --reason "why it is not needed any more"'
+        'with python -m pytest_rankcheck retire FILE --reason "why it is no longer needed"'
     )
 
 

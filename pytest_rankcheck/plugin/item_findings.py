@@ -103,7 +103,7 @@ def findings_beside(
     yield from _of_baseline(item)
     for name in ("evaluation", "session_evaluation"):
         evaluation: Any = getattr(item, "funcargs", {}).get(name)
-        # Somebody else's fixture of this name is not ours to look at, nor worth importing numpy.
+        # Another plugin's fixture of this name is not read, which would import numpy.
         if type(evaluation).__module__.partition(".")[0] != "pytest_rankcheck":
             continue
         yield from _of_evaluation(item, evaluation, ledger)

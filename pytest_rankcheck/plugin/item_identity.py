@@ -145,7 +145,7 @@ def _ids_by_call(item: pytest.Item, callspec: Any) -> Iterator[tuple[Sequence[st
 
 
 def _text(callspec: Any, name: str) -> str:
-    """Return a parameter's value as text, or its name and place where it has none."""
+    """Return a parameter's value as text; for an object without a name, the parameter's index."""
     value = callspec.params[name]
     if isinstance(value, (str, int, float, bool, type(None))):
         return str(value)

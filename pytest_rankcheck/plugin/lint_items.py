@@ -1,4 +1,4 @@
-"""``pytest --rankcheck-lint``: one test a configured golden set."""
+"""``pytest --rankcheck-lint``: one test per configured golden set."""
 
 from __future__ import annotations
 

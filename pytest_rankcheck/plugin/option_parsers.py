@@ -57,7 +57,7 @@ def lines(given: Given) -> tuple[str, ...]:
 
 
 def path(given: Given) -> Path | None:
-    """Return a path; None where none is given.
+    """Return a path; None if the option is not given.
 
     Raises:
         ConfigurationError: there are several.
@@ -77,7 +77,7 @@ def paths(given: Given) -> tuple[Path, ...]:
 
 
 def report_path(given: Given) -> Path | None:
-    """Return the path of a report that is to be written.
+    """Return the path of a report to write.
 
     Raises:
         ConfigurationError: it is a folder.
@@ -104,7 +104,7 @@ def whole_number(lowest: int) -> Callable[[Given], int]:
 
 
 def number_from(lowest: float, meaning: str) -> Callable[[Given], float | None]:
-    """Return a parser of finite numbers from ``lowest`` on; None where none is given."""
+    """Return a parser of finite numbers from ``lowest`` on; it returns None without a value."""
 
     def parse(given: Given) -> float | None:
         if not given.value:
@@ -118,7 +118,7 @@ def number_from(lowest: float, meaning: str) -> Callable[[Given], float | None]:
 
 
 def seconds(given: Given) -> float | None:
-    """Return a number of seconds above 0; None where none is given."""
+    """Return a number of seconds above 0; None if the option is not given."""
     if not given.value:
         return None
     value = _number(given.value)
@@ -200,7 +200,7 @@ def session_reading(given: Given) -> Mapping[str, object]:
 
 
 def reason(given: Given) -> str | None:
-    """Return the reason of an approval; None where none is given.
+    """Return the reason of an approval; None if the option is not given.
 
     Raises:
         ConfigurationError: it is blank.

@@ -73,7 +73,7 @@ class Config:
     )
     grades: Mapping[str, float] | float | None = option(
         None,
-        "what the codes of the golden sets mean, one code=grade a line, such as 1=4; or one "
+        "what the codes of the golden sets mean, one code=grade per line, such as 1=4; or one "
         "number, the grade of every row of tables without grades",
         ini="rankcheck_grades",
         ini_type="linelist",
@@ -82,7 +82,8 @@ class Config:
     )
     columns: Mapping[str, str] = option(
         {},
-        "columns of golden sets that are tables, one meaning=name a line, such as query_id=keyword",
+        "columns of golden sets that are tables, one meaning=name per line, such as "
+        "query_id=keyword",
         ini="rankcheck_columns",
         ini_type="linelist",
         parse=pairs("query_id=keyword"),
@@ -90,7 +91,7 @@ class Config:
     )
     attributes: tuple[str, ...] = option(
         (),
-        "the columns or keys of golden sets that are attributes of queries, one a line (default: "
+        "the columns or keys of golden sets that are attributes of queries, one per line (default: "
         "all that can be)",
         ini="rankcheck_attributes",
         ini_type="linelist",
@@ -120,7 +121,7 @@ class Config:
     )
     doc_id_lines: tuple[str, ...] = option(
         (),
-        "how the ids of documents in golden sets and runs are mapped, one rule a line, such as "
+        "how the ids of documents in golden sets and runs are mapped, one rule per line, such as "
         "lower, before:# or package.module:function",
         ini="rankcheck_doc_id",
         ini_type="linelist",
@@ -157,7 +158,7 @@ class Config:
     )
     session_columns: Mapping[str, str] = option(
         {},
-        "columns of session logs, one meaning=name a line, such as session=sid",
+        "columns of session logs, one meaning=name per line, such as session=sid",
         ini="rankcheck_session_columns",
         ini_type="linelist",
         parse=pairs("session=sid"),
@@ -272,9 +273,9 @@ class Config:
     )
     conventions: Mapping[str, str] = option(
         {},
-        "conventions that differ from the default, one name=value a line: ties=doc_id|input|error, "
-        "duplicates=error|close_gaps|keep_places, missing=empty|error, extra=ignore|error, "
-        "no_relevant=zero|exclude",
+        "conventions that differ from the default, one name=value per line: "
+        "ties=doc_id|input|error, duplicates=error|close_gaps|keep_places, missing=empty|error, "
+        "extra=ignore|error, no_relevant=zero|exclude",
         ini="rankcheck_conventions",
         ini_type="linelist",
         parse=pairs("ties=input"),

@@ -26,7 +26,7 @@ _SHARED = "rankcheck-runs.sqlite"
 _SAVED = pytest.StashKey[dict[Path, str | None]]()
 """The files that this session has saved runs to, with where their rankers came from."""
 _PARAMETER = re.compile(r"\[([1-9]\d*)\]$")
-"""In a ranker's origin: which parameter of its fixture it is, but for the first."""
+"""In a ranker's origin: the parameter of its fixture, except the first."""
 
 
 def ranked(
@@ -152,7 +152,7 @@ def saved_run(folder: Path, golden_name: str) -> Path:
     """Return the file of ``--rankcheck-save-run`` that has the run of a golden set.
 
     Raises:
-        ConfigurationError: the folder has none, or several.
+        ConfigurationError: the folder has no such run, or several.
     """
     name = safe_name(golden_name)
     file_names = [f"{name}{ending}" for ending in RUN_ENDINGS.values()]

@@ -1,4 +1,4 @@
-"""What pytest's configuration said at the reference commit, whatever this branch makes of it."""
+"""pytest's configuration at the reference commit, regardless of this branch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FILES = (
 
 
 def configuration_at(reference: Reference, config: pytest.Config) -> Mapping[str, Any]:
-    """Return pytest's configuration at a commit: texts or lists by name; empty if it has none.
+    """Return pytest's configuration at a commit: texts or lists by name; empty without one.
 
     Args:
         reference: the commit.

@@ -16,7 +16,7 @@ __all__ = ["Replacement", "is_defined", "replacements"]
 
 
 _MAKES_NAMES = re.compile(r"\bimport\s*\(?\s*\*|\b(?:globals|vars|locals|setattr|exec|type)\s*\(")
-"""What defines names in a module that do not stand in it."""
+"""What defines names in a module that its text does not contain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class Unrun:
 
     @property
     def is_gone(self) -> bool:
-        """Whether there is no such test any more."""
+        """Whether the test no longer exists."""
         return self.why in _GONE
 
     @property
@@ -174,7 +174,7 @@ class ExpectedGates:
 
     @cached_property
     def _chosen_tests(self) -> Sequence[Path]:
-        """The test files of which the user has chosen single tests."""
+        """The test files from which the user has chosen single tests."""
         return [self._path_of(argument) for argument in self._config.args if "::" in argument]
 
     def _path_of(self, argument: str) -> Path:
@@ -191,7 +191,7 @@ class ExpectedGates:
         )
 
     def record_paths(self) -> Sequence[Path]:
-        """Return the baselines of what was to run, those of the reference if there is one."""
+        """Return the baselines of the tests that should run: those of the reference, if any."""
         if self._reference is not None:
             paths: Sequence[Path] = self._reference.baselines(self.root)
         else:

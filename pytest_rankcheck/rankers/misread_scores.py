@@ -49,7 +49,7 @@ class MisreadScores:
 
     @property
     def problem(self) -> str | None:
-        """What is wrong with the scores and what to do, as text; None if nothing is."""
+        """What is wrong with the scores and what to do, as text; None for valid scores."""
         return self._lists.problem or self._dicts.problem
 
 

@@ -20,7 +20,7 @@ def load_ranker(specification: str) -> object:
     Raises:
         ConfigurationError: the specification is malformed, the module is missing or lacks the
             name, or the named object cannot be called.
-        Exception: whatever the module raises on import, or the factory when called.
+        Exception: raised by the module on import, or by the factory.
     """
     __tracebackhide__ = True
     name = specification.strip().removesuffix("()")
@@ -43,7 +43,7 @@ def named_object(specification: str, what: str) -> object:
     Raises:
         ConfigurationError: the specification is malformed, or the module is missing or lacks the
             name.
-        Exception: whatever the module raises on import.
+        Exception: raised by the module on import.
     """
     __tracebackhide__ = True
     if not _is_name(specification):

@@ -152,7 +152,7 @@ class Run:
 
         Args:
             path: the file, which must not change while the run is used.
-            format: as in `load`, and so are the others.
+            format: as in `load`, like the other arguments.
             name: what messages call the run.
             columns: ``{meaning: column}`` of a table.
             ties: the order of equal scores.

@@ -88,7 +88,7 @@ class Topic(StrEnum):
     SLICE_MEANS = "slice-means"
     LINT = "lint"
     RESOLUTION = "resolution"
-    # What is to be done comes last, where it is read first.
+    # What to do comes last, because people read the end of the output first.
     GOLDEN_CHANGE = "golden-change"
     NO_LONGER_GATED = "no-longer-gated"
     LOOSER_GATE = "looser-gate"

@@ -121,7 +121,7 @@ def _decision(decision: Decision, verdict: Verdict) -> DecisionDetail:
 
 
 def _interval(pairs: ComparedValues, differences: Differences) -> tuple[float, float] | None:
-    """Return the 95% interval of the difference, after minus before; None if there is none."""
+    """Return the 95% interval of the difference, after minus before; None without an interval."""
     if not pairs.metric.definition.is_mean_of_values:
         return None
     low, high = differences.interval()

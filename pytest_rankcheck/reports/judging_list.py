@@ -80,7 +80,7 @@ def _of_metric(evaluation: Evaluation, metric: Metric) -> Iterator[DocumentToJud
 
 
 def csv_of(report: Report) -> str:
-    """Return what to judge as a table whose column ``relevance`` is to be filled in.
+    """Return what to judge as a table whose column ``relevance`` people fill in.
 
     `GoldenSet.load` reads it back, and ``merge`` adds it to the golden set.
     """

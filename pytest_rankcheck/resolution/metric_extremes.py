@@ -36,8 +36,8 @@ def extremes_of(metric: Metric, hits: JudgedHits) -> tuple[FloatArray, FloatArra
     A test checks, on all rankings of a few documents and for each monotone metric of the catalogue,
     that no ranking is better or worse (tests/evaluation/test_resolution.py). This does not hold for
     plain counts (NumRet, Judged, RBPResidual), nor for correlations of rankings that lack judged
-    documents, which these ignore. A value beyond an end counts as being at it. NaN if none of the
-    rankings has a value.
+    documents, which these ignore. A value beyond an end counts as being at it. NaN if no
+    ranking has a value.
     """
     sign = 1.0 if metric.higher_is_better else -1.0
     merits = sign * np.stack([metric.compute(ranking) for ranking in _rankings(metric, hits)])

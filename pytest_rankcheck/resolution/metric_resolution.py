@@ -88,10 +88,10 @@ class Resolution:
     seen_telling: int
     """Swaps that are both seen and telling."""
     step: float
-    """The smallest change of a query's value by a swap that is seen; NaN without such a swap."""
+    """The smallest change of a query's value by a swap that is seen; NaN if no swap is seen."""
     step_of_mean: float
-    """The smallest change of the mean by such a swap: the change of the query's value times the
-    query's share of all weight. NaN without such a swap, and for a mean that is not arithmetic."""
+    """The smallest change of the mean by a swap that is seen: the change of the query's value times
+    the query's share of all weight. NaN if no swap is seen, or if the mean is not arithmetic."""
     queries: int
     """The queries that have a value."""
     at_ceiling: int
@@ -162,7 +162,7 @@ class Resolution:
 
     @property
     def share_seen(self) -> float:
-        """The share of all swaps that the metric sees; NaN if there are none."""
+        """The share of all swaps that the metric sees; NaN without swaps."""
         return _share(self.seen, self.swaps)
 
     @property
@@ -255,7 +255,7 @@ def _joined(swaps: Sequence[SwapsSeen], field: str) -> FloatArray:
 
 
 def _least(values: FloatArray) -> float:
-    """Return the smallest value that is not NaN; NaN if there is none."""
+    """Return the smallest value that is not NaN; NaN if all are NaN."""
     return float(np.fmin.reduce(values, initial=np.nan))
 
 

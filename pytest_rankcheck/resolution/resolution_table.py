@@ -186,7 +186,7 @@ def _recommended(table: Resolutions) -> Iterator[str]:
     - One more is gated beside it: the one with the lowest tau, if that is below 0.9 and the metric
       is not at its ceiling or floor on half of the queries. A metric that overlooks much (see
       below) is only taken if there is no other. Each additional gate can fail by chance.
-    - The rest is to be watched, or adds little if its tau with one of these two is 0.9 or more.
+    - The rest is worth watching, but adds little if its tau with one of these two is 0.9 or more.
 
     Then come the metrics that see less than half of the telling swaps that nDCG would see at the
     same cutoff, and those at their floor or their ceiling on half of the queries.

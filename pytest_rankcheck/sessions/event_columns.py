@@ -26,7 +26,7 @@ class Events:
     session: IntArray
     """``[N]`` the index of the session."""
     event: FloatArray
-    """``[N]`` the event's index in its session; NaN where the log has none."""
+    """``[N]`` the event's index in its session; NaN if the log does not say."""
     time: FloatArray
     """``[N]`` seconds; NaN where the log has no times."""
     query: IntArray

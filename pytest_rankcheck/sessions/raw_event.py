@@ -26,7 +26,7 @@ class RawEvent:
     row: int
     session: str
     event: float = math.nan
-    """The event's index in its session; NaN where the log has none."""
+    """The event's index in its session; NaN if the log does not say."""
     time: float = math.nan
     """In seconds; NaN where the log has no times."""
     query: str | None = None

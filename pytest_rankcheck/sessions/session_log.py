@@ -227,7 +227,7 @@ class SessionLog:
             )
 
     def final_query(self, session_id: str) -> str | None:
-        """Return the last query text of a session, or None if it has none.
+        """Return the last query text of a session, or None without a text.
 
         Raises:
             UnknownIdError: the log has no such session.

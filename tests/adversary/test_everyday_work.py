@@ -315,7 +315,7 @@ def test_a_better_query_removed(branch: PullRequest) -> None:
 
 @passes(main=significant)
 def test_a_gain_within_noise_recorded_on_purpose(branch: PullRequest) -> None:
-    """A statistical gate calls the gain noise; a reason records it, which is no approval."""
+    """A statistical gate calls the gain noise; a reason records it without an approval."""
     branch.rank({**branch.main_ranks, 0: 1, 70: 1})
     assert branch.update("--rankcheck-raise", "agreed with the product team").passed
     assert branch.record()["approvals"][0]["fall"] == {}

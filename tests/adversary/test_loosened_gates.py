@@ -140,7 +140,7 @@ def test_slices_relabelled(branch: PullRequest) -> None:
 
 @blocked("locale", main=configured)
 def test_slices_removed_from_the_configuration(branch: PullRequest) -> None:
-    """The configuration gates no slices any more, and allows more."""
+    """The configuration no longer gates slices, and allows more."""
     branch.make_the_ranker_worse()
     branch.configure('rankcheck_gate = "tolerance(abs=0.3)"', "rankcheck_slices = []")
 

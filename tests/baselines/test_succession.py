@@ -155,7 +155,7 @@ def test_other_conventions_and_other_queries_need_a_reason() -> None:
 
 
 def test_a_query_that_gained_before_it_left_does_not_hide_the_best() -> None:
-    """0.05 below the best; a query gains 0.05 and is removed: nothing is below any more."""
+    """0.05 below the best; a query gains 0.05 and is removed: nothing is below the best."""
     low = record([1] * 19 + [100])
     before = replace(low, kept={name: replace(kept, best=1.0) for name, kept in low.kept.items()})
     assert problems(without_a_query(), before) == []

@@ -225,15 +225,15 @@ def test_violations_with_severity_warn_are_shown_and_pass(entered: list[Note]) -
 
 def test_invalid_expectations_are_refused_before_any_check() -> None:
     one = Expectation.some_results(query="q1")
-    with pytest.raises(ConfigurationError, match="nothing is expected of golden set 'shop'"):
+    with pytest.raises(ConfigurationError, match=r"no expectations: .* of golden set 'shop'"):
         assert_expectations(RUN, SHOP)
-    with pytest.raises(ConfigurationError, match="nothing is expected"):
+    with pytest.raises(ConfigurationError, match="no expectations"):
         assert_expectations(RUN, SHOP, [])
     with pytest.raises(ConfigurationError, match="is not a list of expectations"):
         assert_expectations(RUN, SHOP, ["q1"])  # type: ignore[list-item]
     with pytest.raises(ConfigurationError, match="ranking_run must be a Run, not a RunEvaluation"):
         assert_expectations(evaluate(RUN, SHOP), SHOP, [one])  # type: ignore[arg-type]
-    with pytest.raises(GoldenSetError, match=r"has no query q9, of which something"):
+    with pytest.raises(GoldenSetError, match=r"has no query q9, but an expectation names it"):
         assert_expectations(RUN, SHOP, [Expectation.some_results(query="q9")])
     with pytest.raises(GoldenSetError, match="the text of query q1: name queries by their ids"):
         assert_expectations(RUN, SHOP, [Expectation.some_results(query="refund")])

@@ -32,7 +32,7 @@ NFC = "caf\u00e9"
         ("accents", NFD, ["cafe"]),
         ("accents", "Łódź", ["Łodz"]),  # Ł has no decomposition
         ("accents", "red", []),
-        ("accents", "한국어", []),  # jamo are no marks
+        ("accents", "한국어", []),  # jamo are not marks
         ("punctuation", "red shoes", ["red shoes?", "red shoes."]),
         ("punctuation", "json.dumps", ["json dumps", "json.dumps?", "json.dumps."]),
         ("punctuation", "what's new?", ["what s new"]),

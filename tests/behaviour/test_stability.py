@@ -33,8 +33,8 @@ def test_agreements_by_hand() -> None:
     b = found["b"]
     assert b.rbo == rbo(BEFORE["b"], NOW["b"], p=0.9)
     assert b.overlap == 3 / 4
-    # Pairs of 1 2 3 | 4 5: (1, 2) stand against; (4, 5) is known in neither list: 1/2 would be for
-    # pairs of which both are in one list only, (4 and 5 are in different ones, so against: 1).
+    # Pairs of 1 2 3 | 4 5: (1, 2) are against; (4, 5) is known in neither list: 1/2 would be for
+    # pairs that are both in only one list (4 and 5 are in different ones, so against: 1).
     # Of 16 + 1/2 * (12 + 12) / 2 = 22 at most.
     assert b.kendall == pytest.approx(2 / 22)
     # Now 2 1 3 against before 1 2 3: of place 2, 0 of 1 above is right; of place 3, 2 of 2.

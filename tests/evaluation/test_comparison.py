@@ -93,7 +93,7 @@ def test_the_paired_values_show_the_worst_queries() -> None:
 
 
 def test_rounding_differences_are_ties() -> None:
-    """A record keeps six decimals; 1/3 and 0.333333 are no difference."""
+    """A record keeps six decimals; 1/3 and 0.333333 count as equal."""
 
     class Rounded:
         query_ids = BEFORE.query_ids
@@ -226,7 +226,7 @@ def test_unjudged_documents_that_entered_the_top_are_counted() -> None:
 
 @pytest.fixture
 def first_rank(own_metrics: None) -> str:
-    """A metric of which less is better: the rank of the first relevant document, 9 if none."""
+    """A metric where less is better: the rank of the first relevant document, 9 without one."""
 
     @metric("TestRank", reference="this test", higher_is_better=False, range=(1, np.inf))
     def test_rank(hits: JudgedHits, cutoff: int | None) -> FloatArray:

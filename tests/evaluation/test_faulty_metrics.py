@@ -1,4 +1,4 @@
-"""Metrics of one's own that misbehave: they do not change other metrics, and are not believed."""
+"""User-defined metrics that misbehave: they do not change other metrics, and are not trusted."""
 
 from __future__ import annotations
 

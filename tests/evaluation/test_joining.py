@@ -46,7 +46,7 @@ METRICS = [
 ]
 
 SEES_THE_UNJUDGED = {"P", "KendallTau", "Spearman@7", "TauAP", "TauAP(ties=b)@8"}
-"""What counts an unjudged document also where it stands below all that is judged."""
+"""What counts an unjudged document even below all judged documents."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 

@@ -73,7 +73,7 @@ def test_a_verdict_that_depends_on_the_order_says_so() -> None:
     before = evaluate(Run.from_dict({"a": ["x"], "b": ["x"], "c": ["n", "x"]}), GOLDEN)
     # 2.5 / 3 before; now between 1.8333 / 3 and 2.5 / 3: a fall of 0 to 0.2222.
     after = evaluate(RUN, GOLDEN)
-    assert regressed(after, before, 0.1) == (True, True), "by document id, y stands before x"
+    assert regressed(after, before, 0.1) == (True, True), "by document id, y comes before x"
     assert regressed(after, before, 0.3) == (False, False)
     verdict = Gate.tolerance().decide(compare(after, before), "RR")
     assert verdict.ties is not None

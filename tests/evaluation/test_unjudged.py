@@ -27,7 +27,7 @@ def test_the_bounds_of_reciprocal_rank_by_hand() -> None:
 
 def test_the_judged_share_before_and_now() -> None:
     found = compare(evaluation_of(AFTER), evaluation_of(BEFORE)).unjudged("P@2")
-    # Of the top two: a 2 then, 1 now; b 1 and 1; c 1 and 1. "other" of b stands below.
+    # Of the top two: a 2 then, 1 now; b 1 and 1; c 1 and 1. "other" of b is below.
     assert (found.judged_before, found.judged_after) == pytest.approx((4 / 6, 3 / 6))
     assert found.documents == 1
 

@@ -46,7 +46,7 @@ def test_a_split_is_chosen(folder: Path) -> None:
         GoldenSet.load(folder, split="tset")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "train.tsv")
     with pytest.raises(
-        GoldenSetError, match="several splits, but none is test; choose one with spl"
+        GoldenSetError, match="several splits, but no split 'test'; choose one with spl"
     ):
         GoldenSet.load(folder)
     (folder / "qrels" / "dev.tsv").unlink()

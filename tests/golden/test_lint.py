@@ -1,4 +1,4 @@
-"""The linter: each rule finds what it is for, says where, and is silent where nothing is wrong."""
+"""The linter: each rule finds what it is for, says where, and is silent if nothing is wrong."""
 
 from __future__ import annotations
 

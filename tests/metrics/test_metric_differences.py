@@ -168,7 +168,7 @@ def test_exponential_gain_is_that_of_ir_measures() -> None:
     theirs = {found.query_id: found.value for found in ir_measures.iter_calc([measure], qrels, run)}
     ours = evaluate(Run.from_dict(run), GoldenSet.from_dict(qrels)).per_query(measure)
     assert ours.to_dict() == pytest.approx(theirs, abs=6e-6)
-    # tied, b stands before a: gains 1 and 7 at 2 and 3; ideal 7, 3, 1:
+    # tied, b comes before a: gains 1 and 7 at 2 and 3; ideal 7, 3, 1:
     # (1/1.584963 + 7/2) / (7 + 3/1.584963 + 1/2) = 4.130930 / 9.392789
     assert ours["1"] == pytest.approx(4.130930 / 9.392789, abs=1e-6)
 

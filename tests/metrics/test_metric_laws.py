@@ -137,7 +137,7 @@ def test_the_laws_hold_on_longer_rankings(name: str, data: st.DataObject) -> Non
         for law in (form, in_range, *LAWS):
             if law is sensitive:  # about the largest change of all rankings, not of some
                 continue
-            if law is robust_1 and not metric.declared("optimal"):  # of which the best is unknown
+            if law is robust_1 and not metric.declared("optimal"):  # the best value is unknown
                 continue
             if law in LAWS and metric.declared(law.__name__) not in kept:
                 continue

@@ -46,12 +46,12 @@ from pytest_rankcheck.metrics.metric_registry import definitions
         ("nDCG(gain=linear)@10", "nDCG@10"),
         ("AP(divide=relevant,judged_only=false)", "AP"),
         ("nDCG(judged_only=False)", "nDCG"),
-        # words ignore case and may stand in quotes
+        # words ignore case and may be quoted
         ("nDCG(gain=Exponential)", "nDCG(gain=exponential)"),
         ("nDCG(gain='exponential')", "nDCG(gain=exponential)"),
         ("P(judged_only=True)@5", "P(judged_only=true)@5"),
         ("P(judged_only=true)@5", "P(judged_only=true)@5"),
-        # parameters stand in the metric's order, numbers in their shortest form
+        # parameters are in the metric's order, numbers in their shortest form
         ("AP(divide=min,rel=2.0)@100", "AP(rel=2,divide=min)@100"),
         ("AP(rel=0.50)", "AP(rel=0.5)"),
         ("RR(rel=-1)", "RR(rel=-1)"),

@@ -48,7 +48,7 @@ def test_top_k_kendall_counts_each_pair() -> None:
     # ac: both have a, and c is below it in both; bc the same; ad: a before d (absent) in the
     # first, d before a in the second; bd: b before d in both. Three.
     assert top_k_kendall(["a", "b", "c"], ["b", "d", "a"]) == 3
-    # disjoint: 2 * 2 across, and one pair within each list, of which the other says nothing
+    # disjoint: 2 * 2 across, and one pair within each list, which the other list does not order
     assert top_k_kendall(["a", "b"], ["c", "d"]) == 4
     assert top_k_kendall(["a", "b"], ["c", "d"], penalty=0.5) == 5
     assert top_k_kendall(["a", "b"], ["c", "d"], penalty=0.5, normalised=True) == 1

@@ -16,9 +16,9 @@ class Row:
 
     name: str
     ours: str = ""
-    """What to write here; empty if there is no such metric."""
+    """What to write here; empty if we do not have the metric."""
     note: str = ""
-    """What differs, or what the name means if there is no such metric here."""
+    """What differs, or what the name means if we do not have the metric."""
     differs: bool = False
     """Whether the two numbers differ; otherwise they agree."""
     binary: bool = False
@@ -70,7 +70,7 @@ INTRODUCTIONS = {
         False,
         (
             "It ranks the rows of a group and knows no other documents. A group without a relevant "
-            "row counts as 1; here such a query scores 0."
+            "row counts as 1; here the query scores 0."
         ),
     ),
     "RecTools": (
@@ -112,7 +112,7 @@ INTRODUCTIONS = {
         "The mean is over the four ranked queries. Values are rounded to five decimals.",
     ),
 }
-"""For each tool, whether missing queries count, and what to know of all its names."""
+"""For each tool, whether missing queries count, and a note on all its names."""
 
 _SUM = "a sum over the queries; `{}` is the mean"
 _NOT_HERE = "not a ranking metric of judgments"
@@ -245,9 +245,9 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(
             "Accuracy@3",
             "ir_measures:Accuracy@3",
-            "the probability that a relevant document is above another, left out of its mean where "
-            "none is retrieved and 0 here; the name `Accuracy@3` is `Success@3`, as in learning to "
-            "rank",
+            "the probability that a relevant document is above another; a query with no retrieved "
+            "relevant document is left out of its mean and scores 0 here; the name `Accuracy@3` is "
+            "`Success@3`, as in learning to rank",
             differs=True,
             read_as="Success@3",
         ),

@@ -130,7 +130,7 @@ def of_ranx() -> dict[str, Any]:
 
 
 def of_scikit_learn() -> list[dict[str, Any]]:
-    """Return nDCG of rankings of which all documents are judged."""
+    """Return nDCG of rankings whose documents are all judged."""
     from sklearn.metrics import ndcg_score
 
     random = np.random.default_rng(4)

@@ -45,7 +45,7 @@ IR_MEASURES_ALIASES = {
     "α_DCG@3": "alpha_DCG@3",
     "α_nDCG@3": "alpha_nDCG@3",
 }
-"""Names of which the number is recorded under another name."""
+"""Names whose number is recorded under another name."""
 
 _COMPUTED_THERE = "ir_measures:"
 

@@ -203,7 +203,7 @@ def test_a_run_file_and_the_ranker_it_came_from_have_comparable_baselines(projec
 
 
 def configured_run(project: Project, *, with_ranker: bool = False) -> None:
-    """Configure a run beside the configuration file, in place of the ranker or with it."""
+    """Configure a run beside the configuration file, instead of the ranker or with it."""
     lines = [f"q{index:03} Q0 doc-of 1 {2.0} tag\n" for index in range(80)]
     project.write("runs/bm25.run", "".join(lines))
     ini = project.path / "pyproject.toml"

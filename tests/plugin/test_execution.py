@@ -317,7 +317,7 @@ def test_progress_in_a_log_is_an_occasional_line(
         monkeypatch.setattr(progress, "time", clock)
         return re.findall("^rankcheck: ranking .*", text_of(project.run()), re.M)
 
-    # A line every 30 s; 8 s a query: after 4 queries, 8, ...
+    # A line every 30 s; 8 s per query: after 4 queries, 8, ...
     assert lines_with(8) == [
         f"rankcheck: ranking 'web': {done} of 40 queries, 0.1 a second, {320 - 8 * done} s to go"
         for done in range(4, 40, 4)

@@ -37,7 +37,7 @@ def test_mrr(golden_set, baseline, __pytest_repeat_step_number):
 
 
 def repeated(project: Project, *fallen: int) -> None:
-    """Write a test of which each repeat gets some queries wrong."""
+    """Write a test that gets some queries wrong in each repeat."""
     project.write("conftest.py", REPEAT.format(count=len(fallen)))
     project.test(TEST.format(fallen=list(fallen)))
 

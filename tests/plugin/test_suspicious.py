@@ -69,7 +69,7 @@ def search(text):
 def test_a_verdict_that_depends_on_the_order_of_ties_says_so(project: Project) -> None:
     project.test()
     project.update()
-    project.write("engine.py", TIED)  # "doc of ..." stands before "a": ids in descending order
+    project.write("engine.py", TIED)  # "doc of ..." comes before "a": ids in descending order
     result = project.run()
     result.assert_outcomes(passed=1)
     text = text_of(result)

@@ -98,7 +98,7 @@ def test_a_failing_gate_says_what_changed_in_every_report(indexed: Project) -> N
 def test_a_failing_gate_says_that_nothing_changed(indexed: Project) -> None:
     indexed.rank(WORSE)
     text = text_of(indexed.run())
-    assert "  world: nothing of the declared world changed since the baseline\n" in text
+    assert "  world: the declared world has not changed since the baseline\n" in text
 
 
 def test_rankings_that_changed_say_what_changed(indexed: Project) -> None:

@@ -48,7 +48,7 @@ def made_report(
 
 @pytest.fixture
 def report() -> Report:
-    """The report of 60 queries, of which 20 got worse and 5 better."""
+    """The report of 60 queries: 20 got worse and 5 better."""
     queries = [f"q{index:02}" for index in range(60)]
     golden = GoldenSet.from_dict(
         {query: {f"{query} good": 3, f"{query} fair": 1, f"{query} bad": 0} for query in queries},

@@ -24,7 +24,7 @@ NAME_WEIGHT = 4
 """How many times a word of the name counts."""
 
 EXACT, PREFIX, HUMPS, INITIALS, FUZZY = 30.0, 12.0, 11.0, 14.0, 16.0
-"""The score of each kind of match with a name; a BM25 score is seldom above 15."""
+"""The score of each kind of match with a name; a BM25 score is rarely above 15."""
 
 LEAST_SIMILAR = 0.75
 """How similar a misspelt name must be to the name, from 0 to 1."""

@@ -70,7 +70,9 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
     if chosen is None and len(splits) == 1:
         chosen = next(iter(splits))
     if chosen not in splits:
-        problem = f"no split '{quoted(chosen)}'" if chosen else "several splits, but none is test"
+        problem = (
+            f"no split '{quoted(chosen)}'" if chosen else "several splits, but no split 'test'"
+        )
         hint = suggestion(chosen, splits) if chosen else "; choose one with split=..."
         raise GoldenSetError(f"{path / _QRELS}: {problem}{hint}; it has {listed(list(splits))}")
     return path, splits[chosen]
@@ -107,8 +109,8 @@ def write(contents: Contents, path: Path) -> None:
     """Write the folder, with the judgments as the split ``test``.
 
     Raises:
-        GoldenSetError: a query has no judgments, or the set has candidates or expectations, none
-            of which this format can hold.
+        GoldenSetError: a query has no judgments, or the set has candidates or expectations: this
+            format cannot hold them.
     """
     refuse_candidates(contents, "beir")
     refuse_expectations(contents, "beir")

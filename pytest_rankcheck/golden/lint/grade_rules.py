@@ -69,7 +69,7 @@ def negative_grade(linted: Linted) -> RuleResult | None:
 
 @rule("warning")
 def reversed_grades(linted: Linted) -> RuleResult | None:
-    """Grades that look as if 1 were the best: none is 0, and the lowest is the rarest."""
+    """Grades that look as if 1 were the best: no grade is 0, and the lowest is the rarest."""
     counts = _counts(linted)
     if linted.contents.grade_map is not None or not _look_reversed(counts):
         return None
@@ -98,7 +98,7 @@ def _counts(linted: Linted) -> Counter[float]:
 
 
 def _look_reversed(counts: Counter[float]) -> bool:
-    """Whether the grades are a few whole numbers above 0, of which the lowest is the rarest.
+    """Whether the grades are a few whole numbers above 0, and the lowest is the rarest.
 
     Two are enough if there is a negative one too, otherwise three.
     """

@@ -78,7 +78,7 @@ def reciprocal_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
     "FirstRank",
     aliases=("FRP",),
     reference="Cooper, Expected search length, American Documentation 19(1), 1968, section 2",
-    formula="rank of the first relevant document; k+1 if there is none",
+    formula="rank of the first relevant document; k+1 without one",
     use="like RR, as a rank that anybody understands; use it with a cutoff",
     parameters=(
         REL,

@@ -115,7 +115,7 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     ),
 )
 def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """Recall: the share of all relevant documents that are in the top k; 0 if there are none."""
+    """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant."""
     return share_of(count_of(relevant_hits(hits, cutoff, rel)), relevant_count(hits, rel))
 
 
@@ -182,7 +182,7 @@ def f_measure(hits: JudgedHits, cutoff: int | None, *, beta: Value, rel: Value) 
     ),
 )
 def r_precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
-    """R-precision: precision at m, the number of relevant documents; 0 if there are none."""
+    """R-precision: precision at m, the number of relevant documents; 0 if m is 0."""
     relevant = relevant_count(hits, rel)
     found = relevant_hits(hits, cutoff, rel) & (hits.ranks <= relevant[:, np.newaxis])
     return share_of(count_of(found), relevant)

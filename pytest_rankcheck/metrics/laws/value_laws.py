@@ -155,7 +155,7 @@ def in_range(subject: TrialSubject) -> LawTrials:
 def empty_worst(subject: TrialSubject) -> LawTrials:
     """An empty ranking is never better than a ranking of the judged documents.
 
-    For every ranking r: m() is not better than m(r), where () ranks none of the documents of r.
+    For every ranking r: m() is not better than m(r), where () is the empty ranking.
     """
     rankings = subject.rankings
     nothing = np.empty((len(rankings.sequences), 0))

@@ -51,7 +51,7 @@ def swaps_seen(metric: Metric, hits: JudgedHits, depth: int | None = None) -> Sw
     A swap of two unjudged documents counts as possible but is never visible, so nothing is computed
     for it. The cost is linear in the judged documents: each column takes two computations of the
     metric, on the queries with a swap there. Swaps below the cutoff are not computed for a metric
-    that declares to ignore what is there (`cutoff_local`).
+    that declares to ignore documents there (`cutoff_local`).
 
     Args:
         metric: a metric that is computed from judged hits.

@@ -74,7 +74,7 @@ class FeatureSource:
         return [column for column in columns.values() if column is not None]
 
     def offer(self) -> str:
-        """Return a clause about the columns and attributes that there are."""
+        """Return a clause about the existing columns and attributes."""
         attributes = sorted(self.attributes)
         also = f", and the attributes {listed(attributes, 10)}" if attributes else ""
         return f"they have {listed(self.columns, 10) or 'no columns'}{also}"
@@ -137,7 +137,7 @@ def _in_order(columns: Sequence[str]) -> Sequence[str]:
     """Return the columns of a table, which are a matrix in this order.
 
     Raises:
-        RankerError: all are numbers, and not in the order of these.
+        RankerError: all are numbers, but not in ascending order.
     """
     if all(map(is_feature_number, columns)) and list(columns) != sorted(columns, key=int):
         raise RankerError(
@@ -154,7 +154,7 @@ def _check_first(count: int | None, source: FeatureSource) -> None:
     column. A file in which feature 0 never occurs looks like one that counts from 1.
 
     Raises:
-        RankerError: the model has room for a feature 0, and the file does not tell.
+        RankerError: the model has room for a feature 0, and the file does not say where it starts.
     """
     highest = max((int(name) for name in source.columns if is_feature_number(name)), default=0)
     if source.is_sparse and source.first is None and count is not None and count > highest:
@@ -194,7 +194,7 @@ def _numbered(count: int | None, source: FeatureSource) -> list[str]:
 def _names_of(estimator: Any) -> tuple[list[str], bool]:
     """Return the feature names of a model, and whether its library may have made them up.
 
-    There are none if the model does not provide them.
+    The names are empty if the model does not provide any.
     """
     for attribute, pattern in _NAMES.items():
         names = [str(name) for name in _first_value(estimator, [attribute], _LISTS, [])]
@@ -216,7 +216,7 @@ def _first_value(
     """Return the first of these attributes or methods with a value of the right type."""
     for attribute in attributes:
         value: Any = None
-        with suppress(Exception):  # libraries raise whatever they like if they have no such value
+        with suppress(Exception):  # libraries raise different errors without the value
             value = getattr(estimator, attribute, None)
             value = value() if callable(value) else value
         is_empty = isinstance(value, Sized) and not len(value)

@@ -39,7 +39,7 @@ def parse_lines(numbered: Iterable[tuple[str, str]]) -> FileRankings:
     """Return the rankings in some lines, each given with its place for messages.
 
     Raises:
-        RunError: a line is not such an object, or a query is duplicated.
+        RunError: a line is not an object of this form, or a query is duplicated.
     """
     return dict(_listings(numbered))
 

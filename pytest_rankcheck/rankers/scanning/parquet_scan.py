@@ -127,7 +127,7 @@ def _unscored(rows: pl.LazyFrame, source: RunSource) -> list[str]:
     """Return the queries without any score, in which the rank decides.
 
     Raises:
-        RunError: the ranks of such a query are incomplete.
+        RunError: a query without scores has incomplete ranks.
     """
     rows = rows.with_columns(pl.col("score").fill_nan(None))
     queries = rows.group_by("query", maintain_order=True)

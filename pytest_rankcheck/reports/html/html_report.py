@@ -86,7 +86,7 @@ def _approvals(gates: Sequence[_Data]) -> list[tuple[_Data, _Data]]:
 
 
 def _library() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script that can stand in a page."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script for a page."""
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub is wrong

@@ -125,7 +125,7 @@ def world_lines(world: WorldComparison | None) -> Iterator[str]:
     if world.problem is not None:
         yield f"  world: it cannot be compared with that of the baseline: {world.problem}"
     elif not world.changes:
-        yield "  world: nothing of the declared world changed since the baseline"
+        yield "  world: the declared world has not changed since the baseline"
     for entry in world.changes:
         name, before, now = (quoted(text, 120) for text in (entry.name, entry.before, entry.now))
         if entry.before is None:

@@ -165,7 +165,7 @@ def _deleted(check: Check, evaluation: Evaluation, test_id: str, path: str) -> I
     file, _, reference = path.partition(" at ")
     yield f"  baseline: {path}"
     yield f"  to restore it: git checkout {reference} -- {file}"
-    yield f'  if no test needs it any more: {_RETIRE} {file} --reason "why"'
+    yield f'  if it is no longer needed: {_RETIRE} {file} --reason "why"'
 
 
 def _unapproved(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:

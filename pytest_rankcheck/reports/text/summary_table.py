@@ -160,7 +160,7 @@ def _header(rows: Sequence[_Row]) -> tuple[str, ...]:
 
 
 def _off_rounding(difference: float) -> float:
-    """Return how far a mean is from the best; that is recorded with six decimals, less is none."""
+    """Return the distance of a mean from the best; below the six recorded decimals, it is 0."""
     return 0.0 if abs(difference) <= SLACK else difference
 
 
@@ -182,7 +182,7 @@ def _unit(name: str) -> str:
 
 
 def _fitting(widths: Sequence[int], width: int) -> list[int]:
-    """Return widths of columns that together have no more than ``width``, where that can be.
+    """Return widths of columns that together have at most ``width``, if possible.
 
     Verdicts give way first, then the names of golden sets and metrics; numbers never.
     """

@@ -34,7 +34,7 @@ _WIDTH = 96
 
 
 def number_text(value: float | None, digits: int = 4) -> str:
-    """Return a metric's value; ``-`` where there is none."""
+    """Return a metric's value; ``-`` without a value."""
     return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
