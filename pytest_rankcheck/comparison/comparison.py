@@ -262,9 +262,10 @@ class Comparison(QueryOverlap):
     def unjudged(self, metric: MetricLike) -> Unjudged:
         """Return how much of the difference unjudged documents could explain.
 
-        Counted are those that are new in the top k (the metric's cutoff, else 10): how many there
-        are, the change of Judged@k, and the difference if all of them were irrelevant or had the
-        highest grade.
+        Counted are those that are new in the top k (the metric's cutoff, else 10) and those that
+        left it: how many there are, the change of Judged@k, and the difference if all of them were
+        irrelevant, if only the new ones had the highest grade, or only those that left. If the mean
+        fell, also how many of the new ones would have to be relevant for the fall to vanish.
         """
         return unjudged_between(self.evaluation, self.other, self.values(metric))
 

@@ -404,7 +404,19 @@ class UnjudgedDetail:
 
     k: int
     documents: int
+    """How many are new in the top k."""
+    left: int
+    """How many left the top k."""
     judged_before: float
     judged_now: float
     if_irrelevant: float | None
     if_relevant: float | None
+    """The difference if the new ones had the highest grade."""
+    if_left_relevant: float | None
+    """The difference if those that left had the highest grade."""
+    relevant_share: float | None
+    """The share of the judged documents at the top that are relevant."""
+    needed: int | None
+    """How many of the new ones would have to be relevant for the fall to vanish."""
+    could_explain_fall: bool
+    """Whether that is no larger a share than among the judged documents."""

@@ -152,10 +152,15 @@ def _unjudged(verdict: Verdict, comparison: Comparison) -> UnjudgedDetail:
     unjudged = unjudged_between(comparison.evaluation, comparison.other, verdict.overall.pairs)
     foreign = bool(verdict.metric.definition.ir_measures)
     return UnjudgedDetail(
-        unjudged.k,
-        unjudged.documents,
-        unjudged.judged_before,
-        unjudged.judged_after,
-        None if foreign else rounded(unjudged.if_irrelevant),
-        None if foreign else rounded(unjudged.if_relevant),
+        k=unjudged.k,
+        documents=unjudged.documents,
+        left=unjudged.left,
+        judged_before=unjudged.judged_before,
+        judged_now=unjudged.judged_after,
+        if_irrelevant=None if foreign else rounded(unjudged.if_irrelevant),
+        if_relevant=None if foreign else rounded(unjudged.if_relevant),
+        if_left_relevant=None if foreign else rounded(unjudged.if_left_relevant),
+        relevant_share=rounded(unjudged.relevant_share),
+        needed=unjudged.needed,
+        could_explain_fall=unjudged.could_explain_fall,
     )

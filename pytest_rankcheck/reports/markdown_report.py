@@ -20,6 +20,7 @@ from pytest_rankcheck.reports.text.resolution_text import (
     resolution_cells,
     resolution_title,
 )
+from pytest_rankcheck.reports.text.unjudged_text import needed_text
 from pytest_rankcheck.reports.text.wording import change, number_text
 
 __all__ = ["LONGEST_COMMENT", "escaped", "markdown_of"]
@@ -132,6 +133,12 @@ def _gate(gate: ReportedGate, report: Report) -> str:
         documents = plural(unjudged.documents, "document")
         if_relevant = f"if relevant, the change would be {change(unjudged.if_relevant)}."
         lines += ["", f"{documents} new in the top {unjudged.k} without a judgment: {if_relevant}"]
+    if unjudged and unjudged.left and unjudged.if_left_relevant is not None:
+        documents = plural(unjudged.left, "document")
+        if_relevant = f"if relevant, the change would be {change(unjudged.if_left_relevant)}."
+        lines += ["", f"{documents} without a judgment left the top {unjudged.k}: {if_relevant}"]
+    if unjudged and unjudged.could_explain_fall:
+        lines += ["", f"{escaped(needed_text(unjudged), 400)}."]
     lines += _slices(detail.slices, detail.higher_is_better)
     for measurement in report.measurements:
         if measurement.key == detail.measurement:

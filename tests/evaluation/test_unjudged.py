@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from math import log2
 
+import numpy as np
 import pytest
 
-from pytest_rankcheck import Evaluation, GoldenSet, Metric, Record, Run, compare, evaluate
+from pytest_rankcheck import (
+    Evaluation,
+    GoldenSet,
+    Metric,
+    Record,
+    Run,
+    Unjudged,
+    compare,
+    evaluate,
+)
 
 GOLDEN = GoldenSet.from_dict({"a": {"x": 3, "y": 0}, "b": {"x": 1}, "c": {"x": 3}})
 BEFORE = {"a": ["x", "y"], "b": ["x", "old"], "c": ["x"]}
@@ -65,4 +76,110 @@ def test_judging_the_documents_gives_the_bound() -> None:
 
 def test_without_new_documents_there_is_nothing_to_bound() -> None:
     found = compare(evaluation_of(BEFORE), evaluation_of(BEFORE)).unjudged("AP")
-    assert (found.documents, found.if_irrelevant, found.if_relevant) == (0, 0, 0)
+    assert (found.documents, found.left, found.if_irrelevant, found.if_relevant) == (0, 0, 0, 0)
+    assert (found.if_left_relevant, found.needed, found.could_explain_fall) == (0, None, False)
+
+
+# --- documents that left, and how many of the new ones would have to be relevant ------------------
+
+TEN = GoldenSet.from_dict({f"q{n}": {"r1": 1, "r2": 1, "n1": 0, "n2": 0} for n in range(10)})
+
+
+def fall(now: list[str], golden: GoldenSet = TEN, metric: str = "P@5", **options: bool) -> Unjudged:
+    """Two of ten queries have other documents now; ``old`` is unjudged, as are ``u1`` and ``u2``."""
+    then = {query: ["r1", "r2", "n1", "n2", "old"] for query in golden.query_ids}
+    changed = {**then, "q3": now, "q7": now}
+    before: Evaluation | Record = evaluation_of(then, golden)
+    if options.get("recorded"):
+        before = Record.of(evaluation_of(then, golden), [Metric.parse(metric)])
+    return compare(evaluation_of(changed, golden), before).unjudged(metric)
+
+
+def test_documents_that_left_count_against_the_new_ranker() -> None:
+    found = fall(["r1", "u1", "u2", "n1", "n2"])
+    assert (found.documents, found.queries, found.left) == (4, 2, 2)
+    # P@5 falls from 2/5 to 1/5 in two of ten queries; with u1 and u2 it is 3/5, with old 3/5 before.
+    assert found.if_irrelevant == pytest.approx(-0.04)
+    assert found.if_relevant == pytest.approx(+0.04)
+    assert found.if_left_relevant == pytest.approx(-0.08)
+
+
+def test_the_remark_needs_no_larger_a_share_than_among_the_judged_documents() -> None:
+    kept = fall(["r1", "u1", "u2", "n1", "old"])
+    assert kept.relevant_share == 0.5  # r1 and r2 of r1, r2, n1, n2 in every query
+    # Nothing unjudged left: 0.04 of the 0.08 that four documents could add.
+    assert (kept.left, kept.needed, kept.needed_share) == (0, 2, 0.5)
+    assert kept.could_explain_fall
+    # If half of the two that left are relevant, the fall is 0.06, three of the four are needed.
+    gone = fall(["r1", "u1", "u2", "n1", "n2"])
+    assert (gone.left, gone.needed, gone.needed_share) == (2, 3, 0.75)
+    assert not gone.could_explain_fall
+    # One new document for each relevant one that is lost: all of them would have to be relevant.
+    one = fall(["r1", "u1", "n1", "n2", "old"])
+    assert (one.documents, one.needed, one.could_explain_fall) == (2, 2, False)
+
+
+def test_not_even_all_new_documents_are_enough() -> None:
+    found = fall(["u1", "n1", "n2", "old"])
+    assert (found.if_relevant, found.needed) == (pytest.approx(-0.04), None)
+    assert math.isnan(found.needed_share)
+    assert not found.could_explain_fall
+
+
+def test_a_rise_needs_nothing() -> None:
+    found = fall(["r1", "r2", "u1", "n1", "old"])
+    assert (found.if_irrelevant, found.needed, found.could_explain_fall) == (0, None, False)
+
+
+def test_new_documents_get_the_usual_grade_and_relevance_is_that_of_the_metric() -> None:
+    graded = GoldenSet.from_dict({f"q{n}": {"r1": 3, "r2": 1, "n1": 1, "n2": 0} for n in range(10)})
+    found = fall(["u1", "u2", "n1", "old"], graded, "P(rel=3)@5")
+    assert found.relevant_share == 0.25
+    assert found.needed == 2  # 1/5 is lost in each of two queries, and each new one adds 1/5
+    assert found.grade == 3
+
+
+def test_a_rise_of_a_cost_is_a_fall() -> None:
+    """FirstRank goes from 1 to 3 in two queries; with u1 relevant it stays 1."""
+    found = fall(["u1", "u2", "r1", "n1", "old"], metric="FirstRank")
+    assert found.if_irrelevant == pytest.approx(0.4)
+    assert found.if_relevant == pytest.approx(0.0)
+    assert found.needed == 4
+
+
+def test_what_the_documents_that_left_could_do_may_be_unknown() -> None:
+    found = fall(["u1", "r2", "n1", "n2"], metric="RR", recorded=True)  # a record has ten documents
+    assert found.left == 2
+    assert math.isnan(found.if_left_relevant)
+    assert found.needed is None
+    known = fall(["u1", "r2", "n1", "n2"], metric="RR@10", recorded=True)
+    assert known.if_left_relevant == pytest.approx(-0.1)  # the relevant one was first all the same
+    assert known.needed == 2
+
+
+def test_as_many_relevant_documents_as_needed_make_up_for_the_fall() -> None:
+    """Judging new documents at random at the needed share, and old ones at the judged share."""
+    draw = np.random.default_rng(4)
+    docs = [f"d{n}" for n in range(12)]
+    queries = [f"q{n}" for n in range(30)]
+    judged = {q: {doc: int(draw.random() < 0.4) for doc in docs[:8]} for q in queries}
+    golden = GoldenSet.from_dict(judged)
+    then = {q: [*docs[:8], f"{q} old 1", f"{q} old 2"] for q in queries}
+    now = {q: [*docs[:4], *(f"{q} new {n}" for n in range(6))] for q in queries}
+    found = compare(evaluation_of(now, golden), evaluation_of(then, golden)).unjudged("nDCG@10")
+    assert found.needed is not None
+    assert 0.2 < found.needed_share < 0.95
+    differences = []
+    for _ in range(40):
+        grades = {
+            q: {
+                **judged[q],
+                **{f"{q} new {n}": int(draw.random() < found.needed_share) for n in range(6)},
+                **{f"{q} old {n}": int(draw.random() < found.relevant_share) for n in (1, 2)},
+            }
+            for q in queries
+        }
+        anew = GoldenSet.from_dict(grades)
+        pair = compare(evaluation_of(now, anew), evaluation_of(then, anew))
+        differences.append(pair.mean_difference("nDCG@10"))
+    assert abs(np.mean(differences)) < 0.15 * abs(found.if_irrelevant)

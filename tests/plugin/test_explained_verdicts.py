@@ -15,6 +15,11 @@ def test_mrr(evaluation, baseline):
     assert_not_regressed(evaluation, baseline, "RR"GATE)
 """
 
+ENGINE = """
+def search(text):
+    return ["new", "newer"] if text == "{}" else [f"doc of {{text}}", "filler-0"]
+"""
+
 
 def outputs(project: Project, *arguments: str) -> dict[str, str]:
     """Return what a run shows in the terminal, Markdown, HTML and JSON, spaces collapsed."""
@@ -49,6 +54,24 @@ def test_a_gate_that_allows_no_fall_says_so(project: Project, workers: tuple[str
         "are_clusters": False,
         "ruling": "passed",
     }
+
+
+def test_a_fall_that_missing_judgments_may_explain_says_so(project: Project) -> None:
+    project.test(TEST.replace("RR", "P@2").replace("GATE", ", abs=0.001"))
+    project.write("engine.py", ENGINE.format("none"))
+    project.update()
+    # P@2 falls from 1/2 to 0 in one query; one of its two new documents is as good as the lost one.
+    project.write("engine.py", ENGINE.format("query 3"))
+    for name, text in outputs(project).items():
+        assert "2 documents new in the top 2 are unjudged and counted as not relevant" in text, name
+        assert "if the new had grade 2, +0.0062" in text, name
+        assert (
+            "if 1 of the 2 new ones (50%) was relevant, the fall would vanish; of the judged "
+            "documents in the top 2, 50% are relevant"
+        ) in text, name
+    (gate,) = json.loads((project.path / "report.json").read_text("utf-8"))["gates"]
+    assert gate["unjudged"]["needed"] == 1
+    assert gate["unjudged"]["could_explain_fall"]
 
 
 def test_a_tolerance_is_not_lectured(project: Project) -> None:

@@ -10,10 +10,10 @@ from pytest_rankcheck.comparison.document_moves import Move
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines
 from pytest_rankcheck.reports.text.explanation_text import explanation_lines
+from pytest_rankcheck.reports.text.unjudged_text import unjudged_lines
 from pytest_rankcheck.reports.text.wording import (
     change,
     counted,
@@ -167,28 +167,6 @@ def _explaining(moves: Sequence[Move]) -> list[Move]:
 
 def _unjudged(verdict: Verdict, leading: Decision, comparison: Comparison) -> Iterator[str]:
     """Yield how much of the difference could be due to unjudged documents."""
-    pairs = leading.pairs
-    unjudged = unjudged_between(comparison.evaluation, comparison.other, pairs)
-    if not unjudged.documents or comparison.evaluation.unmet_ids is not None:
-        return
-    is_one = unjudged.documents == 1
-    verb, subject = ("is", "it") if is_one else ("are", "all of them")
-    yield (
-        f"  {plural(unjudged.documents, 'document')} new in the top {unjudged.k} {verb} unjudged "
-        f"and counted as not relevant; Judged@{unjudged.k} {unjudged.judged_before:.3f} -> "
-        f"{unjudged.judged_after:.3f}"
-    )
-    if verdict.metric.definition.ir_measures:
-        return
-    best = unjudged.if_relevant if verdict.metric.higher_is_better else -unjudged.if_relevant
-    yield (
-        f"    if {subject} were irrelevant, the difference would be "
-        f"{change(unjudged.if_irrelevant)}; with grade {unjudged.grade:g}, "
-        f"{change(unjudged.if_relevant)}"
-    )
-    if pairs.gain < -SLACK and best >= -SLACK:
-        pronouns = ("it", "it") if is_one else ("they", "them")
-        yield (
-            f"    so {pronouns[0]} could account for the whole fall: judge {pronouns[1]} before "
-            "you decide"
-        )
+    unjudged = unjudged_between(comparison.evaluation, comparison.other, leading.pairs)
+    if comparison.evaluation.unmet_ids is None:
+        yield from unjudged_lines(unjudged, verdict.metric)
