@@ -248,6 +248,7 @@ def _verdict(
         gate=gate.text,
         margin=gate.rule.margin_to_rule_out,
         alpha=gate.rule.level,
+        guaranteed_range=gate.rule.guaranteed_range(metric),
     )
 
 

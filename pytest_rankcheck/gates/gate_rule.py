@@ -111,6 +111,10 @@ class GateRule(ABC):
         """The alpha at which a difference counts as real."""
         return 0.05
 
+    def guaranteed_range(self, metric: Metric) -> tuple[float, float] | None:
+        """Return the range that ``test="guaranteed"`` relies on; None with any other test."""
+        return None
+
 
 def outcome_by_mean(
     values: ComparedValues, allowed: float, *, may_fall_further: bool = False

@@ -104,6 +104,10 @@ class _StatisticalRule(GateRule):
             rests_on_all=self.test == "guaranteed",
         )
 
+    def guaranteed_range(self, metric: Metric) -> tuple[float, float] | None:
+        """Return the declared range, else that of the metric; None with another test."""
+        return (self.range or metric.definition.range) if self.test == "guaranteed" else None
+
     def _ranged(self, values: ComparedValues) -> ComparedValues:
         """Return the values with the range that the rule declares, if it does."""
         return values if self.range is None else replace(values, declared_range=self.range)
@@ -126,8 +130,8 @@ class _StatisticalRule(GateRule):
                 f"{metric} has a {kind}, but {self} compares means of differences; gate it with a "
                 f"tolerance, or gate {other} instead"
             )
-        limits = self.range or metric.definition.range
-        if self.test == "guaranteed":
+        limits = self.guaranteed_range(metric)
+        if limits is not None:
             refuse_infinite(metric, limits)
 
 

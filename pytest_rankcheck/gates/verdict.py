@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
@@ -176,6 +176,8 @@ class Verdict:
     margin: float | None = None
     """The fall that must be ruled out; None if the gate has no such fall."""
     alpha: float = 0.05
+    guaranteed_range: tuple[float, float] | None = None
+    """The range that ``test="guaranteed"`` relied on; None if another test decided."""
     fragility: Fragility | None = None
     """The few queries that a failing or inconclusive verdict depends on; None if it does not.
 
@@ -207,6 +209,17 @@ class Verdict:
             if slices and self.overall.outcome is not outcome:
                 return min(slices, key=lambda decision: decision.pairs.gain)
         return self.overall
+
+    def guaranteed_bound(self, values: ComparedValues) -> float | None:
+        """Return how low the difference of some values may be, or how high if lower is better.
+
+        The one-sided bound at ``alpha`` that holds for any values; None if another test decided.
+        """
+        if self.guaranteed_range is None:
+            return None
+        ranged = replace(values, declared_range=self.guaranteed_range)
+        bound = ranged.lower_bound(self.alpha, "guaranteed")
+        return bound if self.metric.higher_is_better else -bound
 
     @property
     def wide_gaps(self) -> tuple[Gap, ...]:

@@ -20,6 +20,7 @@ from pytest_rankcheck.reports.findings import (
 )
 from pytest_rankcheck.reports.gating_findings import (
     IndecisiveGateFinding,
+    RarelyDecidingFinding,
     UngatedFallFinding,
     UngatedSlicesFinding,
 )
@@ -41,6 +42,7 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
         MeasurementFinding,
         MetricFinding,
         Note,
+        RarelyDecidingFinding,
         RecordFinding,
         ResolutionFinding,
         SlicesFinding,

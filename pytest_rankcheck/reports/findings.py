@@ -73,6 +73,7 @@ class Topic(StrEnum):
     NO_SLICE_GATED = "no-slice-gated"
     UNMET_IDS = "unmet-ids"
     DECIDES_NOTHING = "decides-nothing"
+    RARELY_DECIDES = "rarely-decides"
     UNGATED_SLICES = "ungated-slices"
     INCONCLUSIVE = "inconclusive"
     SLICES = "slices"
@@ -116,6 +117,7 @@ _HEADINGS = {
     Topic.NO_SLICE_GATED: "warning: an assertion names slices, but gates none of them",
     Topic.UNMET_IDS: "warning: ranked documents are not those that the golden set judges",
     Topic.DECIDES_NOTHING: "warning: gates that could not have failed",
+    Topic.RARELY_DECIDES: "warning: gates that need more queries to decide",
     Topic.UNGATED_SLICES: "slices that are not gated",
     Topic.INCONCLUSIVE: "inconclusive: not enough evidence to say whether it got worse",
     Topic.SLICES: "slices",
@@ -345,6 +347,8 @@ class DecisionDetail:
     difference: float | None = None
     interval: tuple[float, float] | None = None
     """The 95% confidence interval of the difference."""
+    guaranteed: float | None = None
+    """The bound of the difference that holds for any values; None without test="guaranteed"."""
     p: float | None = None
     effect: float | None = None
     detectable: float | None = None

@@ -109,6 +109,7 @@ def _decision(decision: Decision, verdict: Verdict) -> DecisionDetail:
         now=rounded(pairs.mean_after),
         difference=rounded(pairs.difference),
         interval=_interval(pairs, differences),
+        guaranteed=rounded(verdict.guaranteed_bound(pairs)),
         p=rounded(decision.p),
         effect=rounded(differences.effect),
         detectable=rounded(differences.smallest_detectable(verdict.alpha)),

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 from pytest_rankcheck.reports.findings import FindingOfTest
 
-__all__ = ["IndecisiveGateFinding", "UngatedFallFinding", "UngatedSlice", "UngatedSlicesFinding"]
+__all__ = [
+    "IndecisiveGateFinding",
+    "RarelyDecidingFinding",
+    "UngatedFallFinding",
+    "UngatedSlice",
+    "UngatedSlicesFinding",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +76,17 @@ class IndecisiveGateFinding(FindingOfTest):
     """How far the mean may fall; None if the allowance is not the reason."""
     room: float | None = None
     """How far the mean of the baseline is from the worst possible value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RarelyDecidingFinding(FindingOfTest):
+    """A gate whose test left open what happened, as it mostly does with so few queries."""
+
+    golden_set: str
+    metric: str
+    gate: str
+    """The gate as the configuration writes it."""
+    units: str
+    """How many queries there are, such as ``60 queries``, or how many clusters."""
+    fewest: int
+    """With fewer of them, the test rarely decides."""

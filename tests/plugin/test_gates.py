@@ -198,3 +198,65 @@ def test_a_record_whose_gate_is_no_longer_offered_is_read_and_needs_a_reason_onc
     )
     assert recorded.record()["metrics"]["RR"]["gate"] == "tolerance(abs=0, rel=0)"
     assert listed not in text_of(recorded.run())
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_a_guarantee_is_shown_with_its_bound_and_needs_many_queries(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    """Bets on 80 unchanged queries rule out a fall of 0.0390; no test can rule out 0.0368."""
+    project.test(TEST)
+    configure(project, 'rankcheck_gate = ["noninferior(margin=0.03, test=guaranteed)"]')
+    project.update()
+    report = project.path / "report.json"
+    text = text_of(project.run(*workers, f"--rankcheck-json={report}"))
+    bound = "guaranteed at 95% for any values from 0 to 1: the difference is above -0.0390"
+    few = (
+        "RR on 'web': noninferior(margin=0.03, alpha=0.05, test=guaranteed) rarely decides with "
+        "fewer than 200 (80 queries here)"
+    )
+    assert f"a fall of 0.0300 is neither ruled out nor shown; {bound}" in text
+    assert few in text
+    written = json.loads(report.read_text())
+    assert written["gates"][0]["overall"]["guaranteed"] == pytest.approx(-0.0390, abs=1e-4)
+    assert next(note["text"].partition(": ")[2] for note in written["notes"]) == few
+
+
+@pytest.mark.parametrize(
+    ("gate", "ranks", "shown"),
+    [
+        ("noninferior(margin=0.05, test=guaranteed)", {}, False),  # it passed for certain
+        ("significant(test=guaranteed)", {}, True),
+        ("significant(test=guaranteed)", dict.fromkeys(range(40), 3), False),  # it blocks
+        ("significant", {}, False),
+    ],
+)
+def test_a_guarantee_that_decided_has_no_note(
+    project: Project, gate: str, ranks: dict[int, int | None], shown: bool
+) -> None:
+    project.test(TEST.replace(', by="locale"', ""))
+    configure(project, f'rankcheck_gate = ["{gate}"]')
+    project.update()
+    project.rank(ranks)
+    result = project.run()
+    assert ("rarely decides" in text_of(result)) is shown
+    result.assert_outcomes(passed=not ranks, failed=bool(ranks))
+    bound = "guaranteed at 95% for any values from 0 to 1: the difference is above -0."
+    assert (bound in text_of(result)) is bool(ranks)
+
+
+def test_a_declared_range_in_the_configuration(project: Project) -> None:
+    """A later rank of the first relevant document is worse, so the bound is an upper one."""
+    project.test(TEST.replace("RR", "FirstRank").replace(', by="locale"', ""))
+    configure(
+        project, 'rankcheck_gate = ["FirstRank: significant(test=guaranteed, range=(1, 20))"]'
+    )
+    project.update()
+    assert "range=(1, 20)" in str(project.record()["metrics"]["FirstRank"]["gate"])
+    project.rank(dict.fromkeys(range(60), 9))
+    text = text_of(project.run())
+    assert "guaranteed at 95% for any values from 1 to 20: the difference is below +" in text
+    configure(project, 'rankcheck_gate = ["FirstRank: significant(test=guaranteed, range=(1, 5))"]')
+    project.rank({3: 9})
+    text = text_of(project.run())
+    assert "query 'q003' has the value 9 now, outside the range 1 to 5" in text

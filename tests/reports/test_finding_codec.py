@@ -28,6 +28,7 @@ from pytest_rankcheck.reports.findings import (
 )
 from pytest_rankcheck.reports.gating_findings import (
     IndecisiveGateFinding,
+    RarelyDecidingFinding,
     UngatedFallFinding,
     UngatedSlice,
     UngatedSlicesFinding,
@@ -107,6 +108,13 @@ FINDINGS_MADE: list[ReportedFinding] = [
         units="3 changed queries",
         smallest_p=0.125,
         alpha=0.05,
+    ),
+    RarelyDecidingFinding(
+        golden_set="web",
+        metric="RR",
+        gate="significant(alpha=0.05, min_drop=0, test=guaranteed)",
+        units="60 queries",
+        fewest=200,
     ),
     Note(Topic.BRANCH, "text", "about", "failure\nin two lines"),
     Note(Topic.MEASURED, "\x1b[2J \u202e \ud800"),

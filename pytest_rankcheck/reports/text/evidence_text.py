@@ -21,16 +21,21 @@ _FEW = 0.05
 
 
 def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
-    """Yield the evidence in the differences per query; nothing if no query changed.
+    """Yield the evidence in the differences per query.
 
+    If no query changed, there is none but what ``test="guaranteed"`` rules out all the same.
     A positive difference means that the metric rose, even for metrics where lower is better.
     """
-    if not pairs.metric.definition.is_mean_of_values or pairs.is_same:
+    if not pairs.metric.definition.is_mean_of_values:
+        return
+    if pairs.is_same:
+        yield from _guaranteed(verdict, pairs)
         return
     differences = pairs.differences
     yield f"  {_interval(pairs, differences)}{_tested(pairs)}"
     yield from _units(pairs)
     yield from _decided(verdict)
+    yield from _guaranteed(verdict, pairs)
     yield from tie_lines(verdict)
     if not math.isnan(pairs.noise):
         yield f"  varies by {pairs.noise:.4f} from run to run (standard deviation of the mean)"
@@ -101,6 +106,18 @@ def _decided(verdict: Verdict) -> Iterator[str]:
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     yield f"  decided by {verdict.gate}: p {_p(least.p)} for the fall{where}{corrected}"
+
+
+def _guaranteed(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
+    """Yield the bound that holds for any values, if the gate's test gives one."""
+    bound = verdict.guaranteed_bound(pairs)
+    if bound is not None and verdict.guaranteed_range is not None:
+        low, high = verdict.guaranteed_range
+        side = "above" if verdict.metric.higher_is_better else "below"
+        yield (
+            f"  guaranteed at {100 * (1 - verdict.alpha):g}% for any values from {low:g} to "
+            f"{high:g}: the difference is {side} {change(bound)}"
+        )
 
 
 def _interval(pairs: ComparedValues, differences: Differences) -> str:

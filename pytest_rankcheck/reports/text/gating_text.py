@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pytest_rankcheck.comparison.ordered_bets import FEWEST
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.gates.verdict import Decision, TooFewChanges, Verdict
+from pytest_rankcheck.gates.verdict import Decision, Outcome, TooFewChanges, Verdict
 from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
 from pytest_rankcheck.reports.gating_findings import (
     IndecisiveGateFinding,
+    RarelyDecidingFinding,
     UngatedFallFinding,
     UngatedSlice,
     UngatedSlicesFinding,
@@ -38,6 +40,7 @@ def gating_findings(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[R
             same_slices.setdefault(key, []).append(verdict)
         yield from _falls(golden_name, verdict)
         yield from _indecisive(golden_name, verdict)
+        yield from _rarely_deciding(golden_name, verdict)
     for group in same_slices.values():
         yield UngatedSlicesFinding(
             golden_set=golden_name,
@@ -96,12 +99,32 @@ def _indecisive(golden_name: str, verdict: Verdict) -> Iterator[IndecisiveGateFi
         )
 
 
+def _rarely_deciding(golden_name: str, verdict: Verdict) -> Iterator[RarelyDecidingFinding]:
+    """Yield a gate with a bound by betting that neither passed for certain nor blocked."""
+    overall = verdict.overall
+    is_open = overall.outcome is Outcome.INCONCLUSIVE or (
+        verdict.margin is None and overall.outcome is not Outcome.REGRESSED
+    )
+    is_small = verdict.guaranteed_range is not None and overall.pairs.units < FEWEST
+    if is_small and is_open and overall.futility is None:
+        yield RarelyDecidingFinding(
+            golden_set=golden_name,
+            metric=str(verdict.metric),
+            gate=verdict.gate,
+            units=_counted(overall, overall.pairs.units),
+            fewest=FEWEST,
+        )
+
+
 def _units(overall: Decision, futility: TooFewChanges) -> str:
     """Return ``3 changed queries``, or ``4 clusters`` where all of them are too few."""
-    changed = "" if futility.are_all else "changed "
+    return _counted(overall, futility.units, "" if futility.are_all else "changed ")
+
+
+def _counted(overall: Decision, units: int, changed: str = "") -> str:
     if overall.pairs.units == overall.pairs.size:
-        return counted(futility.units, overall.pairs.metric.unit, changed)
-    return plural(futility.units, f"{changed}cluster")
+        return counted(units, overall.pairs.metric.unit, changed)
+    return plural(units, f"{changed}cluster")
 
 
 # --- from findings to notes ------------------------------------------------------------------
@@ -123,6 +146,13 @@ def gating_notes(finding: ReportedFinding) -> Iterator[Note]:
         start = _start(finding.test, finding.golden_set, finding.metric)
         yield Note(
             Topic.DECIDES_NOTHING, f"{start}: {finding.gate} decides nothing: {_why(finding)}"
+        )
+    elif isinstance(finding, RarelyDecidingFinding):
+        start = _start(finding.test, finding.golden_set, finding.metric)
+        yield Note(
+            Topic.RARELY_DECIDES,
+            f"{start}: {finding.gate} rarely decides with fewer than {finding.fewest} "
+            f"({finding.units} here)",
         )
 
 
