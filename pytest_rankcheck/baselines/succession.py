@@ -193,7 +193,7 @@ def _is_loosened(before: str | None, after: str | None) -> bool:
         return True
     try:
         return not gate_of(after).is_at_least_as_strict_as(gate_of(before))
-    except ConfigurationError:  # of an extension that is not loaded
+    except ConfigurationError:  # removed since, or of an extension that is not loaded
         return True
 
 

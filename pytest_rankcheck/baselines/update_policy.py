@@ -240,7 +240,7 @@ def is_loosened(check: Check, record: Record) -> bool:
     if kept is None or kept.gate is None or check.gate is None or kept.gate == check.gate.text:
         return False
     approved = approved_gate_of(record, check.metric)
-    # A gate of an extension that is not loaded, or of the project's own, may be any.
+    # A gate that was removed, or of an extension that is not loaded, may have been any.
     return approved is None or not check.gate.is_at_least_as_strict_as(approved)
 
 
@@ -263,7 +263,7 @@ def approved_gate_of(record: Record, metric: Metric) -> Gate | None:
         return None
     try:
         return gate_of(kept.gate)
-    except ConfigurationError:  # of an extension that is not loaded
+    except ConfigurationError:  # removed since, or of an extension that is not loaded
         return None
 
 

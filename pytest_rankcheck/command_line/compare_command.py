@@ -103,7 +103,13 @@ def _gates(
     for metric in metrics:
         kept = record.kept.get(str(metric)) if record else None
         if kept is not None and kept.gate is not None:
-            gates[metric] = gate_of(kept.gate)
+            try:
+                gates[metric] = gate_of(kept.gate)
+            except ConfigurationError as error:  # removed since, or of an extension
+                raise ConfigurationError(
+                    f"the gate of {metric} in the baseline is '{quoted(kept.gate)}': {error}; name "
+                    "another with --gate"
+                ) from None
         else:
             gates[metric] = configured.gate(old.golden.name, metric)
     return gates

@@ -79,6 +79,21 @@ def test_a_baseline_brings_its_gate_and_slices(folder: Path) -> None:
     )
 
 
+def test_a_baseline_with_a_gate_that_was_removed_needs_another(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluation = evaluate(Run.load(folder / "good.run"), GoldenSet.load(folder / "web.jsonl"))
+    record = Record.of(evaluation, {Metric.parse("RR"): "significant(test=wilcoxon)"})
+    (folder / "gated.json").write_text(record_text(record), "utf-8")
+    assert main(["compare", "gated.json", "good.run", *GOLDEN]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "the gate of RR in the baseline is 'significant(test=wilcoxon)': test=wilcoxon is" in said
+    )
+    assert "use sign_flip; name another with --gate" in said
+    assert main(["compare", "gated.json", "good.run", *GOLDEN, "--gate", "significant"]) == 0
+
+
 @pytest.mark.parametrize(("inconclusive", "code"), [("pass", 0), ("warn", 0), ("fail", 1)])
 def test_an_inconclusive_verdict(inconclusive: str, code: int) -> None:
     arguments = ["--gate", "noninferior(margin=0.05, alpha=0.01)", "--metric", "RR"]

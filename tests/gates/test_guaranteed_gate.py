@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -73,6 +74,9 @@ def test_a_gain_raises_the_baseline_if_it_is_certain() -> None:
     assert not SIGNIFICANT.is_better(paired([0.3] * 18))
     assert SIGNIFICANT.is_better(paired([0.3] * 19))
     assert not SIGNIFICANT.is_better(paired([-0.3] * 40))
+    counted = Gate.significant(test="guaranteed", range=(0, 10))
+    assert counted.is_better(paired([3.0] * 19, COUNT))
+    assert not counted.is_better(paired([3.0] * 18, COUNT))
 
 
 def test_unequal_weights_need_more_queries() -> None:
@@ -83,6 +87,14 @@ def test_unequal_weights_need_more_queries() -> None:
     alike = paired(gains).lower_bound(0.05, "guaranteed")
     assert alike > -0.1
     assert paired(gains, weights=weights).lower_bound(0.05, "guaranteed") < -0.5
+
+
+def test_a_weighted_query_counts_as_often_as_its_weight() -> None:
+    """Gains 0.2 and -0.4 of weights 3 and 1: the sums are 0.6 and -0.4, the mean 0.05."""
+    values = paired([0.2, -0.4], weights=np.array([3.0, 1.0]))
+    units = dict(zip(values._bets.weights.tolist(), values._bets.sums.tolist(), strict=True))
+    assert units == pytest.approx({3.0: 0.6, 1.0: -0.4})
+    assert values.gain == pytest.approx(sum(units.values()) / sum(units))
 
 
 def test_queries_of_a_cluster_are_one_unit() -> None:
@@ -147,6 +159,10 @@ def test_two_samples() -> None:
     assert NONINFERIOR.ruling(logs(0.5, 0.5)) == "passed"
     assert NONINFERIOR.ruling(logs(0.5, 0.5, 30)) == "inconclusive"
     assert SIGNIFICANT.is_better(logs(0.6, 0.3))
+    larger, smaller = logs(0.6, 0.3), logs(0.6, 0.3, 400)
+    unequal = replace(larger, before=smaller.before, before_ids=smaller.before_ids)
+    assert SIGNIFICANT.is_better(unequal)
+    assert unequal.p_of_rise("guaranteed") > larger.p_of_rise("guaranteed")
     assert not SIGNIFICANT.is_better(logs(0.3, 0.6))
     uneven = Unpaired(NDCG, ("n",) * 0, np.array([0.5]), np.zeros(0), before_ids=("b",))
     assert uneven.p_of_fall("guaranteed") == uneven.p_of_rise("guaranteed") == 1
