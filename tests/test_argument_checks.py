@@ -116,6 +116,12 @@ METRIC = but("a metric", "a number as text")
 LISTED = but("a metric", "a number as text", "a dict")
 K = {"k": NO_WHOLE_NUMBER - {"None"}}
 LEVEL = {"rel_level": NO_NUMBER - {"None"}}
+NAMED: dict[str, dict[str, set[str]]] = {
+    **dict.fromkeys(("ndcg", "err", "success_rate"), K),
+    **dict.fromkeys(("mrr", "map", "precision", "recall", "hit_rate"), K | LEVEL),
+    "session_mrr": {},
+}
+"""By the metric in the name of an assertion, the parameters of the metric."""
 TWO_RANKINGS = {"first": NO_LIST, "second": NO_LIST, **K}
 ASKING = {
     "ranker": but("a function", "a class", "a fixture function"),
@@ -142,32 +148,9 @@ PUBLIC: dict[str, dict[str, set[str]]] = {
     "assert_not_regressed": {**GATED, "metric": but("a metric", "a number as text", "a list")},
     **{
         f"assert_{name}_at_least": {**BOUND, **more, "minimum": NO_NUMBER}
-        for name, more in {
-            "ndcg": K,
-            "mrr": K | LEVEL,
-            "map": K | LEVEL,
-            "precision": K | LEVEL,
-            "recall": K | LEVEL,
-            "hit_rate": K | LEVEL,
-            "err": K,
-            "session_mrr": {},
-            "success_rate": K,
-        }.items()
+        for name, more in NAMED.items()
     },
-    **{
-        f"assert_{name}_not_regressed": {**GATED, **more}
-        for name, more in {
-            "ndcg": K,
-            "mrr": K | LEVEL,
-            "map": K | LEVEL,
-            "precision": K | LEVEL,
-            "recall": K | LEVEL,
-            "hit_rate": K | LEVEL,
-            "err": K,
-            "session_mrr": {},
-            "success_rate": K,
-        }.items()
-    },
+    **{f"assert_{name}_not_regressed": {**GATED, **more} for name, more in NAMED.items()},
     "compare": {"evaluation": but("an evaluation"), "other": but("an evaluation")},
     "evaluate": {
         "run": but("a run"),

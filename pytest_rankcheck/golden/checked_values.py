@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.golden.source_places import Place, Places
 
-__all__ = ["checked_grade", "checked_id", "checked_number", "kind_of"]
+__all__ = ["checked_grade", "checked_id", "checked_number", "finite_number", "kind_of"]
 
 _BOOLEANS = {"true": 1, "false": 0}
 _BOOLEAN_TYPES = ("bool", "bool_")
@@ -22,14 +22,22 @@ def checked_number(value: object) -> float | None:
 
     Whole numbers are returned as int, so that they are written as they were read.
     """
+    number = finite_number(value)
+    is_whole = number is not None and number.is_integer() and abs(number) < 2**53
+    return int(number) if is_whole else number  # type: ignore[arg-type]
+
+
+def finite_number(value: object) -> float | None:
+    """Return a number, given as a number or its text, as a float; None if it is not finite.
+
+    The text ``1_000`` is not a number, although Python reads it as one.
+    """
     number = math.nan
     is_number = isinstance(value, (str, Real, Decimal)) and not isinstance(value, bool)
     if is_number and not (isinstance(value, str) and "_" in value):
         with suppress(ValueError, OverflowError):
             number = float(value)  # type: ignore[arg-type]
-    if not math.isfinite(number):
-        return None
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    return number if math.isfinite(number) else None
 
 
 def checked_grade(value: object) -> float | None:

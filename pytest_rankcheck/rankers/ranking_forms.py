@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.golden.checked_values import finite_number
 from pytest_rankcheck.rankers.ranking import Duplicates, Ranking, Ties, by_score, duplicates_settled
 
 if TYPE_CHECKING:
@@ -274,11 +275,8 @@ def _doc_id(value: object, query_id: str) -> str:
 
 
 def _number(value: object, doc_id: str, query_id: str, what: str) -> float:
-    number = math.nan
-    if isinstance(value, Real) and not isinstance(value, bool):
-        with suppress(OverflowError):
-            number = float(value)
-    if not math.isfinite(number):
+    number = finite_number(value) if isinstance(value, Real) else None
+    if number is None:
         raise RunError(
             f"query '{quoted(query_id)}': the {what} of document '{quoted(doc_id)}' is "
             f"{_described(value)}; {what}s must be finite numbers"

@@ -14,6 +14,12 @@ rankcheck_lint = ["scale=0..3"]
 MOBILE = '{"query_id": "m", "query": "shoes", "relevance": {"a": 2, "b": 0}}\n'
 
 
+def configure(pytester: pytest.Pytester, options: str) -> None:
+    """Write the configuration of a project with a ranker in ``engine.py``."""
+    table = '[tool.pytest.ini_options]\npythonpath = ["."]\nrankcheck_ranker = "engine:search"\n'
+    pytester.makefile(".toml", pyproject=table + options)
+
+
 @pytest.fixture
 def golden(pytester: pytest.Pytester) -> Path:
     pytester.makefile(".toml", pyproject=INI)
@@ -115,13 +121,10 @@ def test_a_column_that_gates_must_be_an_attribute(pytester: pytest.Pytester) -> 
 
 
 def test_one_grade_for_all_interactions_is_configured(pytester: pytest.Pytester) -> None:
-    pytester.makefile(
-        ".toml",
-        pyproject="""
-        [tool.pytest.ini_options]
-        pythonpath = ["."]
+    configure(
+        pytester,
+        """
         rankcheck_golden = "clicks.csv"
-        rankcheck_ranker = "engine:recommend"
         rankcheck_grades = 1
         rankcheck_columns = ["query_id=user", "doc_id=item"]
         """,
@@ -131,10 +134,10 @@ def test_one_grade_for_all_interactions_is_configured(pytester: pytest.Pytester)
         engine="""
         from pytest_rankcheck import Query
 
-        def recommend(query: Query):
+        def search(query: Query):
             return {"u1": ["a"], "u2": ["a", "b"]}[query.id]
 
-        def search(text):
+        def search_text(text):
             return ["a"]
         """
     )
@@ -146,7 +149,7 @@ def test_one_grade_for_all_interactions_is_configured(pytester: pytest.Pytester)
         """
     )
     pytester.runpytest().assert_outcomes(passed=1)
-    result = pytester.runpytest("--rankcheck-ranker=engine:search")
+    result = pytester.runpytest("--rankcheck-ranker=engine:search_text")
     result.stdout.fnmatch_lines(
         ["*the query has no text*annotate the ranker's first parameter as*"]
     )
@@ -185,13 +188,10 @@ def test_options_need_to_fit_one_of_several_golden_sets(pytester: pytest.Pyteste
 
 
 def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
-    pytester.makefile(
-        ".toml",
-        pyproject="""
-        [tool.pytest.ini_options]
-        pythonpath = ["."]
+    configure(
+        pytester,
+        """
         rankcheck_golden = "judged.csv scifact"
-        rankcheck_ranker = "engine:search"
         rankcheck_grades = ["1=3", "2=2", "best=3"]
         rankcheck_columns = ["doc_id=sku"]
         rankcheck_contradictions = "last"

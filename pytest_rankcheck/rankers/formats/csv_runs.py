@@ -7,9 +7,7 @@ The highest ``score`` is best; in a query without scores, the lowest ``rank``. T
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint, table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
+from pytest_rankcheck.golden.checked_values import finite_number
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_by_score
 from pytest_rankcheck.rankers.rank_order import check_ranks
 from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings, ranked_rows
@@ -73,11 +72,8 @@ def scan(source: RunSource, wanted: Wanted) -> Iterator[tuple[str, QueryHits | N
 
 
 def _number(text: str, what: str, doc_id: str, where: str) -> float:
-    number = math.nan
-    if "_" not in text:  # Python would read 1_000 as a number
-        with suppress(ValueError):
-            number = float(text)
-    if not math.isfinite(number):
+    number = finite_number(text)
+    if number is None:
         raise RunError(
             f"{where}: the {what} of document '{quoted(doc_id)}' is '{quoted(text, 40)}', not a "
             f"finite number{decimal_comma_hint(text)}"

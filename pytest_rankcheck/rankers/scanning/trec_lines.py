@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.trec_columns import columns_of, words_of_lines
+from pytest_rankcheck.golden.checked_values import finite_number
 from pytest_rankcheck.rankers.scanning.query_blocks import LineBlock
 
 __all__ = ["COLUMNS", "Lines", "lines_of_block", "queries_of_block"]
@@ -87,11 +87,8 @@ def _columns(raw: bytes) -> tuple[str, str, float]:
             "a line of a run is: query_id Q0 doc_id rank score tag"
         )
     query_id, _, doc_id, _, text, *_ = columns  # a tag may have several words
-    score = math.nan
-    if "_" not in text:  # Python would read 1_000 as a number
-        with suppress(ValueError):
-            score = float(text)
-    if not math.isfinite(score):
+    score = finite_number(text)
+    if score is None:
         raise ValueError(
             f"the score of document '{quoted(doc_id)}' is '{quoted(text, 40)}', not a finite number"
         )
