@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rankcheck.statistics.betting import SAFE_SHARE, BetsOnDifference, BetsOnMean
+from pytest_rankcheck.statistics.betting import (
+    SAFE_SHARE,
+    BetsOnDifference,
+    BetsOnMean,
+    fewest_to_rule_out,
+)
 
 
 def bets(gains: list[float], weights: list[float] | None = None) -> BetsOnMean:
@@ -217,6 +222,17 @@ def test_queries_that_did_not_change_give_the_bound_of_the_range() -> None:
         best = -(1 - 0.05 ** (1 / count))
         assert best == pytest.approx(-least, rel=0.01)
         assert 1.3 * best < bets([0.0] * count).lower_bound(0.05) < best
+
+
+@pytest.mark.parametrize(("margin", "width"), [(0.02, 1), (0.05, 1), (0.4, 1), (0.5, 10)])
+def test_the_fewest_that_rule_out_a_fall(margin: float, width: float) -> None:
+    """For 0.02 of 1: log 20 / log(1 + 0.95 x 0.02 / 0.98) = 2.99573 / 0.0192022 = 156.01."""
+    fewest = fewest_to_rule_out(margin, width, 0.05)
+    assert (fewest == 157) is (margin == 0.02)
+    zeros = BetsOnMean(np.zeros(fewest - 1), np.ones(fewest - 1), -width, width)
+    assert zeros.p_of_margin(margin) > 0.05
+    more = round(1.1 * fewest) + 1
+    assert BetsOnMean(np.zeros(more), np.ones(more), -width, width).p_of_margin(margin) <= 0.05
 
 
 @pytest.mark.parametrize("gains", [[], [0.0], [1.0], [0.0, 0.0], [1.0, 1.0], [0.2, 0.2]])

@@ -24,7 +24,7 @@ import numpy as np
 
 from pytest_rankcheck.statistics.array_types import FloatArray
 
-__all__ = ["SAFE_SHARE", "BetsOnDifference", "BetsOnMean"]
+__all__ = ["SAFE_SHARE", "BetsOnDifference", "BetsOnMean", "fewest_to_rule_out"]
 
 SAFE_SHARE = 0.95
 """c: no bet may lose more than this share of the capital."""
@@ -200,6 +200,19 @@ class BetsOnDifference:
         if difference <= 0:  # at an end, one of the two is certain: no mean is outside the range
             p = min(p, before(low - difference), now(high))
         return min(1.0, 2 * math.exp(p))
+
+
+def fewest_to_rule_out(margin: float, width: float, alpha: float) -> int:
+    """Return how many units it takes at least to rule out a fall of ``margin``.
+
+    That is if no unit changed, all had the same weight and all bets were the largest.
+
+    Args:
+        margin: the fall, above 0 and below ``width``.
+        width: how far a unit can fall.
+        alpha: the level, between 0 and 1.
+    """
+    return math.ceil(-math.log(alpha) / math.log1p(SAFE_SHARE * margin / (width - margin)))
 
 
 def _crossing(function: Callable[[float], float], low: float, high: float) -> float:

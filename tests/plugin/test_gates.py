@@ -216,6 +216,7 @@ def test_a_guarantee_is_shown_with_its_bound_and_needs_many_queries(
         "fewer than 200 (80 queries here)"
     )
     assert f"a fall of 0.0300 is neither ruled out nor shown; {bound}" in text
+    assert f"{bound}; to rule out a fall of 0.03 takes at least 104 queries" in text
     assert few in text
     written = json.loads(report.read_text())
     assert written["gates"][0]["overall"]["guaranteed"] == pytest.approx(-0.0390, abs=1e-4)

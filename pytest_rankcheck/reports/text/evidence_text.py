@@ -10,6 +10,7 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.golden.query_weights import effective_size
 from pytest_rankcheck.reports.text.wording import change, counted
+from pytest_rankcheck.statistics.betting import fewest_to_rule_out
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import SignFlip, sign_flip_test
 
@@ -116,8 +117,21 @@ def _guaranteed(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
         side = "above" if verdict.metric.higher_is_better else "below"
         yield (
             f"  guaranteed at {100 * (1 - verdict.alpha):g}% for any values from {low:g} to "
-            f"{high:g}: the difference is {side} {change(bound)}"
+            f"{high:g}: the difference is {side} {change(bound)}{_fewest(verdict, pairs)}"
         )
+
+
+def _fewest(verdict: Verdict, pairs: ComparedValues) -> str:
+    """Return how many queries a guarantee takes at least, if there are fewer."""
+    if verdict.margin is None or verdict.guaranteed_range is None or not pairs.is_paired:
+        return ""
+    low, high = verdict.guaranteed_range
+    fewest = fewest_to_rule_out(verdict.margin, high - low, verdict.alpha)
+    if fewest <= pairs.units:
+        return ""
+    is_clustered = _has_clusters(pairs)
+    units = plural(fewest, "cluster") if is_clustered else counted(fewest, pairs.metric.unit)
+    return f"; to rule out a fall of {verdict.margin:g} takes at least {units}"
 
 
 def _interval(pairs: ComparedValues, differences: Differences) -> str:
@@ -141,8 +155,8 @@ def _few(test: SignFlip) -> str:
 
 
 def _needed(verdict: Verdict, differences: Differences) -> str:
-    if verdict.margin is None:
-        return ""
+    if verdict.margin is None or verdict.guaranteed_range is not None:
+        return ""  # a guarantee takes more than a t-test
     needed = differences.needed(verdict.margin, verdict.alpha)
     if math.isnan(needed) or needed <= differences.count:
         return ""
