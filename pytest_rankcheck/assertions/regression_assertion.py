@@ -161,6 +161,7 @@ def _enter_check(
                 check.comparison,
                 approvals=(*(check.record.approvals if check.record else ()), *check.approvals),
                 suspicions=check.suspicions,
+                slide=check.slide,
             )
         detail = replace(
             detail,
@@ -226,7 +227,8 @@ def _check_word(check: Check) -> str:
     if check.is_granted:
         return "passed, as recorded on this branch"
     if check.state in (State.COMPARABLE, State.STALE):
-        return _passed_word(check.verdict)
+        slid = ", but small falls have added up" if check.slides else ""
+        return _passed_word(check.verdict) + slid
     return "new" if check.state in (State.NO_RECORD, State.METRIC_ADDED) else "recorded anew"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_rankcheck.baselines.git_commands import GitError, git, git_pieces
+from pytest_rankcheck.baselines.git_commands import GitError, git, git_pieces, repository
 
 __all__ = ["BaselineAge", "ages_of", "uncommitted"]
 
@@ -56,7 +56,7 @@ def ages_of(
         now: the time to count from; None: the present.
     """
     try:
-        root, boundary = _repository(folder)
+        root, boundary = repository(folder)
     except GitError:
         return {}
     wanted = _inside(paths, root)
@@ -86,24 +86,12 @@ def ages_of(
 def uncommitted(paths: Iterable[Path], folder: Path) -> frozenset[Path]:
     """Return which baselines differ from those of the commit that is checked out."""
     try:
-        root, _ = _repository(folder)
+        root, _ = repository(folder)
         wanted = _inside(paths, root)
         names = git(root, "diff", "--name-only", "-z", "HEAD", "--", *_folders(wanted)).split("\0")
     except GitError:
         return frozenset()
     return frozenset(wanted[name] for name in names if name in wanted)
-
-
-def _repository(folder: Path) -> tuple[Path, frozenset[str]]:
-    """Return the top folder of a repository, and the commits at which a shallow clone ends.
-
-    Raises:
-        GitError: git or the repository is missing.
-    """
-    lines = git(folder, "rev-parse", "--show-toplevel", "--git-path", "shallow").splitlines()
-    shallow = folder / lines[1]
-    text = shallow.read_text("utf-8") if shallow.is_file() else ""
-    return Path(lines[0]), frozenset(text.split())
 
 
 def _inside(paths: Iterable[Path], root: Path) -> dict[str, Path]:

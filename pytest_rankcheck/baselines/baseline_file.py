@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from pytest_rankcheck.baselines.best_history import BestHistory
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.baselines.reference_commit import Reference
@@ -97,6 +98,11 @@ class BaselineFile:
             and self._text_now != self._reference_text
             and self._reference.is_untouched(self.path, self._text_now)
         )
+
+    @property
+    def best_history(self) -> BestHistory:
+        """The versions of the file up to the commit that counts."""
+        return BestHistory(self.path, self._reference)
 
     def locked(self) -> AbstractContextManager[object]:
         """Return a context in which no other test session writes the file."""

@@ -9,7 +9,15 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["GitError", "IgnoredFile", "git", "git_line", "git_pieces", "ignored_files"]
+__all__ = [
+    "GitError",
+    "IgnoredFile",
+    "git",
+    "git_line",
+    "git_pieces",
+    "ignored_files",
+    "repository",
+]
 
 _SECONDS = 60
 _BLOCK = 65_536
@@ -92,6 +100,18 @@ def git_pieces(folder: Path, *arguments: str, seconds: float) -> Generator[str, 
         timer.cancel()
         process.kill()
         process.communicate()
+
+
+def repository(folder: Path) -> tuple[Path, frozenset[str]]:
+    """Return the top folder of a repository, and the commits at which a shallow clone ends.
+
+    Raises:
+        GitError: git or the repository is missing.
+    """
+    lines = git(folder, "rev-parse", "--show-toplevel", "--git-path", "shallow").splitlines()
+    shallow = folder / lines[1]
+    text = shallow.read_text("utf-8") if shallow.is_file() else ""
+    return Path(lines[0]), frozenset(text.split())
 
 
 class IgnoredFile(NamedTuple):

@@ -14,6 +14,7 @@ from pytest_rankcheck.baselines.query_losses import (
     uncounted_queries,
 )
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.slide_guard import GuardedSlide, SlideGuard
 from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.leak_signs import suspicions
@@ -70,6 +71,8 @@ class Check:
     """The queries that left the golden set or were edited."""
     uncounted: Uncounted | None = None
     """The queries that lost their value."""
+    slide: GuardedSlide | None = None
+    """What the guard against the slide says; None if the mean is not lower, or the guard is off."""
 
     @property
     def fell(self) -> tuple[Decision, ...]:
@@ -131,6 +134,11 @@ class Check:
         return self.record.best_for(self.verdict.overall.pairs)
 
     @property
+    def slides(self) -> bool:
+        """Whether the mean has fallen since the best was approved by more than noise explains."""
+        return self.slide is not None and self.slide.exceeds
+
+    @property
     def blocked_by_gate(self) -> bool:
         """Whether the gate found a regression."""
         return self.verdict is not None and self.verdict.regressed
@@ -141,8 +149,17 @@ def checks_of(
     evaluation: Evaluation,
     gates: Mapping[Metric, Gate],
     attributes: tuple[str, ...],
+    guard: SlideGuard | None = None,
 ) -> Sequence[Check]:
-    """Compare the record with the evaluation, and let the gates decide if they can."""
+    """Compare the record with the evaluation, and let the gates decide if they can.
+
+    Args:
+        record: the approved record; None if there is none.
+        evaluation: what was measured.
+        gates: the gate of each metric.
+        attributes: the attributes by whose slices the test gates.
+        guard: the guard against the slide; None: it is off.
+    """
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
@@ -177,11 +194,17 @@ def checks_of(
         ]
     recorded = {metric: gate for metric, gate in gates.items() if str(metric) in record.metrics}
     verdicts = decide_family(comparison, recorded, attributes) if recorded else {}
-    return [_decided(check, comparison, record, verdicts.get(check.metric)) for check in checks]
+    return [
+        _decided(check, comparison, record, verdicts.get(check.metric), guard) for check in checks
+    ]
 
 
 def _decided(
-    check: Check, comparison: Comparison, record: Record, verdict: Verdict | None
+    check: Check,
+    comparison: Comparison,
+    record: Record,
+    verdict: Verdict | None,
+    guard: SlideGuard | None,
 ) -> Check:
     """Return a check with the verdict of its gate, if the record has the metric."""
     if verdict is None:
@@ -196,6 +219,7 @@ def _decided(
         verdict=verdict,
         suspicions=suspicions(comparison, verdict.overall.pairs),
         uncounted=uncounted_queries(record, comparison, check.metric),
+        slide=guard.judged(record, verdict, check.gate) if guard and check.gate else None,
     )
 
 

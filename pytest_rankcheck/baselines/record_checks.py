@@ -21,6 +21,7 @@ from pytest_rankcheck.baselines.reference_policy import (
     checks_at_reference,
     rankings_at_reference,
 )
+from pytest_rankcheck.baselines.slide_guard import SlideGuard
 from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
 from pytest_rankcheck.baselines.update_policy import (
     Block,
@@ -34,6 +35,7 @@ from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.slide import SLIDE_LEVEL
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["RecordChecks"]
@@ -111,10 +113,26 @@ class RecordChecks:
         """Return the checks against the record that counts, and why each fails."""
         approved = self._file.record
         if approved is None or not self._has_reference:
-            checks = checks_of(approved, evaluation, gates, attributes)
+            checks = checks_of(approved, evaluation, gates, attributes, self._guard)
             return [(check, block_of(check, self._mode)) for check in checks]
         return checks_at_reference(
-            approved, self._branch, evaluation, gates, attributes=attributes, mode=self._mode
+            approved,
+            self._branch,
+            evaluation,
+            gates,
+            attributes=attributes,
+            mode=self._mode,
+            guard=self._guard,
+        )
+
+    @cached_property
+    def _guard(self) -> SlideGuard | None:
+        """The guard against the slide; None if it is off."""
+        mode = self._mode
+        if mode.slide == "off":
+            return None
+        return SlideGuard(
+            self._file.best_history, mode.slide_level or SLIDE_LEVEL, mode.slide_steps
         )
 
     @cached_property

@@ -88,7 +88,7 @@ class Reference:
         Raises:
             ConfigurationError: git has the file but cannot give it, as in a partial clone.
         """
-        inside = self._inside(path)
+        inside = self.inside(path)
         if inside is None or not git(self.root, "ls-tree", self.commit, "--", inside):
             return None
         try:
@@ -100,7 +100,7 @@ class Reference:
 
     def baselines(self, folder: Path) -> Sequence[Path]:
         """Return the baseline files that the commit has under a folder."""
-        inside = self._inside(folder)
+        inside = self.inside(folder)
         if inside is None:
             return []
         within = [] if inside == "." else ["--", f"{inside}/"]
@@ -110,7 +110,7 @@ class Reference:
 
     def differing(self, folder: Path) -> Set[Path]:
         """Return the baseline files of the commit or of git's index that differ or are gone."""
-        inside = self._inside(folder) or "."
+        inside = self.inside(folder) or "."
         names = git(
             self.root, "diff", "--name-only", "--no-renames", "-z", self.commit, "--", inside
         )
@@ -119,7 +119,7 @@ class Reference:
 
     def changes(self, folder: Path) -> Iterator[Change]:
         """Yield the baseline files under a folder that differ from the commit."""
-        inside = self._inside(folder) or "."
+        inside = self.inside(folder) or "."
         others = git(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", inside)
         new = {folder / os.path.relpath(name, inside) for name in others.split("\0") if name}
         for path in sorted({*self.differing(folder), *filter(is_baseline_path, new)}):
@@ -128,7 +128,7 @@ class Reference:
             if before != after and not self.is_untouched(path, after):
                 yield Change(path, before, after)
 
-    def _inside(self, path: Path) -> str | None:
+    def inside(self, path: Path) -> str | None:
         """Return a path relative to the repository; None if it is outside."""
         try:
             relative = os.path.relpath(os.path.realpath(path), os.path.realpath(self.root))

@@ -17,6 +17,7 @@ from pytest_rankcheck.baselines.ranking_check import (
     ranking_check,
 )
 from pytest_rankcheck.baselines.record import Record
+from pytest_rankcheck.baselines.slide_guard import SlideGuard
 from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
 from pytest_rankcheck.baselines.update_actions import Mode, says_budget_spent
 from pytest_rankcheck.baselines.update_policy import (
@@ -32,7 +33,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["BranchRecord", "checks_at_reference", "rankings_at_reference"]
 
-_ABOUT_THE_METRIC = (Block.REGRESSED, Block.INCONCLUSIVE, Block.SUSPICIOUS)
+_ABOUT_THE_METRIC = (Block.REGRESSED, Block.SLIDE, Block.INCONCLUSIVE, Block.SUSPICIOUS)
 """Blocks for which the reason must be about a fall of the metric, not about another change."""
 
 
@@ -72,6 +73,7 @@ def checks_at_reference(
     *,
     attributes: tuple[str, ...],
     mode: Mode,
+    guard: SlideGuard | None = None,
 ) -> Sequence[tuple[Check, Block | None]]:
     """Return the checks that count, and why each fails its test, if it does.
 
@@ -83,18 +85,19 @@ def checks_at_reference(
         gates: the gated metrics.
         attributes: the attributes that the test gates by.
         mode: what the test session may do.
+        guard: the guard against the slide; None: it is off.
     """
     # What was gated by slices stays gated by them.
     present = evaluation.golden.attributes
     kept = tuple(name for name in approved.slices if name in present)
     attributes = tuple(dict.fromkeys((*attributes, *kept)))
-    there = checks_of(approved, evaluation, gates, attributes)
-    strictly = _strict_checks(approved, evaluation, there, attributes)
+    there = checks_of(approved, evaluation, gates, attributes, guard)
+    strictly = _strict_checks(approved, evaluation, there, attributes, guard)
     if branch is None:  # added by this branch, or moved from another test
         return [_with_approved_gate(check, strictly.get(check.metric), mode) for check in there]
     own: Sequence[Check | None] = [None] * len(there)
     if branch.record is not None:
-        own = checks_of(branch.record, evaluation, gates, attributes)
+        own = checks_of(branch.record, evaluation, gates, attributes, guard)
     return [
         _block_at_reference(check, strictly.get(check.metric), here, branch, mode)
         for check, here in zip(there, own, strict=True)
@@ -127,6 +130,7 @@ def _strict_checks(
     evaluation: Evaluation,
     checks: Sequence[Check],
     attributes: tuple[str, ...],
+    guard: SlideGuard | None,
 ) -> Mapping[Metric, Check]:
     """Return the checks of loosened gates with the gates that were approved.
 
@@ -138,7 +142,7 @@ def _strict_checks(
         for check in loosened
         if (gate := approved_gate_of(approved, check.metric)) is not None
     }
-    strict = checks_of(approved, evaluation, known, attributes) if known else ()
+    strict = checks_of(approved, evaluation, known, attributes, guard) if known else ()
     unknown = {check.metric: replace(check, gate=None) for check in loosened}
     return unknown | {check.metric: check for check in strict}
 

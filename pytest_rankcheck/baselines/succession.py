@@ -23,7 +23,7 @@ from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.array_types import FloatArray, PlaceArray
 
-__all__ = ["Problem", "broken_promises", "new_approvals"]
+__all__ = ["Problem", "broken_promises", "new_approvals", "raises_best"]
 
 _ROUNDING = 1e-8
 """What best means can be off by: they are recorded with nine decimals."""
@@ -92,10 +92,7 @@ def _falls(before: Record, after: Record) -> Iterator[Problem]:
         scale = (f"which changes {name} of every query",)
         if name not in after.metrics or not len(now):
             continue
-        means = [
-            metric.mean(record.values(metric)[places], _weights(record, places))
-            for record, places in ((before, then), (after, now))
-        ]
+        means = [_mean(record, metric, places) for record, places in ((before, then), (after, now))]
         gain = means[1] - means[0] if metric.higher_is_better else means[0] - means[1]
         if np.isnan(means[1]) and not np.isnan(means[0]):
             yield Problem(f"{name} {means[0]:.4f} -> no value", name, math.inf, scale)
@@ -105,6 +102,20 @@ def _falls(before: Record, after: Record) -> Iterator[Problem]:
         if after.below_best(metric) < expected - _possible_gain(before, metric, then) - _ROUNDING:
             best = before.kept[name].best
             yield Problem(f"{name} no longer knows its best mean, {best:.4f}", words=scale)
+
+
+def raises_best(before: Record, after: Record, metric: Metric) -> bool:
+    """Return whether the best mean of ``after`` is a new one, on the queries that both share.
+
+    A golden set that changed moves the best mean, which is no new approval.
+    """
+    if (before.conventions, before.depth) != (after.conventions, after.depth):
+        return True
+    then, now = _compared_places(before, after)
+    if str(metric) not in before.metrics or not len(now):
+        return True
+    gain = _mean(after, metric, now) - _mean(before, metric, then)
+    return (gain if metric.higher_is_better else -gain) > before.below_best(metric) + EXACT
 
 
 def _possible_gain(before: Record, metric: Metric, shared: PlaceArray) -> float:
@@ -210,6 +221,11 @@ def _compared_places(before: Record, after: Record) -> tuple[PlaceArray, PlaceAr
     if not overlap.is_paired:
         return np.arange(len(before.queries)), np.arange(len(after.queries))
     return overlap.other_places, overlap.places
+
+
+def _mean(record: Record, metric: Metric, places: PlaceArray) -> float:
+    """Return the mean over some lines of a record."""
+    return metric.mean(record.values(metric)[places], _weights(record, places))
 
 
 def _weights(record: Record, places: PlaceArray) -> FloatArray | None:

@@ -29,6 +29,13 @@ class Mode:
     leak_budget: float | None = None
     """How far in total approvals may let a mean fall below the best approved one."""
 
+    slide: str = "warn"
+    """What the guard against the slide does: ``"off"``, ``"warn"`` or ``"fail"``."""
+    slide_level: float | None = None
+    """The share of innocent sequences of changes that the guard stops; None: the usual one."""
+    slide_steps: int | None = None
+    """How many changes there were since the best was approved, where git has no history."""
+
     @property
     def may_create(self) -> bool:
         """Whether a baseline that does not exist may be written."""

@@ -55,6 +55,7 @@ class Block(StrEnum):
     UNCOUNTED = "too many queries without a value"
     UNAPPLIED_APPROVAL = "approval without update"
     BUDGET = "leak budget exceeded"
+    SLIDE = "slide"
     SUSPICIOUS = "suspicious"
     DELETED = "baseline deleted"
     UNAPPROVED = "baseline changed without a reason"
@@ -105,6 +106,8 @@ def _block_of_verdict(check: Check, mode: Mode) -> Block | None:
         return Block.REGRESSED
     if check.uncounted is not None and check.uncounted.needs_reason:
         return Block.UNCOUNTED
+    if check.slides and mode.slide == "fail":
+        return Block.SLIDE
     if check.verdict is not None and check.verdict.inconclusive and mode.inconclusive == "fail":
         return Block.INCONCLUSIVE
     return Block.SUSPICIOUS if check.suspicions and mode.suspicious == "fail" else None

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.plugin.configuration import CONFIG
+from pytest_rankcheck.plugin.option_parsers import Given, SlideChoice, changes, slide
 
 if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
@@ -70,6 +72,9 @@ def configured_mode(config: pytest.Config) -> Mode:
             inconclusive=chosen.inconclusive,
             suspicious=chosen.suspicious,
             leak_budget=chosen.leak_budget,
+            slide=chosen.slide.action,
+            slide_level=chosen.slide.level,
+            slide_steps=chosen.slide_steps,
         )
         config.stash[_MODE] = mode if reference is None else _at_least(mode, config, reference)
     return config.stash[_MODE]
@@ -77,21 +82,32 @@ def configured_mode(config: pytest.Config) -> Mode:
 
 def _at_least(mode: Mode, config: pytest.Config, reference: Reference) -> Mode:
     """Return a mode that is at least as strict as the one configured at a commit."""
+    from pytest_rankcheck.gates.slide import SLIDE_LEVEL
     from pytest_rankcheck.plugin.reference_configuration import configuration_at
 
     then = configuration_at(reference, config)
     budgets = [] if mode.leak_budget is None else [mode.leak_budget]
     with suppress(KeyError, ValueError):
         budgets.append(float(str(then["rankcheck_leak_budget"])))
+    guard, steps = SlideChoice(), mode.slide_steps
+    with suppress(ConfigurationError):
+        text = str(then.get("rankcheck_slide", ""))
+        guard = slide(Given("rankcheck_slide", text, config.rootpath))
+    with suppress(ConfigurationError):
+        number = str(then.get("rankcheck_slide_steps", ""))
+        steps = changes(Given("rankcheck_slide_steps", number, config.rootpath)) or steps
     return replace(
         mode,
         inconclusive=_stricter(mode.inconclusive, then.get("rankcheck_inconclusive")),
         suspicious=_stricter(mode.suspicious, then.get("rankcheck_suspicious")),
         leak_budget=min(budgets, default=None),
+        slide=_stricter(mode.slide, guard.action),
+        slide_level=max(mode.slide_level or SLIDE_LEVEL, guard.level or SLIDE_LEVEL),
+        slide_steps=steps,
     )
 
 
 def _stricter(word: str, other: object) -> str:
     """Return the stricter of two words for what to do; anything else than these is not a word."""
-    words = ("pass", "ignore", "warn", "fail")
+    words = ("pass", "ignore", "off", "warn", "fail")
     return max(word, str(other), key=words.index) if other in words else word

@@ -14,6 +14,8 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 
 __all__ = [
     "Given",
+    "SlideChoice",
+    "changes",
     "exact",
     "grades",
     "lines",
@@ -25,6 +27,7 @@ __all__ = [
     "report_path",
     "seconds",
     "session_reading",
+    "slide",
     "text",
     "whole_number",
     "word_from",
@@ -39,6 +42,15 @@ class Given(NamedTuple):
     value: Any
     folder: Path
     """Paths of the command line are relative to it; those of the configuration are absolute."""
+
+
+class SlideChoice(NamedTuple):
+    """What the guard against the slide does."""
+
+    action: str = "warn"
+    """``"off"``, ``"warn"`` or ``"fail"``."""
+    level: float | None = None
+    """The share of innocent sequences of changes that it stops; None: the usual one."""
 
 
 def exact(given: Given) -> Any:
@@ -101,6 +113,11 @@ def whole_number(lowest: int) -> Callable[[Given], int]:
         return value
 
     return parse
+
+
+def changes(given: Given) -> int | None:
+    """Return a number of changes, at least 1; None where none is given."""
+    return whole_number(1)(given) if given.value else None
 
 
 def number_from(lowest: float, meaning: str) -> Callable[[Given], float | None]:
@@ -197,6 +214,32 @@ def session_reading(given: Given) -> Mapping[str, object]:
                 "1, time_unit=s, ms, us or ns, attributes=group,locale, or lenient=true or false"
             )
     return keywords
+
+
+def slide(given: Given) -> SlideChoice:
+    """Return what the guard against the slide does, such as ``fail(alpha=0.2)``.
+
+    Raises:
+        ConfigurationError: it is not an action, or the level is not a number between 0 and 0.5.
+    """
+    action, bracket, rest = (given.value or "warn").replace(" ", "").partition("(")
+    if action not in ("off", "warn", "fail") or (bracket and action == "off"):
+        raise ConfigurationError(
+            f"{given.name}: '{quoted(given.value)}' is invalid; give off, warn, fail, or warn or "
+            "fail with a level, such as fail(alpha=0.2)"
+        )
+    if not bracket:
+        return SlideChoice(action)
+    name, equals, number = rest.removesuffix(")").partition("=")
+    level = _number(number)
+    if name != "alpha" or not equals or not rest.endswith(")") or level is None:
+        level = 0.0
+    if not 0 < level <= 0.5:
+        raise ConfigurationError(
+            f"{given.name}: '{quoted(given.value)}' is invalid; alpha is the share of innocent "
+            f"sequences of changes that are stopped, above 0 and at most 0.5: {action}(alpha=0.1)"
+        )
+    return SlideChoice(action, level)
 
 
 def reason(given: Given) -> str | None:

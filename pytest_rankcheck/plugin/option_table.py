@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.plugin.option_parsers import (
+    SlideChoice,
+    changes,
     grades,
     lines,
     number_from,
@@ -21,6 +23,7 @@ from pytest_rankcheck.plugin.option_parsers import (
     reason,
     seconds,
     session_reading,
+    slide,
     text,
     whole_number,
     word_from,
@@ -364,6 +367,23 @@ class Config:
         ini="rankcheck_leak_budget",
         parse=number_from(0, "a number from 0 on, such as 0.03: how far a mean may fall"),
         guide="baselines.md#a-register-of-approved-lines",
+    )
+    slide: SlideChoice = option(
+        SlideChoice(),
+        "what to do when many small falls have added up to more than noise explains, though each "
+        "passed its gate: off, warn (default) or fail; with another share of innocent sequences "
+        "of changes to stop than 10%: fail(alpha=0.2)",
+        ini="rankcheck_slide",
+        parse=slide,
+        guide="baselines.md#small-falls-that-add-up",
+    )
+    slide_steps: int | None = option(
+        None,
+        "for rankcheck_slide where git has no history: how many changes were merged since the "
+        "baselines were last raised",
+        ini="rankcheck_slide_steps",
+        parse=changes,
+        guide="baselines.md#small-falls-that-add-up",
     )
     baseline_ref: str | None = option(
         None,

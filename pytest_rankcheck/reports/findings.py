@@ -30,6 +30,7 @@ __all__ = [
     "RecordFinding",
     "ReportedFinding",
     "SlicesFinding",
+    "SlideDetail",
     "TieDetail",
     "Topic",
     "UnjudgedDetail",
@@ -75,6 +76,7 @@ class Topic(StrEnum):
     DECIDES_NOTHING = "decides-nothing"
     RARELY_DECIDES = "rarely-decides"
     UNGATED_SLICES = "ungated-slices"
+    SLIDE = "slide"
     INCONCLUSIVE = "inconclusive"
     SLICES = "slices"
     NOISE_FLOOR = "noise-floor"
@@ -89,6 +91,7 @@ class Topic(StrEnum):
     SLICE_MEANS = "slice-means"
     LINT = "lint"
     RESOLUTION = "resolution"
+    SLIDE_OFF = "slide-off"
     # What to do comes last, because people read the end of the output first.
     GOLDEN_CHANGE = "golden-change"
     NO_LONGER_GATED = "no-longer-gated"
@@ -119,6 +122,8 @@ _HEADINGS = {
     Topic.DECIDES_NOTHING: "warning: gates that could not have failed",
     Topic.RARELY_DECIDES: "warning: gates that need more queries to decide",
     Topic.UNGATED_SLICES: "slices that are not gated",
+    Topic.SLIDE: "warning: small falls have added up to more than noise explains, though each "
+    "passed its gate",
     Topic.INCONCLUSIVE: "inconclusive: not enough evidence to say whether it got worse",
     Topic.SLICES: "slices",
     Topic.NOISE_FLOOR: "tolerances below the noise of the ranker",
@@ -135,6 +140,7 @@ _HEADINGS = {
     Topic.SLICE_MEANS: "{about}",
     Topic.LINT: "lint of golden set '{about}'",
     Topic.RESOLUTION: "{about}",
+    Topic.SLIDE_OFF: "warning: the guard against small falls that add up is off",
     Topic.GOLDEN_CHANGE: "golden sets that changed since the baselines were recorded",
     Topic.NO_LONGER_GATED: "no longer gated; the approved values stay in the baselines",
     Topic.LOOSER_GATE: "gates that may pass what the gate of the baseline blocks",
@@ -330,7 +336,26 @@ class GateDetail:
     other_rulings: tuple[OtherRulingDetail, ...] = ()
     """If a fall failed under a gate that allows none: what other gates would have decided."""
     suspicions: tuple[str, ...] = ()
+    slide: SlideDetail | None = None
+    """Only if the mean is lower than in the baseline, and the number of changes is known."""
     approvals: tuple[Approval, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlideDetail:
+    """How far a mean is below the best that was approved, and what noise explains of it."""
+
+    distance: float | None
+    approved: float | None
+    """The part of the distance that was approved with a reason."""
+    budget: float | None
+    """How far noise lets the mean fall over as many changes."""
+    steps: int
+    """The number of changes since the best was approved."""
+    level: float
+    exceeds: bool
+    since: str | None
+    """The commit that approved the best, abbreviated; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.slide_guard import GuardedSlide
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
@@ -19,6 +20,7 @@ from pytest_rankcheck.reports.findings import (
     GapDetail,
     GateDetail,
     OtherRulingDetail,
+    SlideDetail,
     TieDetail,
     UnjudgedDetail,
 )
@@ -35,6 +37,7 @@ def verdict_detail(
     *,
     approvals: Sequence[Approval] = (),
     suspicions: Sequence[str] = (),
+    slide: GuardedSlide | None = None,
 ) -> GateDetail:
     """Return what a report shows of a verdict.
 
@@ -43,6 +46,7 @@ def verdict_detail(
         comparison: what it decided from.
         approvals: why the baseline was allowed to fall, so far.
         suspicions: what makes an improvement look like a leak.
+        slide: what the guard against the slide says.
     """
     ties = verdict.ties
     return GateDetail(
@@ -71,7 +75,23 @@ def verdict_detail(
             OtherRulingDetail(other.gate, other.ruling) for other in verdict.other_rulings
         ),
         suspicions=tuple(suspicions),
+        slide=_slide(slide),
         approvals=tuple(approvals),
+    )
+
+
+def _slide(guarded: GuardedSlide | None) -> SlideDetail | None:
+    if guarded is None or guarded.slide is None:
+        return None
+    slide = guarded.slide
+    return SlideDetail(
+        distance=rounded(slide.distance),
+        approved=rounded(slide.approved),
+        budget=rounded(slide.budget) if math.isfinite(slide.budget) else None,
+        steps=slide.steps,
+        level=slide.level,
+        exceeds=slide.exceeds,
+        since=guarded.since.commit if guarded.since else None,
     )
 
 

@@ -33,6 +33,7 @@ _WARNINGS = {
     Topic.NO_SLICE_GATED: "without a gated slice",
     Topic.UNMET_IDS: "with ids that hardly meet",
     Topic.DECIDES_NOTHING: "that could not have failed",
+    Topic.SLIDE: "with falls that have added up",
     Topic.SUSPICIOUS: "suspiciously good",
     Topic.NO_LONGER_GATED: "no longer gated",
     Topic.LOOSER_GATE: "with a looser gate",

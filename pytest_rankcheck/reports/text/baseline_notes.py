@@ -26,6 +26,7 @@ from pytest_rankcheck.reports.findings import (
 from pytest_rankcheck.reports.text.blocked_text import regression_text
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, needed_text, tie_lines
 from pytest_rankcheck.reports.text.explanation_text import explanation_lines
+from pytest_rankcheck.reports.text.slide_text import slide_headline, slide_lines, slide_off_text
 
 __all__ = ["baseline_findings", "plan_notes", "watched_findings"]
 
@@ -38,6 +39,7 @@ def baseline_findings(baseline: Baseline, settlement: Settlement) -> Iterator[Re
     """Yield what must be known of the verdicts on a baseline, and what became of it."""
     if baseline.mode.inconclusive == "warn":
         yield from _inconclusive_notes(baseline)
+    yield from _slide_notes(baseline)
     yield from _slices_findings(baseline)
     yield from _noise_floor_notes(baseline)
     yield from _tie_notes(baseline)
@@ -176,6 +178,17 @@ def _tie_notes(baseline: Baseline) -> Iterator[Note]:
             for line in tie_lines(verdict):
                 note = f"{quoted(baseline.test_id, 200)}: {line.strip()}"
                 yield Note(Topic.TIES, note)
+
+
+def _slide_notes(baseline: Baseline) -> Iterator[Note]:
+    """Yield the means that have slid, and why the guard is off if it is."""
+    for check in baseline.checks:
+        if check.slides:
+            text = "; ".join((slide_headline(check), *slide_lines(check)))
+            note = f"{quoted(baseline.test_id, 200)}: {check.metric}: {text}"
+            yield Note(Topic.SLIDE, note)
+        elif check.slide is not None and check.slide.slide is None:
+            yield Note(Topic.SLIDE_OFF, slide_off_text(check.slide.why_unknown))
 
 
 def _suspicion_notes(baseline: Baseline) -> Iterator[Note]:

@@ -19,6 +19,7 @@ from pytest_rankcheck.reports.text.regression_text import (
     means_text,
     regression_lines,
 )
+from pytest_rankcheck.reports.text.slide_text import slide_headline, slide_lines
 from pytest_rankcheck.reports.text.wording import (
     change,
     counted,
@@ -111,6 +112,21 @@ def _inconclusive(check: Check, evaluation: Evaluation, test_id: str, path: str)
     yield from _measured(check)
     yield f"  baseline: {path} (unchanged)"
     yield "  to let it pass: judge more queries, widen the margin, or rankcheck_inconclusive = warn"
+    yield _how_to_approve(test_id)
+
+
+def _slide(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    assert check.verdict is not None
+    queries = counted(len(check.verdict.overall.pairs.query_ids), check.metric.unit)
+    where = f"{golden_name(evaluation)} ({queries})"
+    yield f"{check.metric} has slid on {where}: {slide_headline(check)}"
+    yield "  each change passed its gate, but together they fall by more than noise"
+    yield from (f"  {line}" for line in slide_lines(check))
+    lines = _measured(check)
+    yield f"  all changes together: {next(lines)}"
+    yield from lines
+    yield f"  baseline: {path} (unchanged)"
+    yield "  to keep the baseline: find the changes that fell, and repair or revert them"
     yield _how_to_approve(test_id)
 
 
@@ -226,6 +242,7 @@ _BLOCKS = {
     Block.STALE: _stale,
     Block.REGRESSED: _regressed,
     Block.INCONCLUSIVE: _inconclusive,
+    Block.SLIDE: _slide,
     Block.REFUSED: _refused,
     Block.UNAPPLIED_APPROVAL: _unapplied_approval,
     Block.BUDGET: _budget,
