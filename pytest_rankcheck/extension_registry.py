@@ -150,7 +150,7 @@ class ExtensionRegistry:
             name: what messages call the adapter.
             fits: returns whether an object belongs to that library; it takes precedence over our
                 own adapters.
-            adapt: returns the ranker to use for such an object: a callable from a query's text to
+            adapt: returns the ranker to use for the object: a callable from a query's text to
                 document ids, or a ranker of `pytest_rankcheck.rankers`, such as
                 ``rankers.batch(...)``.
         """

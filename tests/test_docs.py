@@ -81,7 +81,7 @@ def page_id(page: Path) -> str:
 
 
 def with_code(pages: Sequence[Path]) -> list[Path]:
-    """Return the pages that show code; a table of contents and generated reference show none."""
+    """Return the pages that show code; a table of contents and generated reference do not."""
     return [page for page in pages if blocks_of(page)]
 
 

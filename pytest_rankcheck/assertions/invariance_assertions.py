@@ -177,8 +177,8 @@ def _require_judgments(golden_set: GoldenSet, result: PerturbationResult) -> Non
     """
     if result.trials and not result.judged:
         raise ConfigurationError(
-            f"{result.metric} cannot fall or rise on golden set '{quoted(golden_set.name)}': none "
-            "of the perturbed queries is judged; judge some, or compare rankings alone, with "
+            f"{result.metric} cannot fall or rise on golden set '{quoted(golden_set.name)}': "
+            "no perturbed query is judged; judge some, or compare rankings alone, with "
             "assert_invariant(..., min_rbo=...)"
         )
     rankings = {trial.query.id: trial.before for trial in result.trials}

@@ -45,7 +45,7 @@ def assert_ranking_stable(
         max_kendall: the largest Kendall distance of two top k, from 0 to 1, of any query.
         min_tau_ap: the lowest AP correlation with the ranking before, of any query.
         max_changed_queries: how many queries may have a different top k: a number, or a share
-            below 1. 0: none may change.
+            below 1. With 0, no query may change.
         k: how many documents of each ranking count, and are recorded.
 
     Raises:

@@ -125,7 +125,7 @@ class IgnoredFile(NamedTuple):
 
 
 def ignored_files(folder: Path, paths: Iterable[str]) -> list[IgnoredFile]:
-    """Return which files, relative to a folder, git ignores; none without git or a repository."""
+    """Return which files, relative to a folder, git ignores; empty without git or a repository."""
     try:
         output = git(folder, "check-ignore", "-v", "-z", "--stdin", input="\0".join(paths))
     except GitError:  # also if no file is ignored

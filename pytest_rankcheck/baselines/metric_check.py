@@ -154,7 +154,7 @@ def checks_of(
     """Compare the record with the evaluation, and let the gates decide if they can.
 
     Args:
-        record: the approved record; None if there is none.
+        record: the approved record; None without one.
         evaluation: what was measured.
         gates: the gate of each metric.
         attributes: the attributes by whose slices the test gates.

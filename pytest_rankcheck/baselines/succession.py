@@ -107,7 +107,7 @@ def _falls(before: Record, after: Record) -> Iterator[Problem]:
 def raises_best(before: Record, after: Record, metric: Metric) -> bool:
     """Return whether the best mean of ``after`` is a new one, on the queries that both share.
 
-    A golden set that changed moves the best mean, which is no new approval.
+    A golden set that changed moves the best mean without a new approval.
     """
     if (before.conventions, before.depth) != (after.conventions, after.depth):
         return True

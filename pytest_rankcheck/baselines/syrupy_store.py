@@ -3,7 +3,7 @@
 How syrupy behaves, and what we do about it; tests cover each fact on every supported version:
 
 1. An update deletes snapshots that it considers unused, also those of tests that failed early or
-   never ran. So we show it none: `BaselineExtension.discover_snapshots`.
+   never ran. So `BaselineExtension.discover_snapshots` returns nothing.
 2. Single-file extensions ignore ``snapshot_dirname``. So the whole location is ours.
 3. A write can only be vetoed by an exception in ``matches()``.
 4. The write hook grows arguments between majors, writes in place, and from version 6 on at once

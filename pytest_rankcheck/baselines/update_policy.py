@@ -139,7 +139,7 @@ def settlement_of(checks: Sequence[Check], mode: Mode) -> Settlement:
     """Decide what happens to the record of a test whose assertions all passed.
 
     Args:
-        checks: the checks of the test, at least one; none of them failed.
+        checks: the checks of the test, at least one, all of which passed.
         mode: what the test session may do.
     """
     record = checks[0].record

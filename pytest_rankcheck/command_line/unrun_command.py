@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck unrun``: the baselines whose gates ran in none of several jobs."""
+"""``python -m pytest_rankcheck unrun``: baselines whose gates did not run in any of the jobs."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def add_unrun_command(commands: Commands) -> None:
     """Add the command ``unrun`` to the parser."""
     unrun = commands.add_parser(
         "unrun",
-        help="list the baselines whose gates ran in none of several jobs",
+        help="list the baselines whose gates did not run in any of several jobs",
         description="Read the JSON reports of jobs that each ran a part of the tests, and list "
-        "the baselines of the project whose gates ran in none of them.",
+        "the baselines of the project whose gates did not run in any of them.",
     )
     unrun.add_argument("reports", type=Path, nargs="+", metavar="REPORT", help="a JSON report")
     unrun.add_argument(
@@ -104,7 +104,7 @@ def _entries(path: Path) -> Sequence[Mapping[str, Any]]:
     """Return what a JSON report says of baselines.
 
     Raises:
-        ConfigurationError: the file is missing, or not such a report.
+        ConfigurationError: the file is missing, or is not a JSON report.
     """
     if not path.is_file():
         raise ConfigurationError(

@@ -29,7 +29,7 @@ _CHANCE = 1e-6
 
 
 def suspicions(comparison: Comparison, pairs: ComparedValues) -> tuple[str, ...]:
-    """Return why an improvement looks like a leak of judgments, as sentences; usually none.
+    """Return why an improvement looks like a leak of judgments, as sentences; usually empty.
 
     Args:
         comparison: the comparison.

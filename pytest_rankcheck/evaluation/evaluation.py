@@ -180,7 +180,7 @@ class Evaluation(MetricValues):
     def tied(self, k: int | None = 10) -> Sequence[str]:
         """Return the queries in which a judged document of the top k shares its score.
 
-        Empty if there are no scores. ``k=None`` means the whole ranking.
+        Empty without scores. ``k=None`` means the whole ranking.
         """
         return ()
 

@@ -122,7 +122,7 @@ class MetricValues(ABC):
         return "did the ranker find nothing at all? Then give the metric a value for that"
 
     def mean(self, metric: MetricLike) -> float:
-        """Return the mean over the queries that count; NaN if none does.
+        """Return the mean over the queries with a value; NaN if all are NaN.
 
         The kind of mean depends on the metric: geometric for GMAP, arithmetic for most others,
         and the sum for TotalRet and the other totals.
@@ -136,7 +136,7 @@ class MetricValues(ABC):
         return Metric.parse(metric).mean(self.values(metric)[chosen], weights)
 
     def median(self, metric: MetricLike) -> float:
-        """Return the median over the queries that count; NaN if none does."""
+        """Return the median over the queries with a value; NaN if all are NaN."""
         return median_of(self.values(metric), self.weights)
 
     @checked_arguments

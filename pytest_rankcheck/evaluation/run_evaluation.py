@@ -312,8 +312,8 @@ class RunEvaluation(Evaluation):
             both_sides = (self.query_ids[:_COMPARED], self.extra[:_COMPARED])
             rules = joining_rule([both_sides], enough=1)
             why = (
-                f"they share no query: the run has {listed(self.extra, 3) or 'none'}, the golden "
-                f"set {listed(self.query_ids, 3)}; "
+                f"they share no query: the run has {listed(self.extra, 3) or 'no query'}, the "
+                f"golden set {listed(self.query_ids, 3)}; "
                 + (
                     f"they differ in {differences(rules)}"
                     if rules

@@ -44,9 +44,9 @@ class UnmetIds:
     judged: Sequence[str]
     ranked: Sequence[str]
     rule: Sequence[str]
-    """The named rules that would make the ids meet; empty if none was found."""
+    """The named rules that would make the ids meet; empty if no rule was found."""
     mark: str
-    """The mark that ends the judged id in the ranked ids, if no rule fits both; empty if none."""
+    """The mark that ends the judged id in the ranked ids, if no rule fits; empty without one."""
     why_known: str
     """How the golden set knows ranked documents, although it does not judge them for their queries:
     then the ids are right and the ranker may be bad. Empty if it does not know them."""

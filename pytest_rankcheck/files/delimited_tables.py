@@ -162,7 +162,7 @@ def table_of(
         error: the exception type to raise.
         lone_first: whether a row may consist of the first column alone; the others are then empty.
         on_broken: called with the line number and a description of each row of the wrong length,
-            which is then skipped; without it, such a row is an error.
+            which is then skipped; without it, the row is an error.
 
     Raises:
         error: the file cannot be read or is empty, a column name is duplicated, or a row has more

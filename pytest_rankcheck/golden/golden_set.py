@@ -122,7 +122,7 @@ class GoldenSet(DerivableQueries):
             doc_id: maps the ids of documents, as in `load`.
 
         Raises:
-            GoldenSetError: there is no query, an id or a grade is invalid, or attributes are given
+            GoldenSetError: no query is given, an id or a grade is invalid, or attributes are given
                 for an unknown query.
         """
         source = Source.of(contradictions=contradictions, scale=scale)

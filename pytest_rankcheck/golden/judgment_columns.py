@@ -136,7 +136,7 @@ def add_queries(
         numbering: the places of the rows.
 
     Raises:
-        GoldenSetError: there is no column of ids, an id is invalid, or a query is a duplicate.
+        GoldenSetError: the column of ids is missing, an id is invalid, or a query is a duplicate.
     """
     exact = {role.name: role.name for role in (QUERY_ID, TEXT) if role.name in header}
     place = index_of_roles(header, (QUERY_ID, TEXT), exact, numbering.source, GoldenSetError)

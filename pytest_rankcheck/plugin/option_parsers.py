@@ -116,7 +116,7 @@ def whole_number(lowest: int) -> Callable[[Given], int]:
 
 
 def changes(given: Given) -> int | None:
-    """Return a number of changes, at least 1; None where none is given."""
+    """Return a number of changes, at least 1; None if the option is not given."""
     return whole_number(1)(given) if given.value else None
 
 

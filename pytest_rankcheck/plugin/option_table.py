@@ -297,7 +297,7 @@ class Config:
     )
     gate_lines: tuple[str, ...] = option(
         (),
-        "gates of assert_not_regressed where a test gives none, one per line: gate, metric: gate, "
+        "gates of assert_not_regressed for tests without a gate, one per line: gate, metric: gate, "
         "set: gate, or set metric: gate; such as noninferior(margin=0.02)",
         ini="rankcheck_gate",
         ini_type="linelist",

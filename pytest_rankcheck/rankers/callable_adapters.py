@@ -210,7 +210,7 @@ def _has(ranker: Callable[..., object], name: str) -> bool:
 
 
 def _parameters(ranker: Callable[..., object]) -> list[inspect.Parameter]:
-    """Return the ranker's parameters; none for a C function without a signature."""
+    """Return the ranker's parameters; empty for a C function without a signature."""
     try:
         return list(inspect.signature(ranker).parameters.values())
     except (TypeError, ValueError):

@@ -54,7 +54,7 @@ class RowReader:
         """How many events of other kinds a flat log has, by kind."""
 
     def events(self, number: int, row: object) -> Iterator[RawEvent]:
-        """Yield the events of a row; none if it cannot be used.
+        """Yield the events of a row; nothing if it cannot be used.
 
         Raises:
             SessionLogError: two columns could have the same role.

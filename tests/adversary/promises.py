@@ -79,7 +79,7 @@ def allowance(gate: str) -> float:
 
 
 def new_reasons(before: Entry, after: Entry) -> list[Entry]:
-    """Return the approvals that are new; one that only raises is no reason for a fall."""
+    """Return the approvals that are new; one that only raises does not justify a fall."""
     added = after["approvals"][len(before["approvals"]) :]
     return [approval for approval in added if "raised" not in approval]
 

@@ -428,7 +428,7 @@ def raising(text: str) -> str:
             (alike, SHOP.subset(["q4"]), upper),
             {"max_drop": 1},
             ConfigurationError,
-            "none of the pert",
+            "no perturbed query is judged",
         ),
         ((lambda text: [], SHOP.subset(["q1"]), upper), {}, RunError, "every ranking is empty"),
         ((lambda text: 1 / 0, SHOP, upper), {}, RankerError, "failed on 4 of 4 queries"),

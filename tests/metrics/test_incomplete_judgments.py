@@ -17,7 +17,7 @@ POOLED = ((1, 0, 1, 0, UNJUDGED, 1), (1, 0))
     [
         # (1 + (1 - 1/3) + (1 - 2/3)) / 4
         ("Bpref", *POOLED, 0.5),
-        # a negative grade is no judgment
+        # a negative grade is not a judgment
         ("Bpref", (1, 0, 1, 0, -1, 1), (1, 0), 0.5),
         # the first three only: (1 + 2/3) / 4
         ("Bpref@3", *POOLED, 5 / 12),

@@ -45,7 +45,7 @@ AT = {
 OTHERS = {
     "runid": "text",
     "relstring": "text",
-    "num_q": "the number of queries, which is no metric",
+    "num_q": "the number of queries, which is not a metric",
     "num_nonrel_judged_ret": "not in the catalogue",
     "utility": "not in the catalogue",
     "gm_bpref": "the geometric mean is AP's alone in the catalogue",

@@ -1,4 +1,4 @@
-"""``unrun``: jobs that each run a part of the tests, and the gates that ran in none of them."""
+"""``unrun``: jobs that each run a part of the tests, and the gates that did not run in any of them."""
 
 from __future__ import annotations
 

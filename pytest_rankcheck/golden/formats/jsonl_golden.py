@@ -37,7 +37,7 @@ def read(source: Source) -> Contents:
     """Read a golden set.
 
     Raises:
-        GoldenSetError: a line is not such an object; the message names file and line.
+        GoldenSetError: a line is not an object of this form; the message names file and line.
     """
     contents = Contents(source)
     keys = _TextKeys()

@@ -171,7 +171,7 @@ class _Sizes:
         """Return the query of a 1-based row.
 
         Raises:
-            GoldenSetError: there are no sizes, or they cover fewer rows.
+            GoldenSetError: the sizes are missing, or cover fewer rows.
         """
         if self._ends is None:
             self._ends = list(self._read(where))

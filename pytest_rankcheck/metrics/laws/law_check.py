@@ -66,8 +66,8 @@ def check_metric(metric: MetricLike, *, scale: Sequence[float] | None = None) ->
     """Try every law on all rankings of five judged documents, and compare with the declarations.
 
     Every sequence of five grades from the scale is tried: all grades different, ties, binary
-    judgments, all documents relevant and none. A metric with a cutoff above 4 is tried at 4, so
-    that one document lies below the cutoff.
+    judgments, all documents relevant, none relevant. A metric with a cutoff above 4 is tried at 4,
+    so that one document lies below the cutoff.
 
     Args:
         metric: a name such as ``"nDCG@10"``, a ``Metric``, or the name of your own metric.

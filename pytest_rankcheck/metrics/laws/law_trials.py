@@ -75,7 +75,7 @@ class LawTrials:
 
     @property
     def holds(self) -> LawStatus:
-        """True if no trial contradicts the law, "binary" if none with binary judgments does."""
+        """True if no trial contradicts the law, "binary" if no trial with binary judgments does."""
         if not self.broken.any():
             return True
         return False if not self.binary.any() or (self.broken & self.binary).any() else "binary"

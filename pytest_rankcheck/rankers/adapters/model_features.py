@@ -23,7 +23,7 @@ _NAMES = {
     "feature_names_in_": None,
 }
 """Where LightGBM, CatBoost, XGBoost and scikit-learn keep the names of the features, and the names,
-counted from 0, that they make up for the columns of a matrix. Scikit-learn makes up none."""
+counted from 0, that they make up for the columns of a matrix. Scikit-learn makes up no names."""
 
 _COUNTS = ("n_features_in_", "num_feature", "num_features")
 """Where scikit-learn, LightGBM and XGBoost keep the number of features."""

@@ -39,7 +39,7 @@ def check_placeholders(*parts: Json) -> None:
     a placeholder.
 
     Raises:
-        RankerError: a placeholder is unknown, or none depends on the query.
+        RankerError: a placeholder is unknown, or no placeholder depends on the query.
     """
     depends_on_query = False
     for text in _texts(parts):

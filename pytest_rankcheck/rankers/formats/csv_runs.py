@@ -29,7 +29,7 @@ def read(source: RunSource) -> FileRankings:
 
     Raises:
         RunError: a column is missing; a row lacks an id or a finite score (the message names file
-            and line); or there are no scores, and the ranks of a query are incomplete.
+            and line); or scores are missing, and the ranks of a query are incomplete.
     """
     table = table_of(source.path, RunError)
     place = run_columns(table.header, source.columns, str(source.path))

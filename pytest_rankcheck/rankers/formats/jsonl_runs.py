@@ -29,7 +29,7 @@ def read(source: RunSource) -> FileRankings:
     """Read a run.
 
     Raises:
-        RunError: a line is not such an object (the message names file and line), or in most
+        RunError: a line is not an object of this form (the message names file and line), or in most
             queries the scores rise.
     """
     return dict(_listings_of_file(source.path))
