@@ -23,9 +23,10 @@ from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.betting import BetsOnDifference, BetsOnMean
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.paired_tests import FallTest, p_of_fall, smallest_p
+from pytest_rankcheck.statistics.permutation import smallest_permutation_p
 from pytest_rankcheck.statistics.sign_flip import whole_gains
 from pytest_rankcheck.statistics.two_samples import TwoSamples
-from pytest_rankcheck.statistics.weighted_clusters import contributions, linearised
+from pytest_rankcheck.statistics.weighted_clusters import contributions, unit_means
 
 __all__ = ["ComparedValues", "Paired", "Unpaired"]
 
@@ -95,9 +96,13 @@ class ComparedValues(ABC):
         Raises:
             ConfigurationError: they are not finite.
         """
-        limits = self.declared_range or self.metric.definition.range
-        refuse_infinite(self.metric, limits)
-        return limits
+        refuse_infinite(self.metric, self._range)
+        return self._range
+
+    @property
+    def _range(self) -> tuple[float, float]:
+        """The lowest and the highest possible value, as far as they are known."""
+        return self.declared_range or self.metric.definition.range
 
     @abstractmethod
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
@@ -226,7 +231,9 @@ class Paired(ComparedValues):
     @property
     def differences(self) -> Differences:
         """How precisely the mean gain is known, and how small a fall could be detected."""
-        return Differences.of(linearised(self.gains, self.weights, self.clusters))
+        low, high = self._range
+        units = unit_means(self.gains, self.weights, self.clusters)
+        return Differences(*units, full_range=high - low)
 
     @property
     def _bets(self) -> BetsOnMean:
@@ -337,10 +344,11 @@ class Unpaired(ComparedValues):
     def differences(self) -> TwoSamples:
         """How precisely the difference of the two means is known."""
         sign = 1.0 if self.metric.higher_is_better else -1.0
-        return TwoSamples(sign * self.after, sign * self.before)
+        low, high = sorted(sign * limit for limit in self._range)
+        return TwoSamples(sign * self.after, before=sign * self.before, low=low, high=high)
 
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided p by betting if ``test`` says so, else that of Welch's t-test."""
+        """Return the one-sided p of a test of two samples, or by betting if ``test`` says so."""
         if test == "guaranteed":
             return self._bets.p_of_fall()
         return self.differences.p_of_fall()
@@ -357,5 +365,7 @@ class Unpaired(ComparedValues):
         return swapped.p_of_fall(test)
 
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
-        """Return the smallest p that a fall could have; 0, since Welch's t-test has none."""
-        return self._bets.smallest_p if test == "guaranteed" else 0.0
+        """Return the smallest p that a fall could have in samples of these sizes."""
+        if test == "guaranteed":
+            return self._bets.smallest_p
+        return smallest_permutation_p(len(self.before), len(self.after))

@@ -19,7 +19,7 @@ from pytest_rankcheck.metrics.metric_definition import MetricInput, Unit, wrong_
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.weighted_clusters import linearised
+from pytest_rankcheck.statistics.weighted_clusters import unit_means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +168,7 @@ class MetricValues(ABC):
         chosen = np.asarray(places, dtype=np.intp)
         chosen = chosen[~np.isnan(values[chosen])]
         return Differences(
-            linearised(
+            *unit_means(
                 values[chosen],
                 None if self.weights is None else self.weights[chosen],
                 None if self.clusters is None else self.clusters[chosen],

@@ -19,6 +19,7 @@ from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query, slices_of
+from pytest_rankcheck.golden.query_weights import clusters_of, effective_size, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,11 +198,7 @@ class JudgedQueries:
             GoldenSetError: a query has no weight above 0.
         """
         attribute = self._contents.weight_by
-        if attribute is None:
-            return None
-        from pytest_rankcheck.golden.query_weights import weights_of
-
-        return weights_of(self, attribute, self.name)
+        return None if attribute is None else weights_of(self, attribute, self.name)
 
     @cached_property
     def clusters(self) -> Sequence[str] | None:
@@ -211,11 +208,7 @@ class JudgedQueries:
             GoldenSetError: a query belongs to no unit.
         """
         attribute = self._contents.cluster_by
-        if attribute is None:
-            return None
-        from pytest_rankcheck.golden.query_weights import clusters_of
-
-        return clusters_of(self, attribute, self.name)
+        return None if attribute is None else clusters_of(self, attribute, self.name)
 
     @property
     def effective_size(self) -> float:
@@ -224,11 +217,7 @@ class JudgedQueries:
         Kish, Survey Sampling, 1965: (sum of w)^2 / sum of w^2. It is the number of queries if all
         weigh the same.
         """
-        if self.weights is None:
-            return float(len(self))
-        from pytest_rankcheck.golden.query_weights import effective_size
-
-        return effective_size(self.weights)
+        return float(len(self)) if self.weights is None else effective_size(self.weights)
 
     @cached_property
     def queries(self) -> pd.DataFrame:

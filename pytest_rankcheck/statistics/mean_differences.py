@@ -1,20 +1,27 @@
 """The mean of paired differences: its interval, its bounds and the smallest detectable fall.
 
-Intervals and bounds use Student's t. The smallest detectable fall is that of a one-sided test with
+Intervals use Student's t. The lower bound, which decides whether a fall of a margin is ruled out,
+is Student's t with one more unit that fell (see ``unseen_values``): without it, changes that lose
+much on a few queries pass too often. The smallest detectable fall is that of a one-sided test with
 80% power, (z_{1-alpha} + z_{0.8}) s / sqrt(n), with quantiles of t below 50 queries (Cohen,
 Statistical Power Analysis, 1988; for retrieval: Sakai, Laboratory Experiments in IR, 2018, ch. 6).
+
+Units of unequal weight count as n_e = (sum w)^2 / sum w^2 units (Kish, Survey Sampling, 1965), in
+the degrees of freedom too.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN, unseen_fall
+from pytest_rankcheck.statistics.weighted_clusters import effective_count, linearised
 
 __all__ = ["POWER", "Differences"]
 
@@ -27,37 +34,53 @@ _LARGE = 50
 
 @dataclass(frozen=True)
 class Differences:
-    """The differences of n queries, ``[n]``, without NaN; positive means better."""
+    """The differences of n independent units (queries, or clusters of them), ``[n]``, without NaN.
+
+    Positive means better.
+    """
 
     gains: FloatArray
+    weights: FloatArray | None = None
+    """``[n]`` how much each unit counts; None: all count the same."""
+    full_range: float = field(default=math.inf, kw_only=True)
+    """How much a unit can change at most: the width of the metric's range."""
 
     @classmethod
-    def of(cls, gains: FloatArray) -> Differences:
-        """Return the differences that are not NaN."""
-        return cls(gains[~np.isnan(gains)])
+    def of(cls, gains: FloatArray, *, full_range: float = math.inf) -> Differences:
+        """Return the differences that are not NaN, of the same weight."""
+        return cls(gains[~np.isnan(gains)], full_range=full_range)
 
     @property
     def count(self) -> int:
         """The number of differences, n."""
         return len(self.gains)
 
+    @property
+    def effective_count(self) -> float:
+        """How many units of equal weight are as informative, n_e."""
+        return float(self.count) if self.weights is None else effective_count(self.weights)
+
     @cached_property
     def mean(self) -> float:
-        """The mean; NaN without any differences."""
-        return float(np.mean(self.gains)) if self.count else math.nan
+        """The weighted mean; NaN without any differences."""
+        return float(np.average(self.gains, weights=self.weights)) if self.count else math.nan
 
     @cached_property
     def deviation(self) -> float:
-        """The standard deviation (n - 1); 0 if all are equal, NaN for fewer than two."""
+        """The standard deviation (n - 1); 0 if all are equal, NaN for fewer than two.
+
+        With weights, that of unweighted values whose mean would have the same standard error.
+        """
         if self.count < 2:
             return math.nan
-        are_same = float(np.ptp(self.gains)) < _SAME
-        return 0.0 if are_same else float(np.std(self.gains, ddof=1))
+        if float(np.ptp(self.gains)) < _SAME:
+            return 0.0
+        return float(np.std(linearised(self.gains, self.weights, None), ddof=1))
 
     @property
     def degrees(self) -> float:
         """The degrees of freedom of Student's t."""
-        return self.count - 1
+        return self.count - 1 if self.weights is None else max(1.0, self.effective_count - 1)
 
     @property
     def error(self) -> float:
@@ -76,8 +99,15 @@ class Differences:
         return self.mean - half, self.mean + half
 
     def lower_bound(self, alpha: float) -> float:
-        """Return the one-sided lower confidence bound of the mean; NaN for fewer than two."""
-        return self.mean - self._margin(1 - alpha)
+        """Return the one-sided lower confidence bound of the mean; NaN for fewer than two.
+
+        It is that of n + 1 units, one of which fell, as `unseen_fall` says. Minus infinity if
+        nothing changed and the range is unknown.
+        """
+        if self.count < 2:
+            return math.nan
+        mean, error, degrees = self._with_unseen_fall
+        return mean - _t(1 - alpha, degrees) * error if math.isfinite(mean) else -math.inf
 
     def quantile_of(self, bound: float) -> float:
         """Return the quantile of Student's t that is as likely as a normal value of ``bound``."""
@@ -90,23 +120,47 @@ class Differences:
 
         It is at most alpha if and only if `lower_bound` of alpha is above ``-margin``.
         """
-        if self.count < 2 or math.isnan(self.error):
+        if self.count < 2:
             return math.nan
-        if self.error == 0:
-            return float(self.mean <= -margin)
         from scipy.special import stdtr
 
-        return float(1 - stdtr(self.degrees, (self.mean + margin) / self.error))
+        mean, error, degrees = self._with_unseen_fall
+        if not math.isfinite(mean):
+            return 1.0
+        if error == 0:  # every unit lost all that it could
+            return float(mean <= -margin)
+        return float(stdtr(degrees, -(mean + margin) / error))
+
+    @cached_property
+    def _with_unseen_fall(self) -> tuple[float, float, float]:
+        """The mean, its standard error and the degrees of freedom with the unit that fell.
+
+        That unit has the weight that makes it one of n_e: sum w / n_e.
+        """
+        count, effective = self.count, self.effective_count
+        largest = float(np.abs(self.gains).max())
+        fall = unseen_fall(0.0 if largest < _SAME else largest, self.full_range, effective)
+        if not math.isfinite(fall):
+            return -math.inf, math.nan, math.nan
+        shares = np.ones(count) if self.weights is None else self.weights
+        shares = np.append(shares, shares.sum() / effective)
+        gains = np.append(self.gains, -fall)
+        total = float(shares.sum())
+        mean = float(shares @ gains) / total
+        squares = float(((shares * (gains - mean)) ** 2).sum())
+        error = math.sqrt((count + 1) / count * squares) / total
+        return mean, error, max(1.0, effective_count(shares) - 1)
 
     def smallest_detectable(self, alpha: float = 0.05) -> float:
         """Return the smallest fall that a test at ``alpha`` detects with a power of 80%.
 
-        NaN for fewer than two queries, or if all differences are equal.
+        It is larger by the gain that tests add to what was sampled (see ``unseen_values``). NaN for
+        fewer than two queries, or if all differences are equal.
         """
         if not self.deviation > 0:
             return math.nan
         quantiles = self._quantile(1 - alpha) + self._quantile(POWER)
-        return quantiles * self.error
+        return quantiles * self.error + self._unseen_gain / self.effective_count
 
     def needed(self, fall: float, alpha: float = 0.05) -> float:
         """Return the number of queries that detect a fall with a power of 80%; NaN as above."""
@@ -123,7 +177,11 @@ class Differences:
     def _deviation_interval(self) -> tuple[float, float]:
         from pytest_rankcheck.statistics.sample_size import deviation_interval
 
-        return deviation_interval((self.gains,))
+        return deviation_interval((linearised(self.gains, self.weights, None),))
+
+    @property
+    def _unseen_gain(self) -> float:
+        return UNSEEN_GAIN * float(np.abs(self.gains).max())
 
     def _margin(self, share: float) -> float:
         """Return how far the bound at a quantile of t is from the mean; NaN for fewer than two."""
@@ -137,9 +195,7 @@ class Differences:
         return float(ndtri(share))
 
     def _t(self, share: float) -> float:
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self.degrees, share))
+        return _t(share, self.degrees)
 
 
 def _queries(deviation: float, fall: float, alpha: float) -> float:
@@ -149,3 +205,10 @@ def _queries(deviation: float, fall: float, alpha: float) -> float:
 
     quantiles = float(ndtri(1 - alpha) + ndtri(POWER))
     return math.ceil((quantiles * deviation / fall) ** 2)
+
+
+def _t(share: float, degrees: float) -> float:
+    """Return the quantile of Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, share))

@@ -8,6 +8,7 @@ counts the assignments of signs for which the fall is at least as large as the o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -20,6 +21,8 @@ DRAWS = 10_000
 
 MOST_EXACT = 16
 """The largest number of differences for which all assignments are tried: 65,536."""
+_FEWEST_MID_P = 5
+"""The smallest number of changes of the same size for which the mid-p is used."""
 _GROUP = 8
 """The number of differences whose signs fit in one byte."""
 _SIGNS = 1 - 2 * ((np.arange(256) >> np.arange(_GROUP)[:, np.newaxis]) & 1)
@@ -39,30 +42,43 @@ class SignFlip:
     is_exact: bool
     """Whether all assignments were tried; otherwise 10,000 were drawn."""
 
-    @property
-    def smallest_p(self) -> float:
-        """The smallest possible p with this number of changed queries."""
-        return 2.0**-self.changed if self.is_exact else 1 / (DRAWS + 1)
+    smallest_p: float
+    """The smallest possible p: that of a fall of each changed query by as much as it changed."""
 
 
-def sign_flip_test(gains: FloatArray) -> SignFlip:
+def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
     """Test whether the mean of ``gains`` is below zero by more than chance explains.
 
     The same values give the same p on every machine, in any order and with every version of numpy:
     sums use whole numbers (units of 1e-6, the precision of recorded values), and the signs are the
     raw bits of a generator that is seeded with the values.
 
+    If all changes have the same size, as those of binary metrics, the sums take few values, and
+    outcomes as extreme as the observed one count half (the mid-p of Lancaster, Significance tests
+    in discrete distributions, JASA 56, 1961). This takes at least five changes.
+
     Args:
         gains: the difference of each query, ``[n]``; positive means better, NaN is ignored.
+        unseen_gain: a gain that was not sampled, as a share of the largest change. It counts as
+            one more difference, except with the mid-p.
     """
-    falls = -whole_gains(gains)
-    changed = len(falls)
-    observed = int(falls.sum())
-    if changed <= MOST_EXACT:
-        sums = _all_sums(falls)
-        return SignFlip(float((sums >= observed).mean()), changed, is_exact=True)
-    extreme = int((_drawn_sums(falls) >= observed).sum())
-    return SignFlip((1 + extreme) / (DRAWS + 1), changed, is_exact=False)
+    whole = whole_gains(gains)
+    sizes = np.sort(np.abs(whole))
+    changed = len(sizes)
+    is_exact = changed <= MOST_EXACT
+    sums = _sums(sizes.tobytes())
+    uses_mid_p = changed >= _FEWEST_MID_P and sizes[0] == sizes[-1]
+    unseen = 0 if uses_mid_p or not changed else round(unseen_gain * int(sizes[-1]))
+
+    def p_of(fall: int) -> float:
+        if uses_mid_p:
+            shares = [(sums > fall).sum(), (sums >= fall).sum()]
+        else:  # the unseen gain keeps its sign, or is flipped
+            shares = [(sums >= fall).sum(), (sums >= fall - 2 * unseen).sum()]
+        extreme = float(sum(shares)) / 2
+        return extreme / len(sums) if is_exact else (1 + extreme) / (DRAWS + 1)
+
+    return SignFlip(p_of(-int(whole.sum())), changed, is_exact, p_of(int(sizes.sum())))
 
 
 def whole_gains(gains: FloatArray) -> IntArray:
@@ -81,6 +97,13 @@ def seed_of(whole: IntArray) -> int:
     import hashlib  # imported late, because it loads OpenSSL
 
     return int.from_bytes(hashlib.sha256(whole.astype("<i8").tobytes()).digest(), "big")
+
+
+@lru_cache(maxsize=1)  # the p of a fall and the smallest p are asked for one after the other
+def _sums(sizes: bytes) -> IntArray:
+    """Return the sums for all assignments of signs, or for random ones if there are too many."""
+    values = np.frombuffer(sizes, dtype=np.int64)
+    return _all_sums(values) if len(values) <= MOST_EXACT else _drawn_sums(values)
 
 
 def _all_sums(values: IntArray) -> IntArray:

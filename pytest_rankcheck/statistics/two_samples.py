@@ -1,30 +1,43 @@
 """Two samples of different queries or sessions: the difference of their means.
 
-Welch's t: the standard error is sqrt(s0^2 / n0 + s1^2 / n1), with the degrees of freedom of Welch
-(The generalization of Student's problem, Biometrika 34, 1947) and Satterthwaite.
+Intervals are Welch's: the standard error is sqrt(s0^2 / n0 + s1^2 / n1), with the degrees of
+freedom of Welch (The generalization of Student's problem, Biometrika 34, 1947) and Satterthwaite.
+The lower bound adds one unseen value to each sample (see ``unseen_values``). If the smaller sample
+is below 1,000, p is that of a permutation test, because Welch's t is too certain of skewed samples
+of unequal size.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.permutation import permutation_p
 from pytest_rankcheck.statistics.sample_size import deviation_interval
+from pytest_rankcheck.statistics.unseen_values import unseen_extreme
 
-__all__ = ["TwoSamples"]
+__all__ = ["LARGE_SAMPLE", "TwoSamples"]
+
+LARGE_SAMPLE = 1000
+"""From this size of the smaller sample on, Welch's t keeps its level on skewed values."""
 
 
 @dataclass(frozen=True)
 class TwoSamples(Differences):
     """Differences between two samples: ``gains`` are the values now, ``[n1]``."""
 
-    before: FloatArray
+    before: FloatArray = field(kw_only=True)
     """The values before, ``[n0]``; in both samples a higher value means better."""
+    low: float = field(default=-math.inf, kw_only=True)
+    """The lowest possible value."""
+    high: float = field(default=math.inf, kw_only=True)
+    """The highest possible value."""
 
     @property
     def count(self) -> int:
@@ -70,6 +83,10 @@ class TwoSamples(Differences):
         return self.mean / pooled if pooled > 0 else math.nan
 
     @property
+    def _unseen_gain(self) -> float:
+        return 0.0  # tests of two samples add nothing
+
+    @property
     def degrees(self) -> float:
         """The degrees of freedom of Welch and Satterthwaite."""
         parts = zip(self._variances, (len(self.before), len(self.gains)), strict=True)
@@ -80,8 +97,43 @@ class TwoSamples(Differences):
         samples = (self.before, self.gains)
         return deviation_interval(samples, [self.count / max(1, len(one)) for one in samples])
 
+    @cached_property
+    def _with_unseen_fall(self) -> tuple[float, float, float]:
+        """The difference, its error and degrees of freedom, with an unseen value on each side.
+
+        The value now is worse than all that were seen, the value before is better. How far values
+        reach is seen in both samples if the range is known; otherwise in each for itself, since the
+        extremes of a large sample say little of a small one.
+        """
+        if min(len(self.gains), len(self.before)) < 2:
+            return -math.inf, math.nan, math.nan
+        worse = self._unseen(self.gains, np.min, self.low)
+        better = self._unseen(self.before, np.max, self.high)
+        if not (math.isfinite(worse) and math.isfinite(better)):
+            return -math.inf, math.nan, math.nan
+        longer = TwoSamples(np.append(self.gains, worse), before=np.append(self.before, better))
+        return longer.mean, longer.error, longer.degrees
+
+    def _unseen(
+        self, sample: FloatArray, extreme_of: Callable[[FloatArray], float], limit: float
+    ) -> float:
+        """Return an unseen value of a sample; the limit if nothing varies in either sample."""
+        both = np.concatenate((self.gains, self.before))
+        if not np.ptp(both) > 0:
+            return limit
+        is_bounded = math.isfinite(self.low) and math.isfinite(self.high)
+        seen = both if is_bounded or not np.ptp(sample) > 0 else sample
+        return unseen_extreme(float(extreme_of(seen)), float(sample.mean()), limit, len(sample))
+
     def p_of_fall(self) -> float:
-        """Return the one-sided p of Welch's t-test that the mean fell; NaN if undefined."""
+        """Return the one-sided p that the mean fell; NaN with fewer than two values in a sample.
+
+        A permutation test, or Welch's t-test if both samples are large.
+        """
+        if min(len(self.gains), len(self.before)) < 2:
+            return math.nan
+        if min(len(self.gains), len(self.before)) < LARGE_SAMPLE:
+            return permutation_p(self.gains, self.before)
         if not self.error > 0:
             return math.nan if math.isnan(self.error) else float(self.mean >= 0)
         from scipy.special import stdtr

@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
-__all__ = ["contributions", "linearised"]
+__all__ = ["contributions", "effective_count", "linearised", "unit_means"]
 
 
 def contributions(
@@ -46,6 +46,26 @@ def linearised(
         return gains
     mean = float(np.average(gains, weights=weights))
     return _added(gains - mean, weights, clusters) + mean
+
+
+def unit_means(
+    gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return the weighted mean gain of each cluster, ``[C]``, and the weight of each, ``[C]``.
+
+    The weight of a cluster is the sum of its queries'; None if all clusters weigh the same.
+    """
+    if clusters is None or not gains.size:
+        return gains, weights
+    share = np.ones_like(gains) if weights is None else weights
+    codes = np.unique(clusters, return_inverse=True)[1]
+    totals: FloatArray = np.bincount(codes, weights=share).astype(np.float64)
+    return np.bincount(codes, weights=share * gains) / totals, totals
+
+
+def effective_count(weights: FloatArray) -> float:
+    """Return how many units of equal weight are as informative as these (Kish, 1965)."""
+    return float(weights.sum()) ** 2 / float((weights**2).sum())
 
 
 def _added(gains: FloatArray, weights: FloatArray | None, clusters: IntArray | None) -> FloatArray:

@@ -64,17 +64,19 @@ def test_one_metric_in_a_list_reads_as_it_does_alone() -> None:
 
 
 def test_several_metrics_share_one_level() -> None:
-    """Five queries that fall in RR have p = 1/32, of two decisions 2/32, which is above 5%."""
+    """Five queries that fall have mid-p 1/64: of three decisions 3/64, of four more than 5%."""
     worse = ranked({**dict.fromkeys(range(5), 2), 10: 1})
     before = ranked({})
     comparison = compare(worse, before)
     gate = Gate.significant()
     assert gate.decide(comparison, RR).regressed
-    verdicts = decide_family(comparison, {RR: gate, P1: gate})
-    assert verdicts[RR].overall.p == 1 / 32  # P@1 could not be decided as well, so RR is alone
+    others = map(Metric.parse, ("R@1", "Success@1"))
+    verdicts = decide_family(comparison, dict.fromkeys((RR, P1, *others), gate))
+    assert verdicts[RR].overall.p == 3 / 64  # only three could be decided together
+    assert verdicts[RR].decisions == 3
     more = compare(ranked(dict.fromkeys(range(6), 2)), before)
     verdicts = decide_family(more, {RR: gate, P1: gate})
-    assert [verdicts[metric].overall.p for metric in (RR, P1)] == [2 / 64, 2 / 64]
+    assert [verdicts[metric].overall.p for metric in (RR, P1)] == [2 / 128, 2 / 128]
     assert verdicts[RR].decisions == 2
 
 
@@ -87,7 +89,7 @@ def test_metrics_with_different_gates_are_one_family() -> None:
     }
     verdicts = decide_family(comparison, gates)
     assert [verdict.decisions for verdict in verdicts.values()] == [2, 2, 2]
-    assert verdicts[RR].overall.p == 2 / 64
+    assert verdicts[RR].overall.p == 2 / 128
     assert verdicts[R3].gate == "tolerance(abs=0.1, rel=0)"
     assert list(verdicts) == [RR, P1, R3]
 

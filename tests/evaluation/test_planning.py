@@ -143,12 +143,12 @@ def test_the_interval_for_two_samples_contains_the_deviation_as_often() -> None:
     hits = 0
     for _ in range(600):
         before, now = (draw.normal(0, s, n) for s, n in zip(spreads, sizes, strict=True))
-        low, high = TwoSamples(now, before).needed_interval(0.05)
+        low, high = TwoSamples(now, before=before).needed_interval(0.05)
         hits += (
             low
-            <= TwoSamples(now, before).needed(0.05)
+            <= TwoSamples(now, before=before).needed(0.05)
             * true**2
-            / (TwoSamples(now, before).deviation ** 2)
+            / (TwoSamples(now, before=before).deviation ** 2)
             <= high
         )
     assert abs(hits / 600 - 0.8) < 4 * math.sqrt(0.8 * 0.2 / 600)

@@ -76,10 +76,9 @@ def test_other_sessions_are_two_samples() -> None:
     assert not comparison.is_paired
     pairs = comparison.values(RR)
     assert (pairs.wins, pairs.ties, pairs.losses, pairs.size) == (0, 0, 0, 150)
-    # Welch's test of scipy says the same.
     before, after = then.values(RR), now.values(RR)
-    theirs = stats.ttest_ind(after, before, equal_var=False, alternative="less")
-    assert comparison.p(RR) == pytest.approx(theirs.pvalue)
+    assert comparison.p(RR) == 1 / 10_001  # no division at random has means so far apart
+    # Welch's interval of scipy is the same.
     both = stats.ttest_ind(after, before, equal_var=False).confidence_interval(0.95)
     assert comparison.interval(RR) == pytest.approx((both.low, both.high))
     by = comparison.values_by("group", RR)
@@ -93,7 +92,7 @@ def test_lower_is_better_of_two_samples() -> None:
     theirs = stats.ttest_ind(
         now.values(metric), then.values(metric), equal_var=False, alternative="greater"
     )
-    assert compare(now, then).p(metric) == pytest.approx(theirs.pvalue)
+    assert compare(now, then).p(metric) == pytest.approx(theirs.pvalue, abs=5e-4)
 
 
 @pytest.mark.parametrize(
@@ -123,16 +122,17 @@ def test_two_samples_of_the_same_ranker_are_not_different() -> None:
     assert blocked <= 11  # of 100 at 5%: at most 11 in 99% of such tests
 
 
-def test_samples_with_a_single_value_are_equal() -> None:
-    verdict = Gate.noninferior(margin=0.01).decide(
-        compare(sessions([1] * 40, "new"), sessions([1] * 50, "old")), RR
-    )
-    assert verdict.overall.outcome is Outcome.EQUAL
+def test_samples_with_a_single_value_need_to_be_large() -> None:
+    """One failure in 41 sessions would be a fall of more than 0.01; in 801 it would not."""
+    for size, outcome in ((40, Outcome.INCONCLUSIVE), (800, Outcome.EQUAL)):
+        comparison = compare(sessions([1] * size, "new"), sessions([1] * 2 * size, "old"))
+        verdict = Gate.noninferior(margin=0.01).decide(comparison, RR)
+        assert verdict.overall.outcome is outcome
 
 
 def test_a_new_group_is_not_gated() -> None:
-    then = sessions([1] * 40, "old")
-    now = sessions([1] * 40, "new")
+    then = sessions([1] * 400, "old")
+    now = sessions([1] * 400, "new")
     record = Record.of(then, [Metric.parse(RR)], attributes=["group"])
     emptied = {
         session_id: type(line)(line.fingerprint, line.values, line.top, None, {"group": ("A",)})
@@ -195,7 +195,7 @@ def test_the_text_of_two_samples() -> None:
         "200 sessions in the baseline, 150 now: different sessions, so compared as two samples"
         in text
     )
-    assert "(Welch's t-test of two samples)" in text
+    assert "(permutation test of two samples)" in text
     assert "worst" not in text.replace("slices, worst first", "")
     assert "power is 80% for a fall of" in text
 

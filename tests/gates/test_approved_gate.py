@@ -151,8 +151,8 @@ CLOSE_LOGS = Unpaired(METRIC, ("a", "b"), np.array([0.4, 0.5] * 4), np.array([0.
 @pytest.mark.parametrize(
     ("values", "by_tolerance", "by_significance"),
     [
-        (paired([0.1] * 9 + [0.0] * 40), True, True),  # p = 1/512
-        (paired([0.1] * 8 + [0.0] * 40), True, False),  # p = 1/256
+        (paired([0.1] * 6 + [0.0] * 40), True, True),  # mid-p = 1/128
+        (paired([0.1] * 5 + [0.0] * 40), True, False),  # mid-p = 1/64
         (paired([0.1] * 20 + [-0.1] * 19), True, False),
         (paired([0.0] * 20), False, False),
         (paired([-0.1] * 20), False, False),
@@ -173,10 +173,10 @@ def test_any_gain_is_better_under_a_tolerance_and_a_significant_one_under_a_stat
 
 
 def test_the_level_of_a_better_result_can_be_set() -> None:
-    values = paired([0.1] * 5 + [0.0] * 40)  # p = 1/32
+    values = paired([0.1] * 5 + [0.0] * 40)  # mid-p = 1/64
     assert Gate.significant(raise_alpha=0.05).is_better(values)
     assert Gate.noninferior(margin=0.1, raise_alpha=0.05).is_better(values)
-    assert not Gate.significant(raise_alpha=0.03).is_better(values)
+    assert not Gate.significant(raise_alpha=0.015).is_better(values)
     with pytest.raises(ConfigurationError, match="raise_alpha=0 is invalid"):
         Gate.significant(raise_alpha=0)
 

@@ -90,7 +90,7 @@ def in_order(*docs: str) -> Evaluation:
 def test_documents_of_the_same_grade_in_the_order_of_the_file() -> None:
     # Grades 2 2 1 1: two pairs per query, 80 in all; by chance one in 2^80 = 10^24.08.
     assert signs(in_order("a", "b", "c", "d"), in_order("d", "c", "b", "a"), "nDCG")[-1] == (
-        "relevant documents of the same grade stand in the order of the golden set's file, in "
+        "relevant documents of the same grade are in the order of the golden set's file, in "
         "every query; by chance that is one in 10^24"
     )
     later = in_order("x", "a", "b", "c", "d")

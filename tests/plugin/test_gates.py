@@ -54,7 +54,7 @@ def test_a_configured_gate_passes_noise_and_blocks_a_real_fall(recorded: Project
     )
     assert "12 queries worse, 0 better, 68 equal" in text
     assert "95% interval of the difference [-0." in text
-    assert "p = 0.0002 (paired sign-flip test)" in text  # 2^-12
+    assert "p = 0.0001 (paired sign-flip test)" in text  # mid-p: 2^-13
     assert "decided by significant(alpha=0.05, min_drop=0)" in text
     assert "(Holm, 2 decisions)" in text  # no German query changed
     assert "with 80 queries, power is 80% for a fall of 0." in text

@@ -13,6 +13,8 @@ from pytest_rankcheck.reports.text.wording import change, counted
 from pytest_rankcheck.statistics.betting import fewest_to_rule_out
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import SignFlip, sign_flip_test
+from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE
+from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN
 
 __all__ = ["evidence_lines", "needed_text", "tie_lines"]
 
@@ -56,8 +58,9 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
 
 def _tested(pairs: ComparedValues) -> str:
     if not isinstance(pairs, Paired):
-        return f"p {_p(pairs.p_of_fall())} (Welch's t-test of two samples)"
-    test = sign_flip_test(pairs.contributions)
+        name = "permutation test" if pairs.size < LARGE_SAMPLE else "Welch's t-test"
+        return f"p {_p(pairs.p_of_fall())} ({name} of two samples)"
+    test = sign_flip_test(pairs.contributions, UNSEEN_GAIN)
     return f"p {_p(test.p)} (paired sign-flip test){_few(test)}"
 
 
