@@ -94,6 +94,7 @@ def campaign(session: nox.Session) -> None:
     session.install("-e", ".[test,benchmark]")
     session.run("pytest", "-q", "--hypothesis-profile=campaign", *session.posargs)
     session.run("python", "benchmarks/calibration.py")
+    session.run("python", "benchmarks/slide.py")
 
 
 @nox.session(python="3.12", tags=["night"])

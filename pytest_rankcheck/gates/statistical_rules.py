@@ -76,7 +76,9 @@ class _StatisticalRule(GateRule):
         return values.gain > 0 and self._ranged(values).p_of_rise(self.test) <= self.raise_alpha
 
     def passing_fall(self, error: float, shares: int = 1) -> float:
-        """Return the largest fall that is not significant."""
+        """Return the largest fall that is not significant; with a guarantee it is not known."""
+        if self.test == "guaranteed":
+            return math.inf
         from scipy.special import ndtri
 
         return -float(ndtri(self.alpha / shares)) * error

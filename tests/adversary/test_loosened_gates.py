@@ -200,6 +200,19 @@ def test_inconclusive_results_pass(branch: PullRequest) -> None:
     branch.configure('rankcheck_inconclusive = "pass"')
 
 
+def guarded(main: PullRequest) -> None:
+    """RR may fall by 0.2, but small falls must not add up to more than noise explains."""
+    main.test(with_gate("Gate.tolerance(abs=0.2)"))
+    main.configure('rankcheck_slide = "fail"')
+
+
+@blocked("slid", "best ever approved", main=guarded)
+def test_small_falls_without_the_guard(branch: PullRequest) -> None:
+    """Falls inside the tolerance add up, and the configuration switches the guard off."""
+    branch.rank({**branch.main_ranks, **dict.fromkeys(range(20, 40), 2)})
+    branch.configure('rankcheck_slide = "off"')
+
+
 def with_budget(main: PullRequest) -> None:
     """Approvals may let the mean fall by 0.05 in total."""
     main.test()
