@@ -50,6 +50,18 @@ def test_one_fallen_query_is_no_evidence_and_twelve_are() -> None:
     )
 
 
+def test_they_gate_the_slices_that_they_would_gate() -> None:
+    """Eight of ten German queries fall, seven English ones rise: the mean hardly moves."""
+    now = {q: ["n", "x"] if n < 8 else ["x"] for n, q in enumerate(IDS)}
+    before = {q: ["n", "x"] if 10 <= n < 17 else ["x"] for n, q in enumerate(IDS)}
+    comparison = compare(*(evaluate(Run.from_dict(run), GOLDEN) for run in (now, before)))
+    found = Gate.tolerance().decide(comparison, "RR", "locale")
+    assert Gate.significant().decide(comparison, "RR").ruling == "passed"
+    assert found.other_rulings[0] == OtherRuling("significant()", "regressed")  # 1/256 in the slice
+    limited = Gate.tolerance(min_queries=30).decide(comparison, "RR", "locale")
+    assert limited.other_rulings[0] == OtherRuling("significant()", "passed")
+
+
 def test_only_a_gate_that_allows_no_fall_is_compared_with_others() -> None:
     assert verdict(1, Gate.tolerance(abs=0.001)).other_rulings == ()
     assert verdict(12, Gate.significant()).other_rulings == ()

@@ -47,7 +47,7 @@ def fragility_text(fragility: Fragility | FragilityDetail) -> str:
 
 def other_rulings_text(rulings: Sequence[OtherRuling | OtherRulingDetail]) -> str:
     """Return that a gate allows no fall, and what other gates would have decided."""
-    others = "; ".join(f"{each.gate} {_WOULD[each.ruling]}" for each in rulings)
+    others = "; ".join(f"under {each.gate} it {_WOULD[each.ruling]}" for each in rulings)
     return (
         "this gate allows no fall, so it blocks about half of the changes that make no real "
         f"difference; {others}"
