@@ -44,7 +44,7 @@ def assert_at_least(
         minimum: the lowest mean that passes, in the metric's own unit.
         by: an attribute of the queries, or several; every slice must reach the minimum too.
         confidence: such as 0.95; compare the one-sided lower confidence bound of the mean
-            (Student's t) instead of the mean.
+            (Student's t, with one more value that was not sampled) instead of the mean.
         min_queries: a slice with fewer queries is reported, not gated.
 
     Raises:
@@ -228,9 +228,10 @@ def _bounded(
 def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound: Bound) -> float:
     """Return the one-sided confidence bound of the mean.
 
-    The bound is mean -/+ t(confidence, n-1) s / sqrt(n), Student 1908; of the logarithms where
-    the mean is the geometric one. With fewer than two values the result is NaN, which is within no
-    bound. Weights and clusters of queries are taken into account.
+    The bound is Student's t with one more value that was not sampled (see
+    `Differences.bound_of_values`); of the logarithms where the mean is the geometric one. With
+    fewer than two values the result is NaN, which is within no bound. Weights and clusters of
+    queries are taken into account.
 
     Raises:
         ConfigurationError: the metric is a median or a sum.
@@ -245,6 +246,8 @@ def _tested(evaluation: Evaluation, metric: Metric, places: Sequence[int], bound
     differences = evaluation.differences_at(places, np.log(values) if is_geometric else values)
     if differences.count < 2 or bound.confidence is None:
         return math.nan
-    low, high = differences.interval(2 * bound.confidence - 1)
-    tested = low if bound.is_floor else high
+    limit = metric.definition.range[0 if bound.is_floor else 1]
+    if is_geometric:
+        limit = math.log(limit) if limit > 0 else -math.inf
+    tested = differences.bound_of_values(1 - bound.confidence, limit, is_lower=bound.is_floor)
     return math.exp(tested) if is_geometric else tested

@@ -179,7 +179,7 @@ class Gate:
         """Three verdicts: passed, regressed or inconclusive.
 
         Passes if a fall of ``margin`` is ruled out: the one-sided lower bound of the mean
-        difference (Student's t) is above ``-margin``. Regressed if it is not and the fall is
+        difference is above ``-margin``. Regressed if it is not and the fall is
         significant. Otherwise inconclusive.
 
         Args:

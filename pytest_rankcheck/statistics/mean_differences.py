@@ -20,7 +20,7 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.statistics.array_types import FloatArray
-from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN, unseen_fall
+from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN, unseen_extreme, unseen_fall
 from pytest_rankcheck.statistics.weighted_clusters import effective_count, linearised
 
 __all__ = ["POWER", "Differences"]
@@ -109,6 +109,31 @@ class Differences:
         mean, error, degrees = self._with_unseen_fall
         return mean - _t(1 - alpha, degrees) * error if math.isfinite(mean) else -math.inf
 
+    def bound_of_values(self, alpha: float, limit: float, *, is_lower: bool) -> float:
+        """Return a one-sided confidence bound of the mean of values that are no differences.
+
+        It allows for one value that was not sampled, further out than all others, as
+        `unseen_extreme` says; if all values are the same, for one at the limit. NaN for fewer than
+        two values.
+
+        Args:
+            alpha: the probability that the bound is wrong.
+            limit: the lowest possible value of a lower bound, the highest of an upper one.
+            is_lower: whether the bound is a lower one.
+        """
+        if self.count < 2:
+            return math.nan
+        extreme = float(self.gains.min() if is_lower else self.gains.max())
+        varies = float(np.ptp(self.gains)) > _SAME
+        unseen = (
+            unseen_extreme(extreme, self.mean, limit, self.effective_count) if varies else limit
+        )
+        if not math.isfinite(unseen):
+            return unseen
+        mean, error, degrees = self._with_unseen(unseen)
+        half = _t(1 - alpha, degrees) * error
+        return mean - half if is_lower else mean + half
+
     def quantile_of(self, bound: float) -> float:
         """Return the quantile of Student's t that is as likely as a normal value of ``bound``."""
         from scipy.special import ndtr, stdtrit
@@ -133,18 +158,21 @@ class Differences:
 
     @cached_property
     def _with_unseen_fall(self) -> tuple[float, float, float]:
-        """The mean, its standard error and the degrees of freedom with the unit that fell.
+        """The mean, its standard error and the degrees of freedom with one unit that fell."""
+        largest = float(np.abs(self.gains).max())
+        known = 0.0 if largest < _SAME else largest
+        fall = unseen_fall(known, self.full_range, self.effective_count)
+        return self._with_unseen(-fall) if math.isfinite(fall) else (-math.inf, math.nan, math.nan)
+
+    def _with_unseen(self, gain: float) -> tuple[float, float, float]:
+        """Return the mean, its standard error and the degrees of freedom with one more unit.
 
         That unit has the weight that makes it one of n_e: sum w / n_e.
         """
-        count, effective = self.count, self.effective_count
-        largest = float(np.abs(self.gains).max())
-        fall = unseen_fall(0.0 if largest < _SAME else largest, self.full_range, effective)
-        if not math.isfinite(fall):
-            return -math.inf, math.nan, math.nan
+        count = self.count
         shares = np.ones(count) if self.weights is None else self.weights
-        shares = np.append(shares, shares.sum() / effective)
-        gains = np.append(self.gains, -fall)
+        shares = np.append(shares, shares.sum() / self.effective_count)
+        gains = np.append(self.gains, gain)
         total = float(shares.sum())
         mean = float(shares @ gains) / total
         squares = float(((shares * (gains - mean)) ** 2).sum())

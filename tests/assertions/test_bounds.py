@@ -44,16 +44,25 @@ def test_a_mean_on_the_bound_holds() -> None:
         assert_at_most(evaluation, "RR", 0.7499)
 
 
-def test_a_confidence_bound_is_students() -> None:
-    # RR 1, 0.5, 0.25, 0.25: mean 0.5, s = sqrt(((1/2)^2 + 0 + 2 (1/4)^2) / 3) = sqrt(0.125),
-    # s / sqrt(4) = 0.176777; t(0.95; 3) = 2.353363 (table), so 0.5 -/+ 0.416020.
+def test_a_confidence_bound_is_students_with_one_unseen_query() -> None:
+    # RR 1, 0.5, 0.25, 0.25 and an unseen 0: mean 0.4, the squares of the deviations are
+    # 0.36 + 0.01 + 2 x 0.0225 + 0.16 = 0.575, s / sqrt(5) = sqrt(0.575 / 4 / 5) = 0.169558;
+    # t(0.95; 4) = 2.131847 (table), so 0.4 - 0.361470. With an unseen 1, 0.6 + 0.361470.
     evaluation = evaluation_of([1, 2, 4, 4])
-    assert_at_least(evaluation, "RR", 0.083978, confidence=0.95)
-    assert_at_most(evaluation, "RR", 0.916022, confidence=0.95)
-    with pytest.raises(AssertionError, match=r"RR is 0.5000 \(lower 95% bound 0.0840\)"):
-        assert_at_least(evaluation, "RR", 0.084, confidence=0.95)
-    with pytest.raises(AssertionError, match=r"RR is 0.5000 \(upper 95% bound 0.9160\)"):
-        assert_at_most(evaluation, "RR", 0.916, confidence=0.95)
+    assert_at_least(evaluation, "RR", 0.0385, confidence=0.95)
+    assert_at_most(evaluation, "RR", 0.9615, confidence=0.95)
+    with pytest.raises(AssertionError, match=r"RR is 0.5000 \(lower 95% bound 0.0385\)"):
+        assert_at_least(evaluation, "RR", 0.0386, confidence=0.95)
+    with pytest.raises(AssertionError, match=r"RR is 0.5000 \(upper 95% bound 0.9615\)"):
+        assert_at_most(evaluation, "RR", 0.9614, confidence=0.95)
+
+
+def test_perfect_queries_do_not_make_a_bound_certain() -> None:
+    # 30 values of 1 and an unseen 0: mean 30/31, s / sqrt(31) = 1/31; t(0.95; 30) = 1.697261.
+    evaluation = evaluation_of([1] * 30)
+    assert_at_least(evaluation, "RR", 1.0)
+    with pytest.raises(AssertionError, match=r"RR is 1.0000 \(lower 95% bound 0.9130\)"):
+        assert_at_least(evaluation, "RR", 0.95, confidence=0.95)
 
 
 def test_one_query_gives_no_confidence() -> None:

@@ -197,7 +197,7 @@ def test_the_text_of_two_samples() -> None:
     )
     assert "(permutation test of two samples)" in text
     assert "worst" not in text.replace("slices, worst first", "")
-    assert "power is 80% for a fall of" in text
+    assert "power is about 80% for a fall of" in text
 
 
 def test_a_metric_without_a_value_passes_no_gate() -> None:

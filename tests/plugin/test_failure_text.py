@@ -112,7 +112,7 @@ def test_bounds_name_slices_queries_and_where_the_relevant_documents_are(project
             '*q000 "query 0"   0.000',
             "*doc of query 0 (grade 2) at 13      filler-0 (grade 0) at 1*",
             "*P@5 is 0.1500 on golden set 'web' (80 queries); it must be at most 0.1000",
-            "*RR is 0.7692 (lower 95% bound 0.69*) on golden set*at least 0.9000 with 95% confidence",
+            "*RR is 0.7692 (lower 95% bound 0.6*) on golden set*at least 0.9000 with 95% confidence",
         ]
     )
 

@@ -33,26 +33,23 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
         return
     if pairs.is_same:
         yield from _guaranteed(verdict, pairs)
+        yield from _not_ruled_out(verdict, pairs)
         return
     differences = pairs.differences
     yield f"  {_interval(pairs, differences)}{_tested(pairs)}"
     yield from _units(pairs)
     yield from _decided(verdict)
     yield from _guaranteed(verdict, pairs)
+    yield from _not_ruled_out(verdict, pairs)
     yield from tie_lines(verdict)
     if not math.isnan(pairs.noise):
         yield f"  varies by {pairs.noise:.4f} from run to run (standard deviation of the mean)"
     detectable = differences.smallest_detectable(verdict.alpha)
     if not math.isnan(detectable):
-        units = (
-            plural(differences.count, "cluster")
-            if _has_clusters(pairs)
-            else counted(differences.count, pairs.metric.unit)
-        )
         yield (
-            f"  effect {differences.effect:+.2f} standard deviations; with {units}, power is 80% "
-            f"for a fall of {detectable:.4f} (one-sided t-test, alpha {verdict.alpha:g})"
-            f"{_needed(verdict, differences)}"
+            f"  effect {differences.effect:+.2f} standard deviations; with "
+            f"{_counted_units(pairs)}, power is about 80% for a fall of {detectable:.4f} "
+            f"(one-sided t-test, alpha {verdict.alpha:g}){_needed(verdict, differences)}"
         )
 
 
@@ -110,6 +107,34 @@ def _decided(verdict: Verdict) -> Iterator[str]:
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     yield f"  decided by {verdict.gate}: p {_p(least.p)} for the fall{where}{corrected}"
+
+
+def _not_ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
+    """Yield how far the mean may have fallen, if that is further than the margin."""
+    if verdict.margin is None or verdict.guaranteed_range is not None:
+        return
+    bound = pairs.differences.lower_bound(verdict.alpha)
+    if math.isnan(bound) or bound > -verdict.margin:
+        return
+    units = _counted_units(pairs)
+    if math.isinf(bound):
+        yield (
+            f"  {units} without a change rule out no fall: it is unknown how far {verdict.metric} "
+            "can fall"
+        )
+    elif pairs.is_same:
+        yield f"  {units} without a change cannot rule out a fall below {-bound:.4f}"
+    else:
+        level = f"{100 * (1 - verdict.alpha):g}%"
+        yield (
+            f"  a fall of {-bound:.4f} is not ruled out (one-sided {level} bound, which allows for "
+            "a large fall that was not sampled)"
+        )
+
+
+def _counted_units(pairs: ComparedValues) -> str:
+    count = pairs.differences.count
+    return plural(count, "cluster") if _has_clusters(pairs) else counted(count, pairs.metric.unit)
 
 
 def _guaranteed(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
