@@ -27,7 +27,7 @@ import numpy as np
 
 from pytest_rankcheck import Gate, Metric, Outcome
 from pytest_rankcheck.comparison.compared_values import Paired
-from pytest_rankcheck.gates.decision_family import FamilySet, decide_sets
+from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 METRIC = Metric.parse("nDCG@10")
@@ -145,7 +145,7 @@ class Played:
     blocked: BoolArray
     """Whether the gate blocked it."""
     stopped: BoolArray
-    """Whether the guard stopped it; the gate may have blocked it too."""
+    """Whether the guard stopped it, though the gate let it pass."""
 
     @property
     def merged(self) -> BoolArray:
@@ -169,7 +169,7 @@ def play(
     Args:
         history: what the pull requests do.
         gate: decides on each against the approved values.
-        guard: looks at the same values; None: no guard.
+        guard: looks at the same values, if the gate lets them pass; None: no guard.
         raise_rule: which merged pull requests raise the approved values.
         reference: makes what to compare with from the first values, in place of approved ones.
     """
@@ -185,7 +185,7 @@ def play(
         pairs = Paired(METRIC, ids, before, after)
         (decision,), _ = decide_sets([FamilySet(gate.rule, pairs)])
         blocked[step] = decision.outcome is Outcome.REGRESSED
-        stopped[step] = guard is not None and guard(pairs, since + 1)
+        stopped[step] = not blocked[step] and guard is not None and guard(pairs, since + 1)
         if not blocked[step] and not stopped[step]:
             level = proposed
             approved.merged(gate, pairs)

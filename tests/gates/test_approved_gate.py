@@ -151,8 +151,8 @@ CLOSE_LOGS = Unpaired(METRIC, ("a", "b"), np.array([0.4, 0.5] * 4), np.array([0.
 @pytest.mark.parametrize(
     ("values", "by_tolerance", "by_significance"),
     [
-        (paired([0.1] * 6 + [0.0] * 40), True, True),  # mid-p = 1/128
-        (paired([0.1] * 5 + [0.0] * 40), True, False),  # mid-p = 1/64
+        (paired([0.1] * 8 + [0.0] * 40), True, True),  # mid-p = 1/512
+        (paired([0.1] * 7 + [0.0] * 40), True, False),  # mid-p = 1/256
         (paired([0.1] * 20 + [-0.1] * 19), True, False),
         (paired([0.0] * 20), False, False),
         (paired([-0.1] * 20), False, False),
