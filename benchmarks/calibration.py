@@ -1,210 +1,171 @@
-"""How often the gates are wrong: ``python benchmarks/calibration.py [--draws 1000] [--write]``.
+"""How often the gates are wrong: ``python benchmarks/calibration.py [--draws 4000] [--write]``.
 
-Three questions, on simulated differences and on real runs:
+The populations are made from real pairs (real_pairs.py, populations.py), so that the true change is
+known. An *innocent* change has a true mean of zero. Sections, chosen with ``--sections``:
 
-- **False blocks**: how many changes without an effect are blocked? Stated: at most alpha.
-- **False passes**: how many falls of exactly the margin does ``noninferior`` pass? At most alpha.
-- **Power**: how many falls as large as the smallest detectable one are blocked? Stated: 80%.
+- ``pairs``: false blocks, false passes, power and inconclusive verdicts for every kind of metric,
+  both directions of skew and 25 to 500 queries; other tests; fixed tolerances and other tools.
+- ``designs``: weights, clusters, two samples, ten slices together, and simulated differences.
+- ``ratchet`` and ``slide``: fifty pull requests on one golden set (pull_requests.py).
+- ``sizes``: what a page on the choice of a gate needs, for 30 to 1,000 queries (not in the manual).
 
-The differences of a change without an effect rise and fall equally often by any amount, as the
-*symmetric* differences do. The *skewed* ones (many small falls, a few large gains, mean zero) do
-not; they are included because gates meet them too. *Real* ones come from queries of the reference
-collections, each ranked twice with noise in the scores; which of the two is the old ranking is
-random, so nothing changed.
-
-``--write`` puts the tables into ``docs/gates.md``.
+``--write`` puts the tables into ``docs/calibration.md``, and a summary into ``docs/gates.md``. All
+of it takes about half an hour on two idle cores.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
+from design_tables import designs_table, slices_table
+from pair_tables import TOLERANCES, PairCounts, all_tables, summary, tools_table
+from real_pairs import DATA, ROOT, cached
+from verdict_counts import ALPHA
+from year_tables import ratchet_table, slide_table
 
-from pytest_rankcheck import Gate, GoldenSet, Metric, Outcome, Run, evaluate
-from pytest_rankcheck.comparison.compared_values import Paired
-from pytest_rankcheck.gates.decision_family import FamilySet, decide_sets
-from pytest_rankcheck.statistics.array_types import FloatArray
-from pytest_rankcheck.statistics.mean_differences import Differences
-
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / os.environ.get("RANKCHECK_REFERENCE_DATA", "../shared/data")
-METRIC = Metric.parse("nDCG@10")
-ALPHA = 0.05
-SIZES = (25, 50, 100, 200, 500)
-SHARES = (0.1, 0.3, 0.6)
-_VERSIONS = 20
-BLOCKED = frozenset({Outcome.REGRESSED})
-
-Draw = Callable[[np.random.Generator, int], FloatArray]
-
-GATES: dict[str, Gate] = {
-    "fixed 2%": Gate.tolerance(abs=0.01),
-    "significant": Gate.significant(alpha=ALPHA),
-    "significant, t": Gate.significant(alpha=ALPHA, test="t"),
-    "noninferior": Gate.noninferior(margin=0.02, alpha=ALPHA),
-}
-"""The fixed tolerance is 2% of a mean of 0.5, as teams set it; the margin is 0.02."""
+SUMMARY, PAGE = ROOT / "docs" / "gates.md", ROOT / "docs" / "calibration.md"
+CHOICE_SIZES = (30, 50, 100, 200, 1000)
+"""The sizes of golden sets for which the manual recommends a gate."""
 
 
-def paired(gains: FloatArray) -> Paired:
-    """Return differences as the values of a metric before and after."""
-    ids = tuple(map(str, range(len(gains))))
-    return Paired(METRIC, ids, np.full(len(gains), 0.5), 0.5 + gains)
+@dataclass(frozen=True)
+class Settings:
+    """What the command was asked for."""
+
+    pairs: Path
+    draws: int
+    histories: int
+
+    @property
+    def error(self) -> str:
+        """The line that states the Monte Carlo error."""
+        two = 2 * math.sqrt(ALPHA * (1 - ALPHA) / self.draws)
+        return f"{self.draws:,} draws per cell: two standard errors of a rate of 5% are {two:.1%}."
 
 
-def outcomes(gate: Gate, draw: Draw, count: int, draws: int) -> Iterator[Outcome]:
-    """Yield what the gate decides on each draw of differences."""
-    random = np.random.default_rng(count)
-    for _ in range(draws):
-        (decision,), _ = decide_sets([FamilySet(gate.rule, paired(draw(random, count)))])
-        yield decision.outcome
+@dataclass(frozen=True)
+class Block:
+    """A part of a page that this script writes, between markers with its name."""
 
+    page: Path
+    name: str
+    lines: list[str]
 
-def rate(gate: Gate, draw: Draw, count: int, draws: int, wanted: frozenset[Outcome]) -> float:
-    """Return the share of draws with one of the wanted outcomes."""
-    return sum(outcome in wanted for outcome in outcomes(gate, draw, count, draws)) / draws
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines) + "\n"
 
+    def write(self) -> None:
+        """Replace the part of the page between the markers.
 
-def simulated(share: float, *, skewed: bool = False, fall: float = 0.0) -> Draw:
-    """Return a draw of differences with mean ``-fall``, a share of them not constant."""
-
-    def draw(random: np.random.Generator, count: int) -> FloatArray:
-        sizes = random.exponential(0.2, count) - 0.2 if skewed else random.normal(0, 0.2, count)
-        return np.round(np.where(random.random(count) < share, sizes, 0.0) - fall, 6)
-
-    return draw
-
-
-def real(name: str) -> Draw:
-    """Return a draw of queries of a real collection, each ranked twice with noise."""
-    golden, run = collection(name)
-    pool = np.random.default_rng(0)
-    versions = np.array([noisy_values(golden, run, pool) for _ in range(_VERSIONS)])
-
-    def draw(random: np.random.Generator, count: int) -> FloatArray:
-        places = random.integers(len(golden), size=count)
-        new = random.integers(_VERSIONS, size=count)
-        old = (new + random.integers(1, _VERSIONS, size=count)) % _VERSIONS
-        return np.round(versions[new, places] - versions[old, places], 6)
-
-    return draw
-
-
-def collection(name: str) -> tuple[GoldenSet, Run]:
-    """Return a golden set and a run of the reference data."""
-    if name == "cranfield":
-        codes = {1: 4, 2: 3, 3: 2, 4: 1, -1: 0}
-        golden = GoldenSet.load(DATA / "cranfield" / "cran.qrels", grades=codes)
-        return golden, Run.load(DATA / "cranfield" / "bm25s.run")
-    folder = DATA / "lightgbm-lambdarank"
-    return GoldenSet.load(folder / "rank.test.qrels"), Run.load(folder / "rank.test.lgbm.run")
-
-
-def noisy_values(golden: GoldenSet, run: Run, random: np.random.Generator) -> FloatArray:
-    """Return nDCG@10 of each query, with noise of a tenth of their spread added to the scores."""
-    noisy: dict[str, dict[str, float]] = {}
-    for query_id, listing in run.listings().items():
-        assert listing.scores is not None
-        scores = np.array(listing.scores)
-        noise = random.normal(0, 0.1 * float(np.ptp(scores)), len(scores))
-        noisy[query_id] = dict(zip(listing.doc_ids, (scores + noise).tolist(), strict=True))
-    return evaluate(Run.from_dict(noisy), golden).values(METRIC)
-
-
-# --- the tables ----------------------------------------------------------------------------------
-
-
-def table_of_false_blocks(draws: int) -> Iterator[str]:
-    """Yield the table of how many changes without an effect each gate blocks."""
-    yield f"| differences | {' | '.join(f'{count} queries' for count in SIZES)} |"
-    yield f"|---|{'---|' * len(SIZES)}"
-    cases: dict[str, Draw] = {
-        f"symmetric, {share:.0%} changed": simulated(share) for share in SHARES
-    }
-    cases |= {f"skewed, {share:.0%} changed": simulated(share, skewed=True) for share in SHARES}
-    if DATA.is_dir():
-        cases |= {f"real, {name}": real(name) for name in ("cranfield", "lightgbm")}
-    for gate_name, gate in GATES.items():
-        for case, draw in cases.items():
-            if ", " in gate_name and any(f"{share:.0%}" in case for share in (0.1, 0.6)):
-                continue  # for the other tests the middle share is enough
-            rates = [rate(gate, draw, count, draws, BLOCKED) for count in SIZES]
-            cells = " | ".join(f"{blocked:.1%}" for blocked in rates)
-            yield f"| **{gate_name}**, {case} | {cells} |"
-
-
-def table_of_passes_and_power(draws: int) -> Iterator[str]:
-    """Yield the table of false passes and of power, on symmetric differences."""
-    yield f"| rate, 30% changed | {' | '.join(f'{count} queries' for count in SIZES)} |"
-    yield f"|---|{'---|' * len(SIZES)}"
-    passed = frozenset(set(Outcome) - {Outcome.REGRESSED, Outcome.INCONCLUSIVE})
-    gate = GATES["noninferior"]
-    at_margin = simulated(0.3, fall=0.02)
-    rates = [rate(gate, at_margin, count, draws, passed) for count in SIZES]
-    yield f"| noninferior passes a fall of its margin | {' | '.join(f'{r:.1%}' for r in rates)} |"
-    powers = []
-    for count in SIZES:
-        spread = Differences.of(simulated(0.3)(np.random.default_rng(1), 200_000)).deviation
-        scaled = np.tile([1.0, -1.0], count)[:count]
-        plan = Differences.of(scaled / float(np.std(scaled, ddof=1)) * spread)
-        falling = simulated(0.3, fall=plan.smallest_detectable(ALPHA))
-        powers.append(rate(GATES["significant"], falling, count, draws, BLOCKED))
-    yield (
-        "| significant blocks the smallest detectable fall | "
-        f"{' | '.join(f'{power:.1%}' for power in powers)} |"
-    )
-    yield f"| ten slices together, significant | {' | '.join(families(draws))} |"
-
-
-def families(draws: int) -> Iterator[str]:
-    """Yield how often one of ten slices is blocked though nothing changed."""
-    draw = simulated(0.3)
-    for count in SIZES:
-        random = np.random.default_rng(count)
-        wrong = 0
-        for _ in range(draws // 5):
-            rule = GATES["significant"].rule
-            decisions, _ = decide_sets(
-                [FamilySet(rule, paired(draw(random, count)), "slice") for _ in range(10)]
+        Raises:
+            SystemExit: the page lacks the markers.
+        """
+        pattern = rf"(<!-- {self.name}: [^\n]*-->\n).*?(<!-- end of {self.name} -->)"
+        text, found = re.subn(
+            pattern,
+            lambda match: f"{match[1]}{self.text}{match[2]}",
+            self.page.read_text("utf-8"),
+            flags=re.DOTALL,
+        )
+        if found != 1:
+            raise SystemExit(
+                f"{self.page.name} must have the marker <!-- {self.name}: ... --> once"
             )
-            wrong += any(decision.outcome is Outcome.REGRESSED for decision in decisions)
-        yield f"{wrong / (draws // 5):.1%}"
+        self.page.write_text(text, encoding="utf-8")
+
+
+def pairs_section(settings: Settings) -> Iterator[Block]:
+    """Yield the tables on real pairs."""
+    counts = PairCounts.of(settings.pairs, settings.draws)
+    lines = []
+    for title, table in all_tables(counts):
+        lines += [f"**{title}**", "", *table, ""]
+    refused = {
+        "a fall of the margin": counts.refused(1),
+        "a fall of twice the margin": counts.refused(2),
+        "the smallest detectable fall": counts.refused(-1),
+    }
+    for what, names in refused.items():
+        if names:
+            lines += [f"Populations that were refused for {what}: {names}.", ""]
+    yield Block(PAGE, "rates on real pairs", [*lines, settings.error])
+    yield Block(PAGE, "other tools", [*tools_table(counts), "", settings.error])
+    yield Block(SUMMARY, "rates", [*summary(counts), "", settings.error])
+
+
+def designs_section(settings: Settings) -> Iterator[Block]:
+    """Yield the tables of weights, clusters, two samples, slices and simulated differences."""
+    pairs = cached(settings.pairs)
+    lines = [*designs_table(pairs, settings.draws), "", *slices_table(pairs, settings.draws)]
+    yield Block(PAGE, "rates of designs", [*lines, "", settings.error])
+
+
+def ratchet_section(settings: Settings) -> Iterator[Block]:
+    """Yield the table of the ratchet."""
+    lines, _ = ratchet_table(settings.histories)
+    yield Block(PAGE, "the ratchet", [*lines, "", f"{settings.histories:,} years per row."])
+
+
+def slide_section(settings: Settings) -> Iterator[Block]:
+    """Yield the table of the slide."""
+    lines = slide_table(settings.histories)
+    yield Block(PAGE, "the slide", [*lines, "", f"{settings.histories:,} years per row."])
+
+
+def sizes_section(settings: Settings) -> Iterator[Block]:
+    """Yield the rates of each gate by the size of the golden set, on nDCG@10."""
+    family = ("nDCG@10",)
+    counts = PairCounts.of(settings.pairs, settings.draws, CHOICE_SIZES, family)
+    columns = ("false block", "false pass at the margin", "power at twice it", "inconclusive")
+    lines = [f"| gate, queries | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
+    for gate in ("significant", "noninferior", "noninferior, guaranteed", *TOLERANCES):
+        asked = [(0, "blocked"), (1, "passed"), (2, "blocked"), (0, "inconclusive")]
+        rows = [counts.pooled(gate, *each, families=family) for each in asked]
+        for count, *rates in zip(CHOICE_SIZES, *rows, strict=True):
+            texts = " | ".join(str(rate) if rate.draws else "-" for rate in rates)
+            lines.append(f"| {gate}, {count} | {texts} |")
+    yield Block(PAGE, "sizes", [*lines, "", settings.error])
+
+
+SECTIONS: dict[str, Callable[[Settings], Iterator[Block]]] = {
+    "pairs": pairs_section,
+    "designs": designs_section,
+    "ratchet": ratchet_section,
+    "slide": slide_section,
+    "sizes": sizes_section,
+}
 
 
 def main() -> None:
     """Print the tables, and write them into the manual if requested."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=4000)
+    parser.add_argument("--histories", type=int, default=4000)
+    parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS)[:-1])
+    parser.add_argument("--sizes", action="store_true", help="only print the rates by size")
+    parser.add_argument("--pairs", type=Path, help="keep the pairs in this file (.npz)")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    error = 2 * math.sqrt(ALPHA * (1 - ALPHA) / given.draws)
-    text = "\n".join(
-        (
-            *table_of_false_blocks(given.draws),
-            "",
-            *table_of_passes_and_power(given.draws),
-            "",
-            f"{given.draws:,} draws per cell: two standard errors of a rate of 5% are {error:.1%}.",
-            "",
-        )
-    )
-    print(text)
-    if given.write:
-        page = ROOT / "docs" / "gates.md"
-        pattern = r"(<!-- table of rates[^\n]*-->\n).*?(<!-- end of table -->)"
-        made = re.sub(
-            pattern,
-            lambda match: f"{match[1]}{text}{match[2]}",
-            page.read_text("utf-8"),
-            flags=re.S,
-        )
-        page.write_text(made, encoding="utf-8")
+    if not DATA.is_dir():
+        sys.exit(f"no reference data in {DATA}; set RANKCHECK_REFERENCE_DATA")
+    with tempfile.TemporaryDirectory() as folder:
+        kept = given.pairs or Path(folder) / "pairs.npz"
+        cached(kept)
+        settings = Settings(kept, given.draws, given.histories)
+        for name in ["sizes"] if given.sizes else given.sections:
+            for block in SECTIONS[name](settings):
+                print(f"{block.name}\n\n{block.text}", flush=True)
+                if given.write and block.name != "sizes":
+                    block.write()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.reference import data
+
 pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "compare.py"
@@ -27,15 +29,72 @@ def test_the_benchmark_makes_its_table() -> None:
     assert "the five metrics alone" in done.stdout.lower()
 
 
-def test_the_calibration_makes_its_tables() -> None:
-    """With five draws per cell; the rates themselves are tested with the gates."""
-    script = SCRIPT.with_name("calibration.py")
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data("")
+    pytest.importorskip("lightgbm")
+    return tmp_path_factory.mktemp("calibration") / "pairs.npz"
+
+
+def calibrated(pairs: Path, *arguments: str) -> str:
+    command = [sys.executable, str(SCRIPT.with_name("calibration.py")), "--pairs", str(pairs)]
     done = subprocess.run(
-        [sys.executable, str(script), "--draws", "5"], capture_output=True, text=True, check=True
+        [*command, *arguments], capture_output=True, encoding="utf-8", check=False
     )
-    assert "| **significant**, symmetric, 30% changed |" in done.stdout
-    assert "| significant blocks the smallest detectable fall |" in done.stdout
-    assert "5 draws per cell" in done.stdout
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rates_of(text: str, row: str) -> list[float]:
+    """Return the rates of the first row with this title."""
+    line = next(line for line in text.splitlines() if line.startswith(f"| {row} |"))
+    return [float(cell.split("%")[0]) for cell in line.split("|")[2:-1]]
+
+
+@pytest.mark.oracle
+def test_the_calibration_makes_its_tables(pairs: Path) -> None:
+    text = calibrated(pairs, "--sections", "pairs", "--draws", "48")
+    assert "48 draws per cell" in text
+    for table in ("Innocent changes that `significant` blocks", "Falls of the margin"):
+        assert f"**{table}" in text
+    for family in ("nDCG@10", "RR", "AP", "Success@1", "count", "duration"):
+        for direction in ("few large falls", "few large gains"):
+            # Five tables have a row for each family and direction.
+            assert text.count(f"\n| {family}, {direction} |") == 5
+    # What differs by more than any error of so few draws (of 384 per cell; the standard error is
+    # at most 2.6%): a fixed tolerance blocks many more innocent changes, and rag-ci lets many more
+    # falls of twice the margin pass.
+    significant, fixed = rates_of(text, "significant"), rates_of(text, "tolerance, 2%")
+    assert len(significant) == 5
+    assert all(low < high - 10 for low, high in zip(significant[:3], fixed[:3], strict=True))
+    falls = text[text.index("falls of 0.04 that pass") :]
+    kept, lost = rates_of(falls, "noninferior"), rates_of(falls, "rag-ci")
+    assert all(low < high - 10 for low, high in zip(kept[:3], lost[:3], strict=True))
+    sentences = [line for line in text.splitlines() if line.startswith("- `")]
+    assert len(sentences) == 7
+    assert all(" holds in all " in line or " exceeded in " in line for line in sentences)
+
+
+@pytest.mark.oracle
+def test_the_calibration_plays_years_and_designs(pairs: Path) -> None:
+    sections = ("designs", "ratchet", "slide")
+    text = calibrated(pairs, "--sections", *sections, "--draws", "32", "--histories", "40")
+    assert text.count("| two samples: ") == 2
+    assert text.count(" weights, ") == 6
+    # The ratchet: a baseline that rises on any gain blocks more at the end than at the beginning.
+    first, *_, last = rates_of(text, "rises on any gain")
+    assert last > first + 10
+    # The slide: without the guard, most of 50 falls of 0.003 are merged.
+    losses = [line for line in text.splitlines() if line.startswith("| significant | 0.")]
+    assert 0.1 < float(losses[0].split("|")[2]) <= 0.15
+    assert text.count("and the guard (") == 3
+
+
+@pytest.mark.oracle
+def test_the_calibration_prints_rates_by_size(pairs: Path) -> None:
+    text = calibrated(pairs, "--sizes", "--draws", "32")
+    for count in (30, 50, 100, 200, 1000):
+        assert len(rates_of(text, f"noninferior, {count}")) == 4
 
 
 def test_the_benchmark_of_verdicts_makes_its_table() -> None:

@@ -1,0 +1,178 @@
+"""Counts what the gates decide on samples of populations, in two processes."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+from other_tools import OTHER_TOOLS
+from populations import Population, margin_of, oriented, populations, tilted
+from rates import Rate
+from real_pairs import RealPair, cached
+
+from pytest_rankcheck import Gate, Outcome
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
+from pytest_rankcheck.statistics.paired_tests import FallTest
+
+ALPHA = 0.05
+DETECTABLE = -1.0
+"""In place of a number of margins: the smallest fall that the verdicts say they detect."""
+PROCESSES = 2
+
+Decide = Callable[[Paired], str]
+
+
+def ruling(gate: Gate, values: ComparedValues) -> str:
+    """Return what a gate decides: blocked, inconclusive or passed."""
+    (decision,), _ = decide_sets([FamilySet(gate.rule, values)])
+    if decision.outcome is Outcome.REGRESSED:
+        return "blocked"
+    return "inconclusive" if decision.outcome is Outcome.INCONCLUSIVE else "passed"
+
+
+def _by_gate(gate: Gate) -> Decide:
+    return lambda pairs: ruling(gate, pairs)
+
+
+def _by_rule(blocks: Callable[[Paired], bool]) -> Decide:
+    return lambda pairs: "blocked" if blocks(pairs) else "passed"
+
+
+def decider(name: str, population: Population) -> Decide:
+    """Return what decides under this name on samples of a population."""
+    if name in OTHER_TOOLS:
+        return _by_rule(OTHER_TOOLS[name])
+    kind, _, option = name.partition(", ")
+    if kind == "tolerance":
+        return _by_gate(Gate.tolerance(rel=float(option.removesuffix("%")) / 100))
+    metric = population.pair.family.metric
+    more: dict[str, object] = {"test": option} if option else {}
+    if option == "guaranteed":
+        more |= _range_of(population)
+    if kind == "significant":
+        gate = Gate.significant(alpha=ALPHA, **more)  # type: ignore[arg-type]
+    else:
+        gate = Gate.noninferior(population.margin, alpha=ALPHA, **more)  # type: ignore[arg-type]
+    gate.rule.refuse_misfit(metric)
+    return _by_gate(gate)
+
+
+def _range_of(population: Population) -> dict[str, object]:
+    """Return the range to declare where the metric has none of its own: counts up to ten."""
+    low, high = population.pair.family.metric.definition.range
+    return {} if np.isfinite([low, high]).all() else {"range": (0, 10)}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of the tables: which samples, and who decides on them."""
+
+    family: str
+    direction: str
+    count: int
+    margins: float
+    """The true fall in margins, or `DETECTABLE`."""
+    deciders: tuple[str, ...]
+    draws: int
+
+    @property
+    def name(self) -> str:
+        """What the sentences call it."""
+        return f"{self.family}, {self.direction}, {self.count} queries"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What each decided in one cell."""
+
+    cell: Cell
+    counts: dict[str, Counter[str]]
+    refused: int
+    """The number of populations that were refused."""
+
+    def rate(self, decider: str, *outcomes: str) -> Rate:
+        """Return how often one of these outcomes was decided."""
+        counts = self.counts.get(decider, Counter())
+        return Rate(sum(counts[outcome] for outcome in outcomes), counts.total())
+
+
+_PAIRS: list[RealPair] = []
+
+
+def _load(path: Path) -> None:
+    _PAIRS[:] = cached(path)
+
+
+def count_cells(cells: Sequence[Cell], path: Path) -> Iterator[Counted]:
+    """Count all cells, and yield them in their order.
+
+    Args:
+        cells: what to count.
+        path: the file of the pairs, made by `cached`.
+    """
+    context = get_context("spawn")
+    with ProcessPoolExecutor(PROCESSES, context, initializer=_load, initargs=(path,)) as pool:
+        yield from pool.map(counted, cells)
+
+
+def counted(cell: Cell) -> Counted:
+    """Draw the samples of one cell, in equal parts from each population, and decide on them."""
+    key = f"{cell.family}/{cell.direction}/{cell.count}/{cell.margins}"
+    random = np.random.default_rng(zlib.crc32(key.encode()))
+    drawn_from, refused = _populations(cell, random)
+    counts = {name: Counter[str]() for name in cell.deciders}
+    each = -(-cell.draws // max(1, len(drawn_from)))
+    for population in drawn_from:
+        decide = {name: decider(name, population) for name in cell.deciders}
+        for sample in population.samples(random, each, cell.count):
+            pairs = _Remembering(
+                sample.metric, sample.query_ids, sample.before, sample.after, weights=sample.weights
+            )
+            for name, count in counts.items():
+                count[decide[name](pairs)] += 1
+    return Counted(cell, counts, refused)
+
+
+class _Remembering(Paired):
+    """Values whose p is computed once, though several gates ask for it."""
+
+    def p_of_fall(self, test: FallTest = "sign_flip") -> float:
+        """Return what the values without a memory return."""
+        memory = self.__dict__
+        if test not in memory:
+            memory[test] = Paired.p_of_fall(self, test)
+        return float(memory[test])
+
+
+def _populations(cell: Cell, random: np.random.Generator) -> tuple[list[Population], int]:
+    if cell.margins != DETECTABLE:
+        return populations(_PAIRS, cell.family, cell.direction, cell.margins)
+    made = [
+        _falling_detectably(oriented(pair, cell.direction), cell.count, random)
+        for pair in _PAIRS
+        if pair.family.name == cell.family
+    ]
+    return [each for each in made if each is not None], made.count(None)
+
+
+def _falling_detectably(
+    pair: RealPair, count: int, random: np.random.Generator
+) -> Population | None:
+    """Return the population whose fall is the median of what its own samples' verdicts print."""
+    population = tilted(pair, 0.0, margin_of(pair))
+    for _ in range(4):
+        if population is None:
+            return None
+        printed = [
+            pairs.differences.smallest_detectable(ALPHA)
+            for pairs in population.samples(random, 200, count)
+        ]
+        population = tilted(pair, -float(np.nanmedian(printed)), population.margin)
+    return population
