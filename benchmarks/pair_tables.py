@@ -13,6 +13,7 @@ from real_pairs import FAMILIES
 from verdict_counts import ALPHA, DETECTABLE, Cell, Counted, count_cells
 
 SIZES = (25, 50, 100, 200, 500)
+FALLS = (0, 1, 2, DETECTABLE)
 TOLERANCES = ("tolerance, 1%", "tolerance, 2%", "tolerance, 5%")
 SCORES = tuple(family.name for family in FAMILIES if family.name not in ("count", "duration"))
 """The families that other tools know: higher is better, at most 1."""
@@ -51,11 +52,12 @@ class PairCounts:
         draws: int,
         sizes: Sequence[int] = SIZES,
         families: Iterable[str] = tuple(family.name for family in FAMILIES),
+        falls: Sequence[float] = FALLS,
     ) -> PairCounts:
-        """Count all cells."""
+        """Count all cells, for true falls of so many margins."""
         cells = [
             Cell(family, direction, count, margins, deciders(family, count, margins), draws)
-            for margins in (0, 1, 2, DETECTABLE)
+            for margins in falls
             for family in families
             for direction in DIRECTIONS
             for count in sizes

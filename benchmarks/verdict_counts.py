@@ -167,12 +167,12 @@ def _falling_detectably(
 ) -> Population | None:
     """Return the population whose fall is the median of what its own samples' verdicts print."""
     population = tilted(pair, 0.0, margin_of(pair))
-    for _ in range(4):
+    for _ in range(3):
         if population is None:
             return None
         printed = [
             pairs.differences.smallest_detectable(ALPHA)
-            for pairs in population.samples(random, 200, count)
+            for pairs in population.samples(random, 100, count)
         ]
         population = tilted(pair, -float(np.nanmedian(printed)), population.margin)
     return population
