@@ -79,6 +79,9 @@ class MainBranch:
     def is_untouched(self, path: Path, text: str | None) -> bool:
         return False
 
+    def inside(self, path: Path) -> None:
+        """Return that no repository has the file, so that it has no history."""
+
 
 class Session:
     """A test session: it reads the record and decides; later it writes."""
