@@ -49,6 +49,14 @@ class Settings:
         two = 2 * math.sqrt(ALPHA * (1 - ALPHA) / self.draws)
         return f"{self.draws:,} draws per cell: two standard errors of a rate of 5% are {two:.1%}."
 
+    @property
+    def error_of_years(self) -> str:
+        """The line that states the Monte Carlo error of the years."""
+        two = 2 * math.sqrt(0.1 * 0.9 / self.histories)
+        return (
+            f"{self.histories:,} years per row: two standard errors of a rate of 10% are {two:.1%}."
+        )
+
 
 @dataclass(frozen=True)
 class Block:
@@ -112,13 +120,13 @@ def designs_section(settings: Settings) -> Iterator[Block]:
 def ratchet_section(settings: Settings) -> Iterator[Block]:
     """Yield the table of the ratchet."""
     lines, _ = ratchet_table(settings.histories)
-    yield Block(PAGE, "the ratchet", [*lines, "", f"{settings.histories:,} years per row."])
+    yield Block(PAGE, "the ratchet", [*lines, "", settings.error_of_years])
 
 
 def slide_section(settings: Settings) -> Iterator[Block]:
     """Yield the table of the slide."""
     lines = slide_table(settings.histories)
-    yield Block(PAGE, "the slide", [*lines, "", f"{settings.histories:,} years per row."])
+    yield Block(PAGE, "the slide", [*lines, "", settings.error_of_years])
 
 
 def sizes_section(settings: Settings) -> Iterator[Block]:
