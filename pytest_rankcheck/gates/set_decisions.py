@@ -116,7 +116,8 @@ def _too_few(
     if evidence.rests_on_all and (is_small or values.gain < -SLACK):
         return TooFewChanges(values.units, True, evidence.smallest_p, shares, rule.level)
     if is_small:
-        return TooFewChanges(values.units, True, 2.0**-values.units, shares, rule.level)
+        smallest_p = 2.0**-values.units if values.is_paired else evidence.smallest_p
+        return TooFewChanges(values.units, True, smallest_p, shares, rule.level)
     if values.gain < -SLACK:
         return TooFewChanges(values.changed_units, False, evidence.smallest_p, shares, rule.level)
     return None

@@ -126,12 +126,13 @@ class TwoSamples(Differences):
         return unseen_extreme(float(extreme_of(seen)), float(sample.mean()), limit, len(sample))
 
     def p_of_fall(self) -> float:
-        """Return the one-sided p that the mean fell; NaN with fewer than two values in a sample.
+        """Return the one-sided p that the mean fell, in (0, 1].
 
-        A permutation test, or Welch's t-test if both samples are large.
+        A permutation test, or Welch's t-test if both samples are large. It is 1 with fewer than two
+        values in a sample, because one value does not show how much values vary.
         """
         if min(len(self.gains), len(self.before)) < 2:
-            return math.nan
+            return 1.0
         if min(len(self.gains), len(self.before)) < LARGE_SAMPLE:
             return permutation_p(self.gains, self.before)
         if not self.error > 0:

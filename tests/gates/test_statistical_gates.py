@@ -17,9 +17,10 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.compared_values import Paired, Unpaired
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates, gate_of
 from pytest_rankcheck.gates.decision_family import FamilySet, decide_sets
+from pytest_rankcheck.gates.verdict import TooFewChanges
 
 METRIC = Metric.parse("nDCG@10")
 
@@ -57,6 +58,21 @@ def outcome(gate: Gate, gains: np.ndarray | list[float], metric: Metric = METRIC
 )
 def test_a_fall_blocks_when_it_is_more_than_chance(gains: list[float], expected: Outcome) -> None:
     assert outcome(Gate.significant(), gains) is expected
+
+
+@pytest.mark.parametrize(("now", "before"), [(1, 1), (1, 500), (500, 1)])
+def test_one_session_against_others_decides_nothing_and_says_so(now: int, before: int) -> None:
+    """One value does not show how much values vary, so that no fall is significant."""
+    ids = tuple(f"s{place}" for place in range(now))
+    values = Unpaired(METRIC, ids, np.ones(before), np.zeros(now))
+    for gate, expected in (
+        (Gate.significant(), Outcome.LOWER),
+        (Gate.noninferior(margin=0.02), Outcome.INCONCLUSIVE),
+    ):
+        (decision,), _ = decide_sets([FamilySet(gate.rule, values)])
+        assert decision.outcome is expected
+        assert isinstance(decision.futility, TooFewChanges)
+        assert decision.futility.smallest_p == 1
 
 
 def test_a_fall_inside_min_drop_never_blocks() -> None:
