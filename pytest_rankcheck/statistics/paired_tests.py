@@ -37,7 +37,9 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
     Args:
         gains: the difference of each query, ``[n]``; positive means better, NaN is ignored.
         test: ``"sign_flip"``; Student's paired ``"t"``; or ``"bootstrap"`` of the mean, shifted to
-            zero (Sakai, SIGIR 2006).
+            zero (Sakai, SIGIR 2006). Resampling two or three similar values hardly varies their
+            mean, so the p of the bootstrap is at least that of n changed queries that all fell,
+            1/2^n.
     """
     seen = gains[~np.isnan(gains)]
     if not np.any(seen):
@@ -46,7 +48,7 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
         return sign_flip_test(seen, UNSEEN_GAIN).p
     differences = Differences(np.append(seen, UNSEEN_GAIN * np.abs(seen).max()))
     if test == "bootstrap":
-        return _bootstrap(differences)
+        return max(_bootstrap(differences), 0.5 ** len(whole_gains(seen)))
     from scipy import stats
 
     return float(stats.ttest_1samp(differences.gains, 0.0, alternative="less").pvalue)

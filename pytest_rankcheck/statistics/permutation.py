@@ -52,7 +52,7 @@ def permutation_p(now: FloatArray, before: FloatArray) -> float:
 
 
 def smallest_permutation_p(count: int, other: int) -> float:
-    """Return the smallest p that two samples of these sizes can have; 1 if one has a single value."""
+    """Return the smallest p that two samples of these sizes can have; 1 if one has one value."""
     if min(count, other) < 2:
         return 1.0
     ways = math.comb(count + other, count) if count + other <= 60 else math.inf
