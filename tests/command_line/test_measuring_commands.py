@@ -96,7 +96,7 @@ def test_a_baseline_with_a_gate_that_was_removed_needs_another(
 
 @pytest.mark.parametrize(("inconclusive", "code"), [("pass", 0), ("warn", 0), ("fail", 1)])
 def test_an_inconclusive_verdict(inconclusive: str, code: int) -> None:
-    arguments = ["--gate", "noninferior(margin=0.05, alpha=0.01)", "--metric", "RR"]
+    arguments = ["--gate", "noninferior(margin=0.05, alpha=0.005)", "--metric", "RR"]
     arguments += ["--inconclusive", inconclusive]
     assert main(["compare", "good.run", "worse.run", *GOLDEN, *arguments]) == code
 

@@ -170,7 +170,7 @@ def test_an_inconclusive_verdict_counts_as_configured(
 ) -> None:
     (folder / "pytest.ini").write_text(
         f"[pytest]\nrankcheck_inconclusive = {configured}\n"
-        "rankcheck_gate = noninferior(margin=0.05, alpha=0.01)\n",
+        "rankcheck_gate = noninferior(margin=0.05, alpha=0.005)\n",
         "utf-8",
     )
     assert main(["compare", "good.run", "worse.run", "--golden", "web.jsonl"]) == code

@@ -85,7 +85,7 @@ def test_a_baseline_of_other_queries_is_stale(unjudged: Project) -> None:
     unjudged.golden([{"query_id": f"x{index:03}", "query": f"query {index}"} for index in range(9)])
     result = unjudged.run()
     result.assert_outcomes(failed=1)
-    assert "in the baseline is unchanged now" in text_of(result)
+    assert "queries of 'web' in the baseline have changed" in text_of(result)
 
 
 def test_the_evaluation_knows_the_texts(unjudged: Project) -> None:
