@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Real
 
@@ -32,11 +31,16 @@ def finite_number(value: object) -> float | None:
 
     The text ``1_000`` is not a number, although Python reads it as one.
     """
-    number = math.nan
-    is_number = isinstance(value, (str, Real, Decimal)) and not isinstance(value, bool)
-    if is_number and not (isinstance(value, str) and "_" in value):
-        with suppress(ValueError, OverflowError):
-            number = float(value)  # type: ignore[arg-type]
+    if isinstance(value, str):
+        is_number = "_" not in value
+    else:
+        is_number = isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
+    if not is_number:
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        return None
     return number if math.isfinite(number) else None
 
 

@@ -166,7 +166,7 @@ class ExtraColumns:
                 left_out.append(name)
                 continue
             varying = spread_of(repeats, cells).varying
-            if varying and numbers[name] and not self._contents.has_one_grade:
+            if varying and numbers[name] and not self._contents.reader.has_one_grade:
                 raise self._two_features(name, cells, repeats[varying[0]])
             if varying and not spread.is_nearly_steady(_RARE):
                 left_out.append(name)

@@ -6,15 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.golden.checked_values import (
-    checked_grade,
     checked_id,
     checked_number,
     kind_of,
 )
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.grade_reader import GradeReader
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
@@ -23,9 +22,6 @@ __all__ = ["SCALE", "Contents", "Repeat"]
 
 SCALE = "grade_scale"
 """The key or column of a file that holds the golden set's scale."""
-
-_REMEMBERED_GRADES = 1000
-"""How many texts of grades are cached; a set has few distinct ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +44,7 @@ class Contents:
 
     def __init__(self, source: Source | None = None) -> None:
         self.source = source or Source()
-        self.grade_map = self.source.grade_map(has_grades=True)
-        """The grades of codes; None if the judgments have numbers."""
+        self.reader = GradeReader(self.source.grade_map(has_grades=True))
         self.places = Places(str(self.source.path or "judgments"))
         self.queries: dict[str, Query] = {}
         self.grades: dict[str, dict[str, float]] = {}
@@ -71,7 +66,6 @@ class Contents:
         """How many different documents are judged, before and after ``doc_id=``."""
         self.repeats: list[Repeat] = []
         """All repeated judgments, with the same or another grade."""
-        self._grade_of: dict[str, float] = {}
 
     def add_query(self, query: Query, where: Place) -> None:
         """Add a query; its judgments may have been added before.
@@ -193,7 +187,7 @@ class Contents:
         """
         if query_id not in self.grades:
             try:
-                grades = [self._grade_of[value] for value in values]
+                grades = [self.reader.by_text[value] for value in values]
             except KeyError:
                 grades = [
                     self.grade(value, doc, first_line + index)
@@ -207,40 +201,20 @@ class Contents:
         for index, (doc, value) in enumerate(zip(doc_ids, values, strict=True)):
             self.add_judgment(query_id, doc, value, first_line + index)
 
-    @property
-    def has_one_grade(self) -> bool:
-        """Whether all judgments have the same grade, so that a table needs no column for it."""
-        return self.grade_map is not None and self.grade_map.is_constant
-
     def grade(self, value: object, doc_id: str, where: Place) -> float:
         """Return the grade for a value.
 
         Raises:
             GoldenSetError: the value is not a finite number, or not in the grade map.
         """
-        cached = self._grade_of.get(value) if isinstance(value, str) else None
-        if cached is not None:
-            return cached
-        grades = self.grade_map
-        grade = checked_grade(value) if grades is None else grades.grade(value)
+        grade = self.reader.grade(value)
         if grade is None:
-            is_frame = self.places.numbering.is_frame
-            not_finite = f"not a finite number{decimal_comma_hint(value, is_frame=is_frame)}"
-            why = not_finite if grades is None else grades.refusal()
+            why = self.reader.refusal(value, is_frame=self.places.numbering.is_frame)
             raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
                 f"{kind_of(value)}, {why}"
             )
-        if isinstance(value, str) and len(self._grade_of) < _REMEMBERED_GRADES:
-            self._grade_of[value] = grade
         return grade
-
-    def is_grade(self, value: object) -> bool:
-        """Return whether a value is a number, or a code of the grade map."""
-        grades = self.grade_map
-        if grades is None:
-            return not isinstance(value, str) and checked_number(value) is not None
-        return grades.grade(value) is not None
 
     def _repeated(self, repeat: Repeat, judged: dict[str, float]) -> None:
         self.repeats.append(repeat)

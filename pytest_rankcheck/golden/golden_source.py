@@ -7,59 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.golden.checked_values import checked_grade
+from pytest_rankcheck.golden.grade_reader import GradeMap
 
 __all__ = [
     "Contradictions",
-    "GradeMap",
     "Source",
 ]
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
-
-
-class GradeMap:
-    """The grades for the codes of a collection: ``{1: 4, 2: 3, "irrelevant": 0}``.
-
-    A numeric code matches however it is written (``1``, ``1.0``, ``"01"``). A single number is the
-    grade of every judgment, for a set without grades.
-    """
-
-    def __init__(self, grades: Mapping[Any, float] | float) -> None:
-        self.is_constant = not isinstance(grades, Mapping)
-        by_code = grades if isinstance(grades, Mapping) else {None: grades}
-        self._grades = {_code(code): _checked_grade(code, grade) for code, grade in by_code.items()}
-
-    def grade(self, code: object) -> float | None:
-        """Return the grade for a code; None if the map does not have it."""
-        return self._grades.get(_code(code))
-
-    def refusal(self) -> str:
-        """Return the end of a message about a code that is not in the map."""
-        if self.is_constant:
-            return (
-                f"but grades={self._grades[None]:g} is for judgments without a grade; omit it, or "
-                "map the values, grades={...}"
-            )
-        return f"not in the grade map, which has {listed(list(self._grades), 10)}"
-
-
-def _code(code: object) -> object:
-    number = checked_grade(code)
-    return code.strip() if number is None and isinstance(code, str) else number
-
-
-def _checked_grade(code: object, grade: object) -> float:
-    number = checked_grade(grade)
-    if number is None or isinstance(grade, str):
-        mapped = "" if code is None else f"{quoted(repr(code), 60)} is mapped to "
-        raise GoldenSetError(
-            f"grades: {mapped}{quoted(repr(grade), 60)}, not {'to ' if mapped else ''}a finite "
-            "number"
-        )
-    return number
 
 
 @dataclass(frozen=True, slots=True)

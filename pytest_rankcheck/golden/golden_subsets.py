@@ -17,7 +17,7 @@ __all__ = ["in_query_order", "merged", "restricted", "reworded", "sampled_ids"]
 def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
     """Return the part of a golden set with some of its queries, in the set's order."""
     part = Contents(contents.source)
-    part.grade_map = contents.grade_map
+    part.reader = contents.reader
     part.places, part.titles = contents.places, contents.titles
     part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
     part.scale, part.merged_ids = contents.scale, contents.merged_ids

@@ -19,7 +19,6 @@ from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query, slices_of
-from pytest_rankcheck.golden.query_weights import clusters_of, effective_size, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +197,11 @@ class JudgedQueries:
             GoldenSetError: a query has no weight above 0.
         """
         attribute = self._contents.weight_by
-        return None if attribute is None else weights_of(self, attribute, self.name)
+        if attribute is None:
+            return None
+        from pytest_rankcheck.golden.query_weights import weights_of
+
+        return weights_of(self, attribute, self.name)
 
     @cached_property
     def clusters(self) -> Sequence[str] | None:
@@ -208,7 +211,11 @@ class JudgedQueries:
             GoldenSetError: a query belongs to no unit.
         """
         attribute = self._contents.cluster_by
-        return None if attribute is None else clusters_of(self, attribute, self.name)
+        if attribute is None:
+            return None
+        from pytest_rankcheck.golden.query_weights import clusters_of
+
+        return clusters_of(self, attribute, self.name)
 
     @property
     def effective_size(self) -> float:
@@ -217,7 +224,11 @@ class JudgedQueries:
         Kish, Survey Sampling, 1965: (sum of w)^2 / sum of w^2. It is the number of queries if all
         weigh the same.
         """
-        return float(len(self)) if self.weights is None else effective_size(self.weights)
+        if self.weights is None:
+            return float(len(self))
+        from pytest_rankcheck.golden.query_weights import effective_size
+
+        return effective_size(self.weights)
 
     @cached_property
     def queries(self) -> pd.DataFrame:

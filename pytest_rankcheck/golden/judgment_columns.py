@@ -16,6 +16,7 @@ from pytest_rankcheck.files.plain_values import as_flag, is_missing
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.extra_columns import GRADE, ExtraColumns, is_index, marked_names
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
+from pytest_rankcheck.golden.grade_reader import GradeReader
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source_places import Numbering
 
@@ -162,14 +163,14 @@ def add_queries(
 def _require(place: Mapping[str, int], header: Sequence[str], contents: Contents) -> None:
     where = contents.places.file
     _refuse_run(place, header, contents)
-    contents.grade_map = contents.source.grade_map(has_grades="relevance" in place)
-    if contents.has_one_grade and "relevance" in place:
+    contents.reader = GradeReader(contents.source.grade_map(has_grades="relevance" in place))
+    if contents.reader.has_one_grade and "relevance" in place:
         column = quoted(header[place["relevance"]])
         raise GoldenSetError(
             f"{where} has grades in the column '{column}', but grades= is one number, for a table "
             "without grades; omit it, or map the values, grades={...}"
         )
-    needed = [DOC_ID] if contents.has_one_grade else [DOC_ID, GRADE]
+    needed = [DOC_ID] if contents.reader.has_one_grade else [DOC_ID, GRADE]
     if "query" not in place:
         needed.insert(0, QUERY_ID)
     missing = [role for role in needed if role.name not in place]

@@ -104,7 +104,7 @@ def _refuse_misspelt_relevance(contents: Contents, entry: dict[str, object], whe
     near = Role("relevance", ()).near(list(entry))
     for key, value in entry.items():
         if key == near or (
-            isinstance(value, dict) and value and all(map(contents.is_grade, value.values()))
+            isinstance(value, dict) and value and all(map(contents.reader.is_grade, value.values()))
         ):
             raise _misplaced(key, "relevance", "{}", where)
 

@@ -51,7 +51,7 @@ def negative_grade(linted: Linted) -> RuleResult | None:
         for doc_id, grade in judged.items()
         if grade < lowest
     ]
-    if not below or linted.contents.grade_map is not None:
+    if not below or linted.contents.reader.grade_map is not None:
         return None
     query_id, doc_id, grade = below[0]
     counts = _counts(linted)
@@ -71,7 +71,7 @@ def negative_grade(linted: Linted) -> RuleResult | None:
 def reversed_grades(linted: Linted) -> RuleResult | None:
     """Grades that look as if 1 were the best: no grade is 0, and the lowest is the rarest."""
     counts = _counts(linted)
-    if linted.contents.grade_map is not None or not _look_reversed(counts):
+    if linted.contents.reader.grade_map is not None or not _look_reversed(counts):
         return None
     best, highest = min(grade for grade in counts if grade > 0), max(counts)
     query_id, doc_id = next(
