@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.comparison.comparison import compare
+from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.comparison.inconclusive_odds import (
+    MOSTLY,
+    NOTABLE,
+    any_inconclusive,
+    shares_inconclusive,
+)
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
+from pytest_rankcheck.errors import ConfigurationError, MetricError, listed, quoted, warn_caller
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.array_types import FloatArray
@@ -36,6 +42,7 @@ def plan(
     *,
     powers: Sequence[float] = POWERS,
     alpha: float = 0.05,
+    by: str | None = None,
 ) -> pd.DataFrame:
     """Return how many queries are needed to detect a fall: a row per margin, a column per power.
 
@@ -53,15 +60,50 @@ def plan(
             ``attrs["source"]`` says which was used.
         powers: the probabilities of detecting the fall.
         alpha: the probability of blocking a change without a fall.
+        by: an attribute of the queries; needs ``other``. ``attrs["inconclusive"][margin][slice]``
+            is then the share of changes without a fall that ``Gate.noninferior`` would call
+            inconclusive in a slice. There is a warning if at least one slice of a margin would be
+            for most changes.
 
     Raises:
-        ConfigurationError: a margin, a power or the level is out of range.
+        ConfigurationError: a margin, a power or the level is out of range, or ``by`` without
+            ``other``.
         MetricError: no such metric, or its values do not vary.
+        GoldenSetError: no query has the attribute ``by``.
     """
     parsed = Metric.parse(metric)
-    gains = None if other is None else compare(evaluation, other).values(parsed).gains
-    spread = spread_of(evaluation.values(parsed), gains)
-    return plan_of(parsed, spread, margin, powers, alpha).to_frame()
+    if by is not None and other is None:
+        raise ConfigurationError(
+            f"by={quoted(by)} needs other=, an evaluation or a baseline record to compare with: "
+            "how much the differences of each slice vary is known from it alone"
+        )
+    comparison = None if other is None else compare(evaluation, other)
+    gains = None if comparison is None else comparison.values(parsed).gains
+    planned = plan_of(parsed, spread_of(evaluation.values(parsed), gains), margin, powers, alpha)
+    frame = planned.to_frame()
+    if by is not None and comparison is not None:
+        frame.attrs["inconclusive"] = _inconclusive(comparison, planned, by)
+    return frame
+
+
+def _inconclusive(comparison: Comparison, planned: Plan, by: str) -> dict[float, dict[str, float]]:
+    """Return how often each slice would be inconclusive, by margin; warn if most often."""
+    slices = comparison.values_by(by, planned.metric)
+    odds: dict[float, dict[str, float]] = {}
+    for margin in planned.margins:
+        shares = shares_inconclusive(list(slices.values()), margin, planned.alpha)
+        odds[margin] = dict(zip(slices, shares, strict=True))
+        share = any_inconclusive(odds[margin].values())
+        if share >= MOSTLY:
+            often = sorted(odds[margin].items(), key=lambda pair: -pair[1])
+            names = listed([f"{by}={value}" for value, part in often if part >= NOTABLE])
+            warn_caller(
+                f"{planned.metric}: Gate.noninferior(margin={margin:g}) by '{quoted(by)}' would be "
+                f"inconclusive for about {share:.0%} of the changes that lose nothing, because "
+                f"slices are too small: {names}. Use a larger margin, merge slices, or leave small "
+                "ones out with min_queries="
+            )
+    return odds
 
 
 @dataclass(frozen=True, slots=True)

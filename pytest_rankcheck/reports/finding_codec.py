@@ -19,10 +19,13 @@ from pytest_rankcheck.reports.findings import (
     SlicesFinding,
 )
 from pytest_rankcheck.reports.gating_findings import (
+    GatedSizeFinding,
     IndecisiveGateFinding,
+    MostlyInconclusiveFinding,
     RarelyDecidingFinding,
     UngatedFallFinding,
     UngatedSlicesFinding,
+    UnshownFallFinding,
 )
 from pytest_rankcheck.reports.measurement_findings import (
     JudgingFinding,
@@ -36,11 +39,13 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
     kind.__name__: kind
     for kind in (
         BaselineFinding,
+        GatedSizeFinding,
         GateFinding,
         IndecisiveGateFinding,
         JudgingFinding,
         MeasurementFinding,
         MetricFinding,
+        MostlyInconclusiveFinding,
         Note,
         RarelyDecidingFinding,
         RecordFinding,
@@ -48,6 +53,7 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
         SlicesFinding,
         UngatedFallFinding,
         UngatedSlicesFinding,
+        UnshownFallFinding,
     )
 }
 """Every kind of finding, by the name that is written beside its fields."""

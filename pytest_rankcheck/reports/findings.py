@@ -78,6 +78,8 @@ class Topic(StrEnum):
     UNGATED_SLICES = "ungated-slices"
     SLIDE = "slide"
     INCONCLUSIVE = "inconclusive"
+    MOSTLY_INCONCLUSIVE = "mostly-inconclusive"
+    UNSHOWN_FALL = "unshown-fall"
     SLICES = "slices"
     NOISE_FLOOR = "noise-floor"
     TIES = "ties"
@@ -92,6 +94,7 @@ class Topic(StrEnum):
     LINT = "lint"
     RESOLUTION = "resolution"
     SLIDE_OFF = "slide-off"
+    SUGGESTED_GATE = "suggested-gate"
     # What to do comes last, because people read the end of the output first.
     GOLDEN_CHANGE = "golden-change"
     NO_LONGER_GATED = "no-longer-gated"
@@ -125,6 +128,9 @@ _HEADINGS = {
     Topic.SLIDE: "warning: small falls have added up to more than noise explains, though each "
     "passed its gate",
     Topic.INCONCLUSIVE: "inconclusive: not enough evidence to say whether it got worse",
+    Topic.MOSTLY_INCONCLUSIVE: "warning: gates that would be inconclusive for most changes that "
+    "lose nothing",
+    Topic.UNSHOWN_FALL: "falls that passed because chance could explain them",
     Topic.SLICES: "slices",
     Topic.NOISE_FLOOR: "tolerances below the noise of the ranker",
     Topic.TIES: "verdicts that depend on the order of tied scores",
@@ -141,6 +147,7 @@ _HEADINGS = {
     Topic.LINT: "lint of golden set '{about}'",
     Topic.RESOLUTION: "{about}",
     Topic.SLIDE_OFF: "warning: the guard against small falls that add up is off",
+    Topic.SUGGESTED_GATE: "gates that know the noise, by the number of queries (docs/gates.md)",
     Topic.GOLDEN_CHANGE: "golden sets that changed since the baselines were recorded",
     Topic.NO_LONGER_GATED: "no longer gated; the approved values stay in the baselines",
     Topic.LOOSER_GATE: "gates that may pass what the gate of the baseline blocks",

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pytest_rankcheck.reports.findings import FindingOfTest
 
 __all__ = [
+    "GatedSizeFinding",
     "IndecisiveGateFinding",
+    "MostlyInconclusiveFinding",
     "RarelyDecidingFinding",
+    "SliceOdds",
     "UngatedFallFinding",
     "UngatedSlice",
     "UngatedSlicesFinding",
+    "UnshownFallFinding",
 ]
 
 
@@ -90,3 +94,59 @@ class RarelyDecidingFinding(FindingOfTest):
     """How many queries there are, such as ``60 queries``, or how many clusters."""
     fewest: int
     """With fewer of them, the test rarely decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceOdds:
+    """How often a slice would be inconclusive."""
+
+    label: str
+    """The slice as ``attribute=value``."""
+    queries: int
+    share: float
+    """Of the changes that lose nothing, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MostlyInconclusiveFinding(FindingOfTest):
+    """A gate with a margin whose slices are too small for it."""
+
+    golden_set: str
+    metric: str
+    gate: str
+    """The gate as the configuration writes it."""
+    margin: float
+    share: float
+    """How often at least one slice of an attribute would be inconclusive, in [0, 1]."""
+    slices: tuple[SliceOdds, ...]
+    """The slices that are inconclusive most often, the most often first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnshownFallFinding(FindingOfTest):
+    """A fall that passed because chance could explain it."""
+
+    golden_set: str
+    metric: str
+    gate: str
+    """The gate as the configuration writes it."""
+    unit: str
+    """What has a value: query or session."""
+    queries: int
+    before: float
+    now: float
+    p: float
+    """One-sided; corrected for all decisions of the assertion."""
+    detectable: float | None
+    """The smallest fall that would be shown with a power of 80%; None: unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatedSizeFinding(FindingOfTest):
+    """How many queries a gate decided on, where something changed."""
+
+    golden_set: str
+    metric: str
+    gate: str
+    """The gate as the configuration writes it."""
+    queries: int

@@ -34,6 +34,7 @@ _WARNINGS = {
     Topic.UNMET_IDS: "with ids that hardly meet",
     Topic.DECIDES_NOTHING: "that could not have failed",
     Topic.SLIDE: "with falls that have added up",
+    Topic.MOSTLY_INCONCLUSIVE: "with slices too small for the margin",
     Topic.SUSPICIOUS: "suspiciously good",
     Topic.NO_LONGER_GATED: "no longer gated",
     Topic.LOOSER_GATE: "with a looser gate",

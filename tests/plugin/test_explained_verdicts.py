@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -81,6 +82,60 @@ def test_a_tolerance_is_not_lectured(project: Project) -> None:
     for name, text in outputs(project).items():
         assert "allows no fall" not in text, name
         assert "without query q003 it would have passed" in text, name
+
+
+def test_a_fall_that_passes_as_chance_says_what_would_have_been_shown(project: Project) -> None:
+    project.test(TEST.replace("GATE", ", gate=Gate.significant()"))
+    project.update()
+    project.rank({3: 2, 20: 2, 40: 2, 50: 2, 60: 1})
+    for name, text in outputs(project).items():
+        assert "falls that passed because chance could explain them" not in text, name  # 4 of 4
+    project.rank(dict.fromkeys(range(0, 80, 2), 2))
+    project.update("--rankcheck-approve", "half of them second")
+    project.rank(
+        {**dict.fromkeys(range(0, 80, 2), 2), 1: 2, 3: 2, 5: 2, 7: 2, 9: 2, 11: 2, 2: 1, 4: 1}
+    )
+    for name, text in outputs(project).items():
+        assert "falls that passed because chance could explain them" in text, name
+        assert "0.7250, -0.0250, p = 0.1445 under significant(" in text, name
+        assert "so a smaller loss is not ruled out" in text, name
+
+
+@pytest.mark.parametrize("workers", WITHOUT_AND_WITH_WORKERS)
+def test_slices_too_small_for_the_margin_are_warned_of(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.test(TEST.replace("GATE", ', by="locale", gate=Gate.noninferior(margin=0.01)'))
+    lines = project.queries()
+    for line in lines[:12]:
+        line["locale"] = "fr"
+    project.golden(lines)
+    project.rank(dict.fromkeys(range(0, 80, 2), 2))
+    project.update()
+    project.rank(dict.fromkeys(range(1, 80, 2), 2))  # as many better as worse, in every slice
+    for name, text in outputs(project, "--rankcheck-plan", *workers).items():
+        assert "warning: gates that would be inconclusive for most changes" in text, name
+        assert "of the changes that lose nothing, because slices are too small" in text, name
+        assert "locale=fr (12 queries, " in text, name
+        assert "min_queries=" in text, name
+    assert "with slices too small for the margin" in outputs(project, *workers)["markdown"]
+    project.test(TEST.replace("GATE", ', by="locale", gate=Gate.noninferior(margin=0.9)'))
+    for name, text in outputs(project).items():
+        assert "would be inconclusive" not in text, name
+
+
+def test_a_golden_set_that_only_tolerances_gate_gets_a_suggestion_once(project: Project) -> None:
+    two = "\n    assert_not_regressed(evaluation, baseline, 'P@1', abs=0.5)\n"
+    project.test(TEST.replace("GATE", ", abs=0.5").rstrip() + two)
+    project.update()
+    suggestion = "golden set 'web' (80 queries) is gated by a tolerance; try rankcheck_gate = "
+    assert suggestion not in outputs(project)["terminal"]  # nothing changed
+    project.rank({3: 2})
+    for name, text in outputs(project).items():
+        assert suggestion in html.unescape(text), name
+        assert name != "terminal" or text.count(suggestion) == 1
+    project.test(TEST.replace("GATE", ", gate=Gate.significant()").rstrip() + two)
+    assert suggestion not in outputs(project)["terminal"]
 
 
 def test_an_inconclusive_verdict_names_the_query_it_depends_on(project: Project) -> None:

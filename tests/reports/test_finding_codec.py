@@ -27,11 +27,15 @@ from pytest_rankcheck.reports.findings import (
     Topic,
 )
 from pytest_rankcheck.reports.gating_findings import (
+    GatedSizeFinding,
     IndecisiveGateFinding,
+    MostlyInconclusiveFinding,
     RarelyDecidingFinding,
+    SliceOdds,
     UngatedFallFinding,
     UngatedSlice,
     UngatedSlicesFinding,
+    UnshownFallFinding,
 )
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.measurement_findings import DocumentToJudge, JudgingFinding
@@ -115,6 +119,26 @@ FINDINGS_MADE: list[ReportedFinding] = [
         gate="significant(alpha=0.05, min_drop=0, test=guaranteed)",
         units="60 queries",
         fewest=200,
+    ),
+    GatedSizeFinding(golden_set="web", metric="RR", gate="tolerance(abs=0.01, rel=0)", queries=80),
+    MostlyInconclusiveFinding(
+        golden_set="web",
+        metric="RR",
+        gate="noninferior(margin=0.02, alpha=0.05)",
+        margin=0.02,
+        share=0.84,
+        slices=(SliceOdds("locale=de", 12, 0.75),),
+    ),
+    UnshownFallFinding(
+        golden_set="web",
+        metric="RR",
+        gate="significant(alpha=0.05, min_drop=0)",
+        unit="query",
+        queries=80,
+        before=0.5,
+        now=0.25,
+        p=0.25,
+        detectable=None,
     ),
     Note(Topic.BRANCH, "text", "about", "failure\nin two lines"),
     Note(Topic.MEASURED, "\x1b[2J \u202e \ud800"),

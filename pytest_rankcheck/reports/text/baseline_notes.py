@@ -26,6 +26,7 @@ from pytest_rankcheck.reports.findings import (
 from pytest_rankcheck.reports.text.blocked_text import regression_text
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, needed_text, tie_lines
 from pytest_rankcheck.reports.text.explanation_text import explanation_lines
+from pytest_rankcheck.reports.text.gate_choice_text import odds_text, slice_odds
 from pytest_rankcheck.reports.text.slide_text import slide_headline, slide_lines, slide_off_text
 
 __all__ = ["baseline_findings", "plan_notes", "watched_findings"]
@@ -80,6 +81,11 @@ def plan_notes(baseline: Baseline) -> Iterator[Note]:
         margins = (margin / 2, margin, 2 * margin) if margin else _MARGINS
         for line in _plan_rows(plan_of(check.metric, spread, margins)):
             yield Note(Topic.PLAN, f"  {check.metric}: {line}")
+        if check.verdict is not None:
+            slices, share = slice_odds(check.verdict)
+            if slices:
+                text = odds_text(check.verdict.gate, share, slices)
+                yield Note(Topic.PLAN, f"  {check.metric}: {text}")
 
 
 def _baseline_finding(baseline: Baseline, settlement: Settlement) -> BaselineFinding:

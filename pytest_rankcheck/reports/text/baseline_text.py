@@ -24,6 +24,7 @@ from pytest_rankcheck.reports.findings import (
     SlicesFinding,
     Topic,
 )
+from pytest_rankcheck.reports.text.gate_choice_text import suggestion_notes
 from pytest_rankcheck.reports.text.gating_text import gating_notes
 from pytest_rankcheck.reports.text.wording import change, number_text
 
@@ -32,6 +33,8 @@ __all__ = ["branch_notes", "ignored_notes", "notes_of", "slice_change_text", "wo
 
 def notes_of(findings: Iterable[ReportedFinding]) -> Iterator[Note]:
     """Yield the notes among findings, and in words what became of baselines."""
+    findings = list(findings)
+    yield from suggestion_notes(findings)
     for finding in findings:
         if isinstance(finding, Note):
             yield finding

@@ -15,7 +15,11 @@ from pytest_rankcheck.reports.gating_findings import (
     UngatedSlice,
     UngatedSlicesFinding,
 )
-from pytest_rankcheck.reports.text.wording import counted, number_text
+from pytest_rankcheck.reports.text.gate_choice_text import (
+    gate_choice_findings,
+    gate_choice_notes,
+)
+from pytest_rankcheck.reports.text.wording import counted, gate_start, number_text
 
 __all__ = ["gating_findings", "gating_notes"]
 
@@ -41,6 +45,7 @@ def gating_findings(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[R
         yield from _falls(golden_name, verdict)
         yield from _indecisive(golden_name, verdict)
         yield from _rarely_deciding(golden_name, verdict)
+        yield from gate_choice_findings(golden_name, verdict)
     for group in same_slices.values():
         yield UngatedSlicesFinding(
             golden_set=golden_name,
@@ -138,27 +143,29 @@ def gating_notes(finding: ReportedFinding) -> Iterator[Note]:
         unit = "sessions" if finding.unit == "session" else "queries"
         yield Note(
             Topic.UNGATED_FALL,
-            f"{_start(finding.test, finding.golden_set, finding.metric)} in "
+            f"{gate_start(finding.test, finding.golden_set, finding.metric)} in "
             f"{quoted(finding.label)} ({finding.queries:,} {unit}): {number_text(finding.before)} "
             f"-> {number_text(finding.now)}, p = {finding.p:.4f} (paired sign-flip test, Holm)",
         )
     elif isinstance(finding, IndecisiveGateFinding):
-        start = _start(finding.test, finding.golden_set, finding.metric)
+        start = gate_start(finding.test, finding.golden_set, finding.metric)
         yield Note(
             Topic.DECIDES_NOTHING, f"{start}: {finding.gate} decides nothing: {_why(finding)}"
         )
     elif isinstance(finding, RarelyDecidingFinding):
-        start = _start(finding.test, finding.golden_set, finding.metric)
+        start = gate_start(finding.test, finding.golden_set, finding.metric)
         yield Note(
             Topic.RARELY_DECIDES,
             f"{start}: {finding.gate} rarely decides with fewer than {finding.fewest} "
             f"({finding.units} here)",
         )
+    else:
+        yield from gate_choice_notes(finding)
 
 
 def _slices_notes(finding: UngatedSlicesFinding) -> Iterator[Note]:
     """Yield the slices with their sizes, a few in each line."""
-    start = _start(finding.test, finding.golden_set, ", ".join(finding.metrics))
+    start = gate_start(finding.test, finding.golden_set, ", ".join(finding.metrics))
     gated = finding.slices - len(finding.not_gated)
     topic = Topic.UNGATED_SLICES if gated else Topic.NO_SLICE_GATED
     begin = f"{gated:,} of {plural(finding.slices, 'slice')} gated; not gated"
@@ -189,7 +196,3 @@ def _why(finding: IndecisiveGateFinding) -> str:
         f"it allows a fall of {number_text(finding.allowed)}, but the baseline is only "
         f"{number_text(finding.room)} from the worst possible value"
     )
-
-
-def _start(test: str, golden_set: str, metrics: str) -> str:
-    return f"{quoted(test, 200)}: {metrics} on '{quoted(golden_set, 60)}'"

@@ -20,6 +20,7 @@ __all__ = [
     "document_in",
     "document_name",
     "duration",
+    "gate_start",
     "golden_name",
     "joined_failures",
     "move_text",
@@ -69,6 +70,11 @@ def golden_name(evaluation: Evaluation) -> str:
     """Return ``golden set 'web'``, or ``session log 'week'``."""
     kind = "session log" if evaluation.unit == "session" else "golden set"
     return f"{kind} '{quoted(evaluation.golden.name)}'"
+
+
+def gate_start(test: str, golden_set: str, metrics: str) -> str:
+    """Return the start of a note on a gate: ``test_it.py::test_it: nDCG@10 on 'web'``."""
+    return f"{quoted(test, 200)}: {metrics} on '{quoted(golden_set, 60)}'"
 
 
 def counted(count: int, unit: Unit, before: str = "") -> str:
