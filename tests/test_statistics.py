@@ -375,11 +375,11 @@ def test_the_bound_of_two_lost_queries_is_near_the_exact_one() -> None:
 
 
 def test_the_unseen_fall_by_hand() -> None:
-    """At 40 units 10/40 of the way from 0.2 to 1; without a range 3/sqrt(36) of itself more."""
+    """At 40 units 10/40 of the way from 0.2 to 1; without a range 10/sqrt(100) of itself more."""
     assert unseen_fall(0.2, 1.0, 40) == pytest.approx(0.4)
     assert unseen_fall(0.2, 1.0, 5) == 1.0
     assert unseen_fall(0.0, 1.0, 1000) == 1.0
-    assert unseen_fall(0.2, math.inf, 36) == pytest.approx(0.3)
+    assert unseen_fall(0.2, math.inf, 100) == pytest.approx(0.4)
 
 
 def test_the_bound_with_weights_by_hand() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.paired_tests import corrected
 
 __all__ = ["MOSTLY", "NOTABLE", "any_inconclusive", "shares_inconclusive"]
 
@@ -35,14 +36,27 @@ def shares_inconclusive(
         alpha: the level of the gate.
 
     Returns:
-        NaN for a slice of fewer than two queries, or without a difference among them.
+        NaN for a slice of fewer than two queries, or without a difference among them; 0 for one
+        with too few changed queries for a significant fall, because it is not gated.
     """
     shares = [math.nan] * len(slices)
+    gated = _gated(slices, alpha)
     remaining = 1.0 + len(slices)
     for _ in range(_ROUNDS):
-        shares = [_share(values.differences, margin, alpha / remaining) for values in slices]
+        shares = [
+            _share(values.differences, margin, alpha / remaining) if is_gated else 0.0
+            for values, is_gated in zip(slices, gated, strict=True)
+        ]
         remaining = 1.0 + math.fsum(share for share in shares if not math.isnan(share))
     return shares
+
+
+def _gated(slices: Sequence[ComparedValues], alpha: float) -> Sequence[bool]:
+    """Return which slices have enough changed queries to be decided on, together with all."""
+    smallest = [0.0, *(values.smallest_p() for values in slices)]  # all queries have enough
+    found = corrected([1.0] * len(smallest), smallest, [alpha] * len(smallest))
+    same = (values.is_same for values in slices)
+    return [one or other for one, other in zip(found.can_be_significant[1:], same, strict=True)]
 
 
 def _share(differences: Differences, margin: float, level: float) -> float:

@@ -19,7 +19,7 @@ UNSEEN_GAIN = 0.25
 """A test of a fall adds one gain of this share of the largest change."""
 _REACH = 10.0
 """The unseen fall lies this many n-ths of the way from the largest change to the full range."""
-_STRETCH = 3.0
+_STRETCH = 10.0
 """Without a known range, the largest change is stretched by this many root-n-ths of itself."""
 
 
