@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.inconclusive_odds import (
     MOSTLY,
@@ -21,9 +22,8 @@ from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError, MetricError, listed, quoted, warn_caller
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.sample_size import LEVEL, deviation_interval, queries_needed
+from pytest_rankcheck.statistics.sample_size import LEVEL, queries_needed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,8 @@ def plan(
     One-sided paired t-test, by the noncentral t distribution (Cohen 1988; Sakai 2018). How much the
     differences vary is itself an estimate: ``attrs["lowest"][margin][power]`` and
     ``attrs["highest"][margin][power]`` are the ends of the 80% interval of each number (jackknife;
-    both are empty if only one query changed).
+    both are empty if only one query changed). Weights and clusters of queries count: further
+    queries are assumed to have weights as unequal, and clusters as large, as those measured.
 
     Args:
         evaluation: what was measured.
@@ -78,8 +79,8 @@ def plan(
             "how much the differences of each slice vary is known from it alone"
         )
     comparison = None if other is None else compare(evaluation, other)
-    gains = None if comparison is None else comparison.values(parsed).gains
-    planned = plan_of(parsed, spread_of(evaluation.values(parsed), gains), margin, powers, alpha)
+    values = None if comparison is None else comparison.values(parsed)
+    planned = plan_of(parsed, spread_of(evaluation, parsed, values), margin, powers, alpha)
     frame = planned.to_frame()
     if by is not None and comparison is not None:
         frame.attrs["inconclusive"] = _inconclusive(comparison, planned, by)
@@ -165,28 +166,35 @@ class Plan:
         }
 
 
-def spread_of(values: FloatArray, gains: FloatArray | None) -> Spread:
-    """Return how much differences vary.
+def spread_of(evaluation: Evaluation, metric: Metric, values: ComparedValues | None) -> Spread:
+    """Return how much differences vary, as much as the weights and clusters of queries make them.
+
+    Of clusters, it is the deviation of queries whose mean would be as uncertain.
 
     Args:
-        values: the values of queries of one ranker, ``[Q]``.
-        gains: the differences of queries between two rankers, ``[n]``; None with only one ranker.
+        evaluation: what was measured.
+        metric: the metric.
+        values: its values before and now; None with only one ranker.
     """
-    if gains is not None:
-        differences = Differences.of(gains)
+    if isinstance(values, Paired):
+        differences = values.differences
         if differences.deviation > 0:
-            source = "the differences of the two rankers"
-            interval = deviation_interval((differences.gains,))
-            return Spread(differences.deviation, differences.count, source, interval)
+            return _spread(differences, values.size, "the differences of the two rankers")
     # Two rankers whose values correlate by 1/2 differ as much as one varies: (2 - 2r) = 1.
-    own = Differences.of(values)
-    return Spread(
-        own.deviation,
-        own.count,
+    own = evaluation.values(metric)
+    return _spread(
+        evaluation.differences_at(range(len(own)), own),
+        int(np.count_nonzero(~np.isnan(own))),
         "guessed from how much the values of the queries vary, since there is no other measurement "
         "to compare with; two versions of one ranker usually differ less",
-        deviation_interval((own.gains,)),
     )
+
+
+def _spread(differences: Differences, queries: int, source: str) -> Spread:
+    """Return the spread of queries whose mean has the standard error of these differences."""
+    scale = math.sqrt(queries / max(1, differences.count))
+    low, high = differences.deviation_interval()
+    return Spread(scale * differences.deviation, queries, source, (scale * low, scale * high))
 
 
 def plan_of(

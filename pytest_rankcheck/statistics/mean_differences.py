@@ -199,10 +199,11 @@ class Differences:
 
         NaN as above, or if only one query changed.
         """
-        low, high = self._deviation_interval()
+        low, high = self.deviation_interval()
         return _queries(low, fall, alpha), _queries(high, fall, alpha)
 
-    def _deviation_interval(self) -> tuple[float, float]:
+    def deviation_interval(self) -> tuple[float, float]:
+        """Return the 80% interval of `deviation`; NaN if only one unit changed."""
         from pytest_rankcheck.statistics.sample_size import deviation_interval
 
         return deviation_interval((linearised(self.gains, self.weights, None),))

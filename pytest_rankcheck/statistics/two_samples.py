@@ -93,7 +93,8 @@ class TwoSamples(Differences):
         spread = math.fsum(variance**2 / (size - 1) for variance, size in parts)
         return sum(self._variances) ** 2 / spread if spread > 0 else self.count - 2
 
-    def _deviation_interval(self) -> tuple[float, float]:
+    def deviation_interval(self) -> tuple[float, float]:
+        """Return the 80% interval of `deviation`, from the intervals of both samples."""
         samples = (self.before, self.gains)
         return deviation_interval(samples, [self.count / max(1, len(one)) for one in samples])
 

@@ -171,3 +171,44 @@ def test_a_plan_has_the_interval_of_each_number() -> None:
     alone = at(*[1] * 39, 2)
     table = plan(alone, "RR", 0.01, at(1))
     assert (table.attrs["lowest"], table.attrs["highest"]) == ({}, {})
+
+
+def compared(golden: GoldenSet, lost: int) -> tuple[Evaluation, Evaluation]:
+    """Return the first queries with RR 1/2 now and 1 before; all others have 1."""
+    places = dict.fromkeys(golden.query_ids, ["x", "n"])
+    first = dict.fromkeys(golden.query_ids[:lost], ["n", "x"])
+    return evaluate(Run.from_dict(places | first), golden), evaluate(Run.from_dict(places), golden)
+
+
+def test_a_plan_counts_clusters_as_independent_units() -> None:
+    """400 queries in clusters of ten that change alike: ten times as many are needed.
+
+    4 of 40 cluster means are -0.5: their variance is 0.25 x 0.1 x 0.9 x 40/39, and that of the
+    mean is a 40th of it, as that of 400 queries with ten times the variance.
+    """
+    queries = {f"q{n:03}": {"x": 1} for n in range(400)}
+    users = {query: {"user": f"u{query[1:3]}"} for query in queries}
+    golden = GoldenSet.from_dict(queries, attributes=users)
+    now, before = compared(golden.clustered("user"), 40)
+    deviation = math.sqrt(10 * 0.25 * 0.1 * 0.9 * 40 / 39)
+    clustered = plan(now, "RR", 0.02, before)
+    assert clustered.attrs["deviation"] == pytest.approx(deviation)
+    assert clustered.loc[0.02, 0.8] == queries_needed(0.02, deviation, 0.8)
+    low, high = (clustered.attrs[end][0.02][0.8] for end in ("lowest", "highest"))
+    assert low < clustered.loc[0.02, 0.8] < high
+    alone = plan(now, "RR", 0.02)
+    assert alone.attrs["deviation"] == pytest.approx(deviation)
+
+
+def test_a_plan_counts_weights() -> None:
+    """Of 40 queries the first has weight 40 and fell by 0.5; it has 40/79 of the weight.
+
+    The mean gain is m = -20/79. By Taylor, a query adds 40 w (g - m) / 79 to it: the first
+    40 x 40 x (-0.5 + 20/79) / 79 = -4.9992, and each of the others 40 x 20/79 / 79 = 0.1282.
+    """
+    heavy = {f"q{n:02}": {"asked": 40 if n == 0 else 1} for n in range(40)}
+    golden = GoldenSet.from_dict({query: {"x": 1} for query in heavy}, attributes=heavy)
+    now, before = compared(golden.weighted("asked"), 1)
+    parts = np.array([40 * 40 * (20 / 79 - 0.5) / 79, *[40 * 20 / 79 / 79] * 39])
+    deviation = plan(now, "RR", 0.02, before).attrs["deviation"]
+    assert deviation == pytest.approx(parts.std(ddof=1))

@@ -68,7 +68,7 @@ def plan_notes(baseline: Baseline) -> Iterator[Note]:
         return
     for check in baseline.checks:
         pairs = check.verdict.overall.pairs if check.verdict else None
-        spread = spread_of(evaluation.values(check.metric), pairs.gains if pairs else None)
+        spread = spread_of(evaluation, check.metric, pairs)
         queries = plural(spread.queries, "query", "queries")
         about = (
             f"golden set '{quoted(baseline.golden_name)}' ({queries}), {check.metric}: standard "
