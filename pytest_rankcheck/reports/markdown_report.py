@@ -221,9 +221,11 @@ def _queries(metric: str, higher_is_better: bool, measurement: MeasurementFindin
     yield ""
     head = ("query", "text", "baseline", "now", "top before", "top now")
     yield from _table(head, rows)
-    if len(changed) > _WORST:
+    hidden = len(changed) - _WORST
+    if hidden > 0:
+        are = "is" if hidden == 1 else "are"
         yield ""
-        yield f"_and {plural(len(changed) - _WORST, 'more query', 'more queries')} that are worse_"
+        yield f"_and {plural(hidden, 'more query', 'more queries')} that {are} worse_"
 
 
 def _documents(doc_ids: Sequence[str], query: QueryDetail) -> str:

@@ -36,6 +36,19 @@ def test_a_collapsed_slice_is_reported_first(project: Project) -> None:
     assert project.baseline_file().read_bytes() == before
 
 
+def test_queries_that_are_not_shown_are_counted(project: Project) -> None:
+    project.test(SLICES.format(more=""))
+    project.update()
+    for lost, text in ((6, "and 1 more query that is worse"), (7, "and 2 more queries that are")):
+        project.rank(dict.fromkeys(range(lost), 4))
+        result = project.run("--rankcheck-markdown=report.md")
+        assert text in text_of(result)
+        assert text in (project.path / "report.md").read_text("utf-8")
+    project.rank(dict.fromkeys(range(11), 4))
+    project.run("--rankcheck-markdown=report.md")
+    assert "_and 1 more query that is worse_" in (project.path / "report.md").read_text("utf-8")
+
+
 def test_a_small_slice_is_reported_and_does_not_gate(project: Project) -> None:
     lines = project.queries()
     for line in lines[:10]:

@@ -150,7 +150,8 @@ def _worst_queries(pairs: ComparedValues, comparison: Comparison) -> Iterator[st
         )
     hidden = pairs.losses - len(places)
     if hidden > 0:
-        yield f"    and {counted(hidden, pairs.metric.unit, 'more ')} that are worse"
+        are = "is" if hidden == 1 else "are"
+        yield f"    and {counted(hidden, pairs.metric.unit, 'more ')} that {are} worse"
 
 
 def _explaining(moves: Sequence[Move]) -> list[Move]:
