@@ -155,3 +155,19 @@ def test_an_inconclusive_verdict_names_the_query_it_depends_on(project: Project)
     project.rank(dict.fromkeys(range(40), 2))
     for name, text in outputs(project).items():
         assert "fragile" not in text, name
+
+
+def test_an_inconclusive_verdict_says_that_only_the_correction_prevents_it(
+    project: Project,
+) -> None:
+    """80 unchanged queries, and one that lost everything: t = 81 (0.035 - 1/81) = 1.835.
+
+    p = 0.035 is below 0.05, but not if it counts twice. For a margin of 0.03, p = 0.08.
+    """
+    text = TEST.replace('"RR"GATE', '["RR", "nDCG@10"], gate=Gate.noninferior(margin=0.035)')
+    for margin, is_alone in (("0.035", True), ("0.03", False)):
+        project.test(text.replace("0.035", margin))
+        project.update("--rankcheck-approve", "another margin")
+        for name, output in outputs(project).items():
+            alone = f"judged alone, this would rule out a fall of {margin}, but the decisions of"
+            assert (alone in output) is is_alone, name

@@ -34,6 +34,7 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     if pairs.is_same:
         yield from _guaranteed(verdict, pairs)
         yield from _not_ruled_out(verdict, pairs)
+        yield from _ruled_out_alone(verdict, pairs)
         return
     differences = pairs.differences
     yield f"  {_interval(pairs, differences)}{_tested(pairs)}"
@@ -41,6 +42,7 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     yield from _decided(verdict)
     yield from _guaranteed(verdict, pairs)
     yield from _not_ruled_out(verdict, pairs)
+    yield from _ruled_out_alone(verdict, pairs)
     yield from tie_lines(verdict)
     if not math.isnan(pairs.noise):
         yield f"  varies by {pairs.noise:.4f} from run to run (standard deviation of the mean)"
@@ -129,6 +131,22 @@ def _not_ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
         yield (
             f"  a fall of {-bound:.4f} is not ruled out (one-sided {level} bound, which allows for "
             "a large fall that was not sampled)"
+        )
+
+
+def _ruled_out_alone(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
+    """Yield that a margin is not ruled out only because several decisions share the level."""
+    if verdict.margin is None or verdict.leading.outcome is not Outcome.INCONCLUSIVE:
+        return
+    bound = verdict.guaranteed_bound(pairs)
+    if bound is None:
+        bound = pairs.differences.lower_bound(verdict.alpha)
+    elif not verdict.metric.higher_is_better:
+        bound = -bound
+    if bound > -verdict.margin:
+        yield (
+            f"  judged alone, this would rule out a fall of {verdict.margin:g}, but the decisions "
+            "of one assertion are corrected together (Holm)"
         )
 
 
