@@ -351,6 +351,18 @@ def test_samples_without_spread_or_with_one_value() -> None:
 # --- what was not sampled ------------------------------------------------------------------------
 
 
+def test_no_bound_is_beyond_the_range() -> None:
+    """Of -0.5, 0 and an unseen -1, t with two degrees of freedom would put the bound at -1.34."""
+    assert Differences(array(-0.5, 0), full_range=1.0).lower_bound(0.05) == -1
+    assert Differences(array(-0.5, 0)).lower_bound(0.05) < -1
+    assert (
+        TwoSamples(
+            array(0.0, 1), before=array(1.0, 0), low=0.0, high=1.0, full_range=1.0
+        ).lower_bound(0.05)
+        == -1
+    )
+
+
 def test_identical_queries_do_not_rule_out_a_fall() -> None:
     """30 queries that did not change, and one that lost everything: -1/31 - t(30) x 1/31.
 
@@ -392,8 +404,8 @@ def test_the_bound_with_weights_by_hand() -> None:
     squares = (3 * mean) ** 2 + mean**2 + (2.5 * (1 + mean)) ** 2
     error = math.sqrt(3 / 2 * squares) / 6.5
     degrees = 6.5**2 / (9 + 1 + 6.25) - 1
-    bound = mean - float(stats.t.ppf(0.95, degrees)) * error
-    assert found.lower_bound(0.05) == pytest.approx(bound)
+    bound = mean - float(stats.t.ppf(0.75, degrees)) * error
+    assert found.lower_bound(0.25) == pytest.approx(bound)
 
 
 def test_an_unseen_gain_by_hand() -> None:

@@ -345,7 +345,13 @@ class Unpaired(ComparedValues):
         """How precisely the difference of the two means is known."""
         sign = 1.0 if self.metric.higher_is_better else -1.0
         low, high = sorted(sign * limit for limit in self._range)
-        return TwoSamples(sign * self.after, before=sign * self.before, low=low, high=high)
+        return TwoSamples(
+            sign * self.after,
+            before=sign * self.before,
+            low=low,
+            high=high,
+            full_range=high - low,
+        )
 
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a test of two samples, or by betting if ``test`` says so."""

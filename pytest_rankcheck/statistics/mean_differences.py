@@ -101,13 +101,14 @@ class Differences:
     def lower_bound(self, alpha: float) -> float:
         """Return the one-sided lower confidence bound of the mean; NaN for fewer than two.
 
-        It is that of n + 1 units, one of which fell, as `unseen_fall` says. Minus infinity if
-        nothing changed and the range is unknown.
+        It is that of n + 1 units, one of which fell, as `unseen_fall` says, and never below a fall
+        of the full range. Minus infinity if nothing changed and the range is unknown.
         """
         if self.count < 2:
             return math.nan
         mean, error, degrees = self._with_unseen_fall
-        return mean - _t(1 - alpha, degrees) * error if math.isfinite(mean) else -math.inf
+        bound = mean - _t(1 - alpha, degrees) * error if math.isfinite(mean) else -math.inf
+        return max(-self.full_range, bound)
 
     def bound_of_values(self, alpha: float, limit: float, *, is_lower: bool) -> float:
         """Return a one-sided confidence bound of the mean of values that are no differences.

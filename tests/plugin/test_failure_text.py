@@ -49,6 +49,18 @@ def test_queries_that_are_not_shown_are_counted(project: Project) -> None:
     assert "_and 1 more query that is worse_" in (project.path / "report.md").read_text("utf-8")
 
 
+def test_two_queries_are_told_no_fall_that_is_impossible(project: Project) -> None:
+    """RR ranges from 0 to 1, and the t-test would need a fall of 1.99 for a power of 80%."""
+    project.golden(project.queries(2))
+    project.test(SLICES.format(more="").replace("tolerance(abs=0.02", "noninferior(margin=0.02"))
+    project.update()
+    project.rank({0: 2})
+    text = text_of(project.run())
+    assert "a fall of 1.0000 is not ruled out" in text
+    assert "with 2 queries, no possible fall has a power of 80%" in text
+    assert "power is about 80%" not in text
+
+
 def test_a_small_slice_is_reported_and_does_not_gate(project: Project) -> None:
     lines = project.queries()
     for line in lines[:10]:

@@ -47,7 +47,9 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     if not math.isnan(pairs.noise):
         yield f"  varies by {pairs.noise:.4f} from run to run (standard deviation of the mean)"
     detectable = differences.smallest_detectable(verdict.alpha)
-    if not math.isnan(detectable):
+    if detectable > differences.full_range:
+        yield f"  with {_counted_units(pairs)}, no possible fall has a power of 80%"
+    elif not math.isnan(detectable):
         yield (
             f"  effect {differences.effect:+.2f} standard deviations; with "
             f"{_counted_units(pairs)}, power is about 80% for a fall of {detectable:.4f} "
