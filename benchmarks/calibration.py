@@ -7,7 +7,6 @@ known. An *innocent* change has a true mean of zero. Sections, chosen with ``--s
   both directions of skew and 25 to 500 queries; other tests; fixed tolerances and other tools.
 - ``designs``: weights, clusters, two samples, ten slices together, and simulated differences.
 - ``ratchet`` and ``slide``: fifty pull requests on one golden set (pull_requests.py).
-- ``sizes``: what a page on the choice of a gate needs, for 30 to 1,000 queries (not in the manual).
 
 ``--write`` puts the tables into ``docs/calibration.md``, and a summary into ``docs/gates.md``. All
 of it takes about half an hour on two idle cores.
@@ -25,14 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from design_tables import designs_table, slices_table
-from pair_tables import TOLERANCES, PairCounts, all_tables, summary, tools_table
+from pair_tables import PairCounts, all_tables, summary, tools_table
 from real_pairs import DATA, ROOT, cached
 from verdict_counts import ALPHA
 from year_tables import ratchet_table, slide_table
 
 SUMMARY, PAGE = ROOT / "docs" / "gates.md", ROOT / "docs" / "calibration.md"
-CHOICE_SIZES = (30, 50, 100, 200, 1000)
-"""The sizes of golden sets for which the manual recommends a gate."""
 
 
 @dataclass(frozen=True)
@@ -129,27 +126,11 @@ def slide_section(settings: Settings) -> Iterator[Block]:
     yield Block(PAGE, "the slide", [*lines, "", settings.error_of_years])
 
 
-def sizes_section(settings: Settings) -> Iterator[Block]:
-    """Yield the rates of each gate by the size of the golden set, on nDCG@10."""
-    family = ("nDCG@10",)
-    counts = PairCounts.of(settings.pairs, settings.draws, CHOICE_SIZES, family, (0, 1, 2))
-    columns = ("false block", "false pass at the margin", "power at twice it", "inconclusive")
-    lines = [f"| gate, queries | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
-    for gate in ("significant", "noninferior", "noninferior, guaranteed", *TOLERANCES):
-        asked = [(0, "blocked"), (1, "passed"), (2, "blocked"), (0, "inconclusive")]
-        rows = [counts.pooled(gate, *each, families=family) for each in asked]
-        for count, *rates in zip(CHOICE_SIZES, *rows, strict=True):
-            texts = " | ".join(str(rate) if rate.draws else "-" for rate in rates)
-            lines.append(f"| {gate}, {count} | {texts} |")
-    yield Block(PAGE, "sizes", [*lines, "", settings.error])
-
-
 SECTIONS: dict[str, Callable[[Settings], Iterator[Block]]] = {
     "pairs": pairs_section,
     "designs": designs_section,
     "ratchet": ratchet_section,
     "slide": slide_section,
-    "sizes": sizes_section,
 }
 
 
@@ -158,8 +139,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--draws", type=int, default=4000)
     parser.add_argument("--histories", type=int, default=4000)
-    parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS)[:-1])
-    parser.add_argument("--sizes", action="store_true", help="only print the rates by size")
+    parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     parser.add_argument("--pairs", type=Path, help="keep the pairs in this file (.npz)")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
@@ -169,10 +149,10 @@ def main() -> None:
         kept = given.pairs or Path(folder) / "pairs.npz"
         cached(kept)
         settings = Settings(kept, given.draws, given.histories)
-        for name in ["sizes"] if given.sizes else given.sections:
+        for name in given.sections:
             for block in SECTIONS[name](settings):
                 print(f"{block.name}\n\n{block.text}", flush=True)
-                if given.write and block.name != "sizes":
+                if given.write:
                     block.write()
 
 

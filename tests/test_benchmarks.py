@@ -91,10 +91,17 @@ def test_the_calibration_plays_years_and_designs(pairs: Path) -> None:
 
 
 @pytest.mark.oracle
-def test_the_calibration_prints_rates_by_size(pairs: Path) -> None:
-    text = calibrated(pairs, "--sizes", "--draws", "32")
-    for count in (30, 50, 100, 200, 1000):
-        assert len(rates_of(text, f"noninferior, {count}")) == 4
+def test_the_benchmark_of_the_choice_makes_its_tables(pairs: Path) -> None:
+    script = SCRIPT.with_name("gate_choice.py")
+    command = [sys.executable, str(script), "--pairs", str(pairs), "--draws", "64"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = re.findall(r"^\| ([\d,]+) \| (.*) \|$", done.stdout, flags=re.MULTILINE)
+    assert [size for size, _ in rows] == ["30", "50", "100", "200", "1,000"] * 2
+    for _, cells in rows:
+        blocked, shown, *inconclusive = (int(cell.strip(" %")) for cell in cells.split("|"))
+        assert blocked <= shown
+        assert inconclusive == sorted(inconclusive, reverse=True), "a larger margin is easier"
+    assert int(rows[4][1].split("%")[1].strip(" |")) == 100  # 1,000 queries show a fall of 0.04
 
 
 def test_the_benchmark_of_verdicts_makes_its_table() -> None:
