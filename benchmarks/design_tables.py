@@ -22,7 +22,7 @@ from special_designs import (
     weighted,
 )
 
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 COUNTS = (50, 100, 500)

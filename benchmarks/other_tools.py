@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.statistics.sign_flip import sign_flip_test
 
 ALPHA = 0.05

@@ -20,7 +20,7 @@ from real_pairs import SHARE_OF_SPREAD, RealPair
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.statistics.array_types import FloatArray
 
 FEWEST = 50.0

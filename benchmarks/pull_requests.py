@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 
 from pytest_rankcheck import Gate, Metric, Outcome
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 

@@ -34,7 +34,7 @@ from pull_requests import LEVEL, METRIC, STEPS, Process
 from scipy.special import ndtr, stdtr
 
 from pytest_rankcheck import Gate
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.gate_rule import ToleranceRule
 from pytest_rankcheck.gates.slide import slide_of

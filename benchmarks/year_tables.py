@@ -13,7 +13,7 @@ from rates import Rate
 from verdict_counts import ALPHA, PROCESSES
 
 from pytest_rankcheck import Gate
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.gates.slide import SLIDE_LEVEL, slide_of
 from pytest_rankcheck.gates.statistical_rules import RAISE_ALPHA
 

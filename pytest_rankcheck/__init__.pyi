@@ -57,16 +57,14 @@ from pytest_rankcheck.behaviour.perturbations import (
     perturbations as perturbations,
 )
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery as PerturbedQuery
-from pytest_rankcheck.comparison.compared_values import (
-    ComparedValues as ComparedValues,
-    Paired as Paired,
-    Unpaired as Unpaired,
-)
+from pytest_rankcheck.comparison.compared_values import ComparedValues as ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison as Comparison, compare as compare
 from pytest_rankcheck.comparison.document_moves import Move as Move
 from pytest_rankcheck.comparison.label_noise import LabelSensitivity as LabelSensitivity
+from pytest_rankcheck.comparison.paired_values import Paired as Paired
 from pytest_rankcheck.comparison.query_planning import plan as plan
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged as Unjudged
+from pytest_rankcheck.comparison.unpaired_values import Unpaired as Unpaired
 from pytest_rankcheck.errors import (
     BaselineError as BaselineError,
     ConfigurationError as ConfigurationError,

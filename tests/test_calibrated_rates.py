@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import Metric
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 import other_tools

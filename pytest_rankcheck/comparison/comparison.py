@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, Unpaired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.document_moves import Move, moves_between
 from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling, label_sensitivity
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.ordered_bets import checked_range
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged, unjudged_between
+from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded

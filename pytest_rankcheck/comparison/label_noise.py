@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.rejudged_values import can_rejudge
 from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.inconclusive_odds import (
     MOSTLY,
@@ -19,6 +19,7 @@ from pytest_rankcheck.comparison.inconclusive_odds import (
     shares_inconclusive,
 )
 from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.errors import ConfigurationError, MetricError, listed, quoted, warn_caller
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.explanations import Fragility

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
 __all__ = ["MOST_UNITS", "Units", "found_fragile"]

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import ConfigurationError, Gate, Metric
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired, Unpaired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.gates.configured_gates import gate_of
 
 METRIC = Metric.parse("nDCG@10")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Run, compare, evaluate
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.explanations import Fragility
 from pytest_rankcheck.gates.fragility import Units, found_fragile

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Run, compare, evaluate
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.gates.explanations import OtherRuling
 from pytest_rankcheck.gates.other_rules import usual_margin
 from pytest_rankcheck.gates.verdict import Verdict

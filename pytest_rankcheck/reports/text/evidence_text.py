@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from pytest_rankcheck.comparison.compared_values import ComparedValues, Paired
+from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.golden.query_weights import effective_size
