@@ -14,8 +14,9 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.findings import GateFinding, Note, Topic
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
+from pytest_rankcheck.reports.metric_findings import GateFinding
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
 from pytest_rankcheck.reports.text.wording import joined_failures
 

@@ -15,8 +15,8 @@ from pytest_rankcheck.behaviour.determinism_check import (
 )
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.rank import RankOptions
-from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.determinism_text import determinism_note, determinism_text
 
 __all__ = ["assert_deterministic"]

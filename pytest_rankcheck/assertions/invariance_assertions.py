@@ -27,8 +27,8 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.rankers.rank import RankOptions
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.invariance_text import (
     direction_note,
     direction_text,

@@ -19,10 +19,10 @@ from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.findings import GateFinding
 from pytest_rankcheck.reports.gate_detail import new_detail, verdict_detail
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.measurement_detail import measurement_finding
+from pytest_rankcheck.reports.metric_findings import GateFinding
 from pytest_rankcheck.reports.text.blocked_text import blocked_text, regression_text
 from pytest_rankcheck.reports.text.gating_text import gating_findings
 from pytest_rankcheck.reports.text.wording import joined_failures

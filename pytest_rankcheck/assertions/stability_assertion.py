@@ -9,8 +9,8 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_evaluation import evaluate
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.stability_text import stability_note, stability_text
 
 __all__ = ["assert_ranking_stable"]

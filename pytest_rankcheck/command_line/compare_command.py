@@ -28,8 +28,9 @@ from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.plugin.configured_inputs import configured_gates
 from pytest_rankcheck.plugin.option_table import Config
-from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding, with_test
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.metric_findings import GateFinding
 from pytest_rankcheck.reports.report_data import report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
 from pytest_rankcheck.reports.text.measurement_notes import tie_notes
@@ -72,7 +73,7 @@ def _compare(chosen: argparse.Namespace) -> int:
     with collecting(detail=True) as ledger:
         for metric, gate in gates.items():
             _check(new, old, metric, gate, slices)
-    findings = [with_test(item, f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
+    findings = [item.with_test(f"{chosen.old.name} -> {chosen.new.name}") for item in ledger]
     findings += [*tie_notes(old), *tie_notes(new)]
     print_summary(findings)
     _write(chosen, findings)

@@ -18,7 +18,9 @@ from pytest_rankcheck.command_line.project_inputs import ProjectInputs
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import MetricFinding, Note, ReportedFinding, Topic
+from pytest_rankcheck.reports.findings import ReportedFinding
+from pytest_rankcheck.reports.metric_findings import MetricFinding
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.measurement_notes import tie_notes, unmet_id_notes
 from pytest_rankcheck.reports.text.resolution_text import resolution_findings
 from pytest_rankcheck.reports.text.wording import number_text

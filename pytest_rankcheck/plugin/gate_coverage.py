@@ -23,7 +23,9 @@ from pytest_rankcheck.plugin.unrun_gates import (
     test_file_of,
 )
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
-from pytest_rankcheck.reports.findings import Note, RecordFinding, ReportedFinding, Topic
+from pytest_rankcheck.reports.baseline_findings import RecordFinding
+from pytest_rankcheck.reports.findings import ReportedFinding
+from pytest_rankcheck.reports.notes import Note, Topic
 
 __all__ = ["coverage_findings"]
 

@@ -58,7 +58,7 @@ def refuse_update(baseline: Baseline, ledger: Ledger) -> None:
 
 def _refused(finding: ReportedFinding) -> ReportedFinding:
     """Return the finding of a gate with its update refused; any other finding as it is."""
-    from pytest_rankcheck.reports.findings import GateFinding
+    from pytest_rankcheck.reports.metric_findings import GateFinding
 
     if not isinstance(finding, GateFinding) or finding.baseline_file is None:
         return finding
@@ -73,7 +73,7 @@ def settled(item: pytest.Item) -> Ledger:
             test falls below.
     """
     __tracebackhide__ = True
-    from pytest_rankcheck.reports.findings import RecordFinding
+    from pytest_rankcheck.reports.baseline_findings import RecordFinding
     from pytest_rankcheck.reports.text.baseline_notes import baseline_findings
 
     baseline = item.stash[BASELINE]
@@ -146,7 +146,7 @@ def _of_evaluation(
     """
     shown = item.config.stash[SHOWN]
     if evaluation.repeats:
-        from pytest_rankcheck.reports.findings import MetricFinding
+        from pytest_rankcheck.reports.metric_findings import MetricFinding
         from pytest_rankcheck.reports.text.measurement_notes import noise_notes
 
         measured = dict.fromkeys(
@@ -157,7 +157,8 @@ def _of_evaluation(
         return
     shown[id(evaluation)] = evaluation
     from pytest_rankcheck.metrics.metric_names import Metric
-    from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
+    from pytest_rankcheck.reports.metric_findings import MetricFinding
+    from pytest_rankcheck.reports.notes import Note, Topic
     from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes, timing_notes
 
     for metric in map(Metric.parse, item.config.stash[CONFIG].metrics):
@@ -195,10 +196,10 @@ def _for_reports(
 ) -> Iterator[ReportedFinding]:
     """Yield what reports show besides the gates of a test: configured metrics, what to judge."""
     from pytest_rankcheck.metrics.metric_names import Metric
-    from pytest_rankcheck.reports.findings import GateFinding
     from pytest_rankcheck.reports.judging_list import to_judge
     from pytest_rankcheck.reports.measurement_detail import measurement_finding
     from pytest_rankcheck.reports.measurement_findings import JudgingFinding
+    from pytest_rankcheck.reports.metric_findings import GateFinding
 
     chosen = item.config.stash[CONFIG]
     metrics = [metric for metric in map(Metric.parse, chosen.metrics) if evaluation.fits(metric)]

@@ -35,7 +35,7 @@ def lint_items(session: pytest.Session) -> Iterator[pytest.Item]:
 
 def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFinding]:
     """Yield what the configured metrics can see: of the run that is given, or of ideal rankings."""
-    from pytest_rankcheck.reports.findings import Note, Topic
+    from pytest_rankcheck.reports.notes import Note, Topic
     from pytest_rankcheck.reports.text.measurement_notes import tie_notes
     from pytest_rankcheck.reports.text.resolution_text import (
         ideal_resolution_findings,

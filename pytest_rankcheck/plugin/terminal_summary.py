@@ -69,11 +69,10 @@ class SessionFindings:
         if not carried:
             return
         from pytest_rankcheck.reports.finding_codec import decoded
-        from pytest_rankcheck.reports.findings import with_test
 
         if report.failed:
             self.failures.append(report)
-        self.findings += [with_test(decoded(finding), report.nodeid) for finding in carried]
+        self.findings += [decoded(finding).with_test(report.nodeid) for finding in carried]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table and the notes; nothing where nothing was measured."""
@@ -126,7 +125,8 @@ def _unused_gate_notes(
     """Yield the lines of ``rankcheck_gate`` for golden sets that no test measured on."""
     from pytest_rankcheck.errors import quoted, suggestion
     from pytest_rankcheck.plugin.configured_inputs import configured_gates
-    from pytest_rankcheck.reports.findings import MetricFinding, Note, Topic
+    from pytest_rankcheck.reports.metric_findings import MetricFinding
+    from pytest_rankcheck.reports.notes import Note, Topic
 
     measured = dict.fromkeys(f.golden_set for f in findings if isinstance(f, MetricFinding))
     try:

@@ -10,7 +10,9 @@ from pytest_rankcheck.baselines.baseline_age import BaselineAge, ages_of, uncomm
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.reports.findings import BaselineFinding, GateFinding, ReportedFinding
+from pytest_rankcheck.reports.baseline_findings import BaselineFinding
+from pytest_rankcheck.reports.findings import ReportedFinding
+from pytest_rankcheck.reports.metric_findings import GateFinding
 
 __all__ = ["with_ages"]
 

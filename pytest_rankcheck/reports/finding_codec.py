@@ -9,15 +9,8 @@ from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from pytest_rankcheck.reports.findings import (
-    BaselineFinding,
-    GateFinding,
-    MetricFinding,
-    Note,
-    RecordFinding,
-    ReportedFinding,
-    SlicesFinding,
-)
+from pytest_rankcheck.reports.baseline_findings import BaselineFinding, RecordFinding, SlicesFinding
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,
     IndecisiveGateFinding,
@@ -32,6 +25,8 @@ from pytest_rankcheck.reports.measurement_findings import (
     MeasurementFinding,
     ResolutionFinding,
 )
+from pytest_rankcheck.reports.metric_findings import GateFinding, MetricFinding
+from pytest_rankcheck.reports.notes import Note
 
 __all__ = ["FINDINGS", "decoded", "encoded", "to_builtin"]
 

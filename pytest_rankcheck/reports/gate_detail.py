@@ -14,7 +14,8 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.explanations import Fragility
 from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import (
+from pytest_rankcheck.reports.measurement_detail import rounded
+from pytest_rankcheck.reports.metric_findings import (
     DecisionDetail,
     FragilityDetail,
     GapDetail,
@@ -24,7 +25,6 @@ from pytest_rankcheck.reports.findings import (
     TieDetail,
     UnjudgedDetail,
 )
-from pytest_rankcheck.reports.measurement_detail import rounded
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded
 from pytest_rankcheck.statistics.mean_differences import Differences
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.reports.finding_codec import to_builtin
-from pytest_rankcheck.reports.findings import Note
+from pytest_rankcheck.reports.notes import Note
 from pytest_rankcheck.reports.report_data import Report, ReportedGate
 
 __all__ = ["FORMAT_NAME", "FORMAT_VERSION", "json_of", "report_json"]

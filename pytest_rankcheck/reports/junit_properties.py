@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from pytest_rankcheck.reports.findings import GateFinding, MetricFinding, ReportedFinding
+from pytest_rankcheck.reports.findings import ReportedFinding
+from pytest_rankcheck.reports.metric_findings import GateFinding, MetricFinding
 
 __all__ = ["properties_of"]
 

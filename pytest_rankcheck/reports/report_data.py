@@ -9,14 +9,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.reports.findings import (
-    GateDetail,
-    GateFinding,
-    Note,
-    RecordFinding,
-    ReportedFinding,
-    Topic,
-)
+from pytest_rankcheck.reports.baseline_findings import RecordFinding
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.measurement_detail import rounded
 from pytest_rankcheck.reports.measurement_findings import (
     DocumentToJudge,
@@ -24,6 +18,8 @@ from pytest_rankcheck.reports.measurement_findings import (
     MeasurementFinding,
     ResolutionFinding,
 )
+from pytest_rankcheck.reports.metric_findings import GateDetail, GateFinding
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.baseline_text import notes_of
 
 __all__ = ["Report", "ReportedGate", "merged_resolutions", "report_of"]

@@ -13,10 +13,11 @@ from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import GateFinding, ReportedFinding
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gate_detail import new_detail
 from pytest_rankcheck.reports.ledger import wants_detail
 from pytest_rankcheck.reports.measurement_detail import measurement_finding, rounded
+from pytest_rankcheck.reports.metric_findings import GateFinding
 
 __all__ = ["NOT_REACHED", "unreached_findings"]
 

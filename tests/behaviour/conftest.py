@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_rankcheck.reports.findings import Note
+from pytest_rankcheck.reports.notes import Note
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ from pytest_rankcheck.behaviour.determinism_check import (
     check_determinism,
 )
 from pytest_rankcheck.rankers import batch, embedder, model, scorer, transformer
-from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.notes import Note, Topic
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{n}": {f"d{n}": 1, "e": 0, "f": 0} for n in range(9)},

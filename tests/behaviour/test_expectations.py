@@ -20,7 +20,7 @@ from pytest_rankcheck import (
     rank,
 )
 from pytest_rankcheck.behaviour.expectation_check import check_expectations
-from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.notes import Note, Topic
 
 GOLDEN = GoldenSet.from_dict({"q": {"a": 1}}, {"q": "refund"}, name="shop")
 

@@ -21,7 +21,7 @@ from pytest_rankcheck import (
     rbo,
 )
 from pytest_rankcheck.rankers import batch, model, scorer
-from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.notes import Note, Topic
 
 # q4 has no judgment, q5 no text, and "42" of q6 has no case.
 SHOP = GoldenSet.from_dict(

@@ -22,8 +22,9 @@ from pytest_rankcheck import (
     assert_not_regressed,
     evaluate,
 )
-from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic, with_test
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.report_data import Report, report_of
 
 
@@ -41,7 +42,7 @@ def made_report(
     ):
         with collecting(detail=True) as ledger, suppress(AssertionError):
             check()
-        findings += [with_test(finding, "tests/test_it.py::test_it") for finding in ledger]
+        findings += [finding.with_test("tests/test_it.py::test_it") for finding in ledger]
     findings.append(Note(Topic.MEASURED, "said"))
     return report_of(findings, "pytest -q")
 

@@ -11,21 +11,14 @@ from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluat
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
 from pytest_rankcheck.baselines.update_actions import Action
-from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
-from pytest_rankcheck.reports.findings import (
+from pytest_rankcheck.reports.baseline_findings import (
     BaselineFinding,
-    FindingOfTest,
-    GapDetail,
-    GateFinding,
     MeanChange,
-    MetricFinding,
-    Note,
     RecordFinding,
-    ReportedFinding,
     SlicesFinding,
-    TieDetail,
-    Topic,
 )
+from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
+from pytest_rankcheck.reports.findings import FindingOfTest, ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,
     IndecisiveGateFinding,
@@ -39,6 +32,13 @@ from pytest_rankcheck.reports.gating_findings import (
 )
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.measurement_findings import DocumentToJudge, JudgingFinding
+from pytest_rankcheck.reports.metric_findings import (
+    GapDetail,
+    GateFinding,
+    MetricFinding,
+    TieDetail,
+)
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.resolution_text import resolution_findings
 
 GOLDEN = GoldenSet.from_dict(

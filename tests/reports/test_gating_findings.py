@@ -12,9 +12,9 @@ from pytest_rankcheck import (
     assert_not_regressed,
     evaluate,
 )
-from pytest_rankcheck.reports.findings import GateFinding
 from pytest_rankcheck.reports.gating_findings import UngatedSlicesFinding
 from pytest_rankcheck.reports.ledger import collecting
+from pytest_rankcheck.reports.metric_findings import GateFinding
 
 GOLDEN = GoldenSet.from_dict(
     {f"q{n}": {"good": 1} for n in range(40)},

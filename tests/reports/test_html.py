@@ -10,7 +10,7 @@ import pytest
 from hostile import HOSTILE
 
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.reports.findings import DecisionDetail
+from pytest_rankcheck.reports.metric_findings import DecisionDetail
 from pytest_rankcheck.reports.report_data import Report
 
 pytest.importorskip("altair", reason="the HTML report needs pytest-rankcheck[report]")

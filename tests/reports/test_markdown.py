@@ -9,8 +9,8 @@ import pytest
 from hostile import HOSTILE
 from markdown_it import MarkdownIt
 
-from pytest_rankcheck.reports.findings import Note, Topic
 from pytest_rankcheck.reports.markdown_report import LONGEST_COMMENT, escaped, markdown_of
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.report_data import Report
 
 

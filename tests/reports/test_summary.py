@@ -9,16 +9,11 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck.baselines.update_actions import Action
-from pytest_rankcheck.reports.findings import (
-    BaselineFinding,
-    GateFinding,
-    MeanChange,
-    MetricFinding,
-    Note,
-    ReportedFinding,
-    Topic,
-)
+from pytest_rankcheck.reports.baseline_findings import BaselineFinding, MeanChange
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.ledger import collecting, enter
+from pytest_rankcheck.reports.metric_findings import GateFinding, MetricFinding
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.summary_table import summary_lines
 
 

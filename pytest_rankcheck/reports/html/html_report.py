@@ -8,8 +8,8 @@ from importlib.resources import files
 from typing import Any
 
 from pytest_rankcheck.errors import quoted
-from pytest_rankcheck.reports.findings import Topic, by_heading
 from pytest_rankcheck.reports.json_report import report_json
+from pytest_rankcheck.reports.notes import Topic, by_heading
 from pytest_rankcheck.reports.report_data import Report
 from pytest_rankcheck.reports.text.resolution_text import (
     COLUMNS,

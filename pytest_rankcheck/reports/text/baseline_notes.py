@@ -14,15 +14,10 @@ from pytest_rankcheck.comparison.query_planning import Plan, plan_of, spread_of
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import (
-    BaselineFinding,
-    MeanChange,
-    MetricFinding,
-    Note,
-    ReportedFinding,
-    SlicesFinding,
-    Topic,
-)
+from pytest_rankcheck.reports.baseline_findings import BaselineFinding, MeanChange, SlicesFinding
+from pytest_rankcheck.reports.findings import ReportedFinding
+from pytest_rankcheck.reports.metric_findings import MetricFinding
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.blocked_text import regression_text
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, needed_text, tie_lines
 from pytest_rankcheck.reports.text.explanation_text import explanation_lines

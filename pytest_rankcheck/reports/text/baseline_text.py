@@ -16,14 +16,10 @@ from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
 from pytest_rankcheck.errors import BaselineError, plural, quoted
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import (
-    BaselineFinding,
-    GateFinding,
-    Note,
-    ReportedFinding,
-    SlicesFinding,
-    Topic,
-)
+from pytest_rankcheck.reports.baseline_findings import BaselineFinding, SlicesFinding
+from pytest_rankcheck.reports.findings import ReportedFinding
+from pytest_rankcheck.reports.metric_findings import GateFinding
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.gate_choice_text import suggestion_notes
 from pytest_rankcheck.reports.text.gating_text import gating_notes
 from pytest_rankcheck.reports.text.wording import change, number_text

@@ -9,7 +9,7 @@ from pytest_rankcheck.behaviour.expectation_check import ExpectationResult, Expe
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.wording import document_in, packed, query_in, ranking_lines
 
 __all__ = ["expectation_notes", "expectations_text"]

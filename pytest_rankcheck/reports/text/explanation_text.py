@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.explanations import Fragility, OtherRuling
 from pytest_rankcheck.gates.verdict import Verdict
-from pytest_rankcheck.reports.findings import FragilityDetail, OtherRulingDetail
+from pytest_rankcheck.reports.metric_findings import FragilityDetail, OtherRulingDetail
 
 __all__ = ["explanation_lines", "fragility_text", "other_rulings_text"]
 

@@ -14,13 +14,14 @@ from pytest_rankcheck.comparison.inconclusive_odds import (
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.suggested_gate import suggested_gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
-from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,
     MostlyInconclusiveFinding,
     SliceOdds,
     UnshownFallFinding,
 )
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.wording import change, gate_start, number_text
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pytest_rankcheck.comparison.ordered_bets import FEWEST
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Decision, Outcome, TooFewChanges, Verdict
-from pytest_rankcheck.reports.findings import Note, ReportedFinding, Topic
+from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     IndecisiveGateFinding,
     RarelyDecidingFinding,
@@ -15,6 +15,7 @@ from pytest_rankcheck.reports.gating_findings import (
     UngatedSlice,
     UngatedSlicesFinding,
 )
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.gate_choice_text import (
     gate_choice_findings,
     gate_choice_notes,

@@ -10,7 +10,7 @@ from pytest_rankcheck.errors import MetricWarning, listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES
 from pytest_rankcheck.metrics.metric_names import Metric, usual_metrics
-from pytest_rankcheck.reports.findings import Note, Topic
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.wording import duration, number_text
 
 __all__ = ["evaluation_notes", "noise_notes", "tie_notes", "timing_notes", "unmet_id_notes"]

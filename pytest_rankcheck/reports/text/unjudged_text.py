@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pytest_rankcheck.comparison.unjudged_documents import Unjudged
 from pytest_rankcheck.errors import plural
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.reports.findings import UnjudgedDetail
+from pytest_rankcheck.reports.metric_findings import UnjudgedDetail
 from pytest_rankcheck.reports.text.wording import change
 
 __all__ = ["needed_text", "unjudged_lines"]
