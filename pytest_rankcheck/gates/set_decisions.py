@@ -87,7 +87,8 @@ def _decision(part: FamilySet, evidence: Evidence, can_fail: bool, shares: int) 
     if part.attribute is None:
         outcome = rule.outcome(values, evidence)
         futility = _too_wide(values, allowed)
-        if futility is None and not can_fail:
+        rules_out_margin = evidence.p_margin <= rule.level
+        if futility is None and not can_fail and not rules_out_margin:
             futility = _too_few(values, rule, evidence, shares)
     elif part.is_gated and can_fail:
         outcome = rule.outcome(values, evidence)

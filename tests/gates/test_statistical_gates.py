@@ -333,3 +333,13 @@ def test_the_most_specific_rule_wins_and_ties_go_to_the_last() -> None:
     assert str(gates.gate("web", rr)) == "tolerance(abs=0.1, rel=0)"
     assert str(gates.gate("web", METRIC)) == "noninferior(margin=0.03, alpha=0.1)"
     assert ConfiguredGates().gate("web", rr) is None
+
+
+def test_a_margin_that_is_ruled_out_is_a_decision() -> None:
+    """One lost query of 300 can never be significant, but it does not hide a fall of 0.02."""
+    gains = [-1.0] + [0.0] * 299
+    for gate, decides in ((Gate.noninferior(margin=0.02), True), (Gate.significant(), False)):
+        values = paired(np.array(gains) / 2)
+        (decision,), _ = decide_sets([FamilySet(gate.rule, values)])
+        assert decision.outcome is Outcome.LOWER
+        assert (decision.futility is None) is decides

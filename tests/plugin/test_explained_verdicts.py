@@ -146,7 +146,7 @@ def test_an_inconclusive_verdict_names_the_query_it_depends_on(project: Project)
         assert "without query q003 it would have passed" in text, name
     project.rank({3: 10, 4: 10, 50: 2})
     found = re.search(
-        r"a fall of 0.04 needs ([\d,]+) to ([\d,]+) \(best guess ([\d,]+)\)",
+        r"a fall of 0.04 needs ([\d,]+) to ([\d,]+) queries \(best guess ([\d,]+)\)",
         outputs(project)["terminal"],
     )
     assert found is not None

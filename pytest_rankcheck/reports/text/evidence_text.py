@@ -54,7 +54,7 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
         yield (
             f"  effect {differences.effect:+.2f} standard deviations; with "
             f"{_counted_units(pairs)}, power is about 80% for a fall of {detectable:.4f} "
-            f"(one-sided t-test, alpha {verdict.alpha:g}){_needed(verdict, differences)}"
+            f"(one-sided t-test, alpha {verdict.alpha:g}){_needed(verdict, pairs, differences)}"
         )
 
 
@@ -203,20 +203,27 @@ def _few(test: SignFlip) -> str:
     return f"; with {queries} the smallest possible p is {test.smallest_p:.4g}"
 
 
-def _needed(verdict: Verdict, differences: Differences) -> str:
+def _needed(verdict: Verdict, pairs: ComparedValues, differences: Differences) -> str:
     if verdict.margin is None or verdict.guaranteed_range is not None:
         return ""  # a guarantee takes more than a t-test
     needed = differences.needed(verdict.margin, verdict.alpha)
     if math.isnan(needed) or needed <= differences.count:
         return ""
     low, high = differences.needed_interval(verdict.margin, verdict.alpha)
-    numbers = needed_text(needed, None if math.isnan(low) else (low, high))
+    units = "clusters" if _has_clusters(pairs) else counted(2, pairs.metric.unit).split()[-1]
+    numbers = needed_text(needed, None if math.isnan(low) else (low, high), f" {units}")
     return f"; a fall of {verdict.margin:g} needs {numbers}"
 
 
-def needed_text(best: float, interval: tuple[float, float] | None) -> str:
-    """Return ``265 to 755 (best guess 514)``; without an interval, ``about 514``."""
+def needed_text(best: float, interval: tuple[float, float] | None, units: str = "") -> str:
+    """Return ``265 to 755 queries (best guess 514)``; without an interval, ``about 514 queries``.
+
+    Args:
+        best: the estimate.
+        interval: its interval; None if unknown.
+        units: what is counted, with a space before it.
+    """
     if interval is None:
-        return f"about {best:,.0f}"
+        return f"about {best:,.0f}{units}"
     low, high = interval
-    return f"{low:,.0f} to {high:,.0f} (best guess {best:,.0f})"
+    return f"{low:,.0f} to {high:,.0f}{units} (best guess {best:,.0f})"
