@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from other_tools import OTHER_TOOLS
 from populations import DIRECTIONS
 from rates import Rate, sentence
 from real_pairs import FAMILIES
+from rules_of_tools import OTHER_TOOLS
 from verdict_counts import ALPHA, DETECTABLE, Cell, Counted, count_cells
 
 SIZES = (25, 50, 100, 200, 500)

@@ -11,10 +11,10 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from other_tools import OTHER_TOOLS
 from populations import Population, margin_of, oriented, populations, tilted
 from rates import Rate
 from real_pairs import RealPair, cached
+from rules_of_tools import OTHER_TOOLS
 
 from pytest_rankcheck import Gate, Outcome
 from pytest_rankcheck.comparison.compared_values import ComparedValues

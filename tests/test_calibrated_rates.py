@@ -12,7 +12,7 @@ from pytest_rankcheck import Metric
 from pytest_rankcheck.comparison.paired_values import Paired
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
-import other_tools
+import rules_of_tools
 import special_designs
 from rates import Rate, above, sentence
 
@@ -50,16 +50,16 @@ def pairs(*gains: float) -> Paired:
 def test_other_tools_follow_their_documentation() -> None:
     # README of toolkit-rag-quality: 4 of 8 queries lose everything, so p = 0.125, and --alpha passes.
     lost = pairs(*[-0.5] * 4, *[0.0] * 4)
-    assert other_tools.toolkit_rag_quality(lost)
-    assert not other_tools.toolkit_rag_quality_alpha(lost)
-    assert not other_tools.retrieval_eval_gate(lost)
-    assert other_tools.toolkit_rag_quality(pairs(-0.0101))
-    assert not other_tools.toolkit_rag_quality(pairs(-0.0099))  # 2% of 0.5 is allowed
+    assert rules_of_tools.toolkit_rag_quality(lost)
+    assert not rules_of_tools.toolkit_rag_quality_alpha(lost)
+    assert not rules_of_tools.retrieval_eval_gate(lost)
+    assert rules_of_tools.toolkit_rag_quality(pairs(-0.0101))
+    assert not rules_of_tools.toolkit_rag_quality(pairs(-0.0099))  # 2% of 0.5 is allowed
     # README of rag-ci: one of six questions is lost; the interval spans [-0.5, 0], so it passes.
-    assert not other_tools.rag_ci(pairs(-0.5, *[0.0] * 5))
-    assert other_tools.rag_ci(pairs(*[-0.5] * 6))
-    assert not other_tools.rag_ci(pairs(*[-0.019] * 50))  # significant, but below min-effect
-    assert other_tools.retrieval_eval_gate(pairs(*[-0.019] * 50))
+    assert not rules_of_tools.rag_ci(pairs(-0.5, *[0.0] * 5))
+    assert rules_of_tools.rag_ci(pairs(*[-0.5] * 6))
+    assert not rules_of_tools.rag_ci(pairs(*[-0.019] * 50))  # significant, but below min-effect
+    assert rules_of_tools.retrieval_eval_gate(pairs(*[-0.019] * 50))
 
 
 def test_two_samples_have_the_stated_fall() -> None:

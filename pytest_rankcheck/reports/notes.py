@@ -98,7 +98,7 @@ _HEADINGS = {
     Topic.LINT: "lint of golden set '{about}'",
     Topic.RESOLUTION: "{about}",
     Topic.SLIDE_OFF: "warning: the guard against small falls that add up is off",
-    Topic.SUGGESTED_GATE: "gates that know the noise, by the number of queries (docs/gates.md)",
+    Topic.SUGGESTED_GATE: "a gate that knows the noise (docs/which-gate.md)",
     Topic.GOLDEN_CHANGE: "golden sets that changed since the baselines were recorded",
     Topic.NO_LONGER_GATED: "no longer gated; the approved values stay in the baselines",
     Topic.LOOSER_GATE: "gates that may pass what the gate of the baseline blocks",

@@ -241,6 +241,7 @@ def test_bounds_use_the_weights_and_the_sessions() -> None:
     golden = simulation.log.to_golden_set(propensity="power(1)")
     evaluation = evaluate(simulation.run(golden), golden)
     low, _ = interval(golden, simulation.run(golden))
-    assert_at_least(evaluation, "RR", low, confidence=0.975)
+    # The bound is a little lower than the interval, since it allows for an unseen query.
+    assert_at_least(evaluation, "RR", low - 1e-3, confidence=0.975)
     with pytest.raises(AssertionError, match="lower 98% bound"):
         assert_at_least(evaluation, "RR", low + 1e-4, confidence=0.975)
