@@ -29,7 +29,7 @@ from real_pairs import DATA, ROOT, cached
 from verdict_counts import ALPHA, PROCESSES, ruling
 
 from pytest_rankcheck import Gate
-from pytest_rankcheck.comparison.compared_values import Paired
+from pytest_rankcheck.comparison.paired_values import Paired
 
 if TYPE_CHECKING:
     import altair as alt
