@@ -225,3 +225,27 @@ def test_the_effect_of_two_samples_is_cohens_d() -> None:
     pooled = np.sqrt((before.var(ddof=1) * 199 + after.var(ddof=1) * 149) / 348)
     found = compare(now, then).values(RR).differences
     assert found.effect == pytest.approx((after.mean() - before.mean()) / pooled)
+
+
+def test_the_text_says_how_far_off_a_test_of_durations_can_be() -> None:
+    def timed(seed: int, longer: float) -> SessionEvaluation:
+        waits = np.random.default_rng(seed).lognormal(1, 1, 120) + longer
+        rows = [
+            {
+                "session_id": f"{seed}-{n}",
+                "results": ["a", "b"],
+                "selected": selected,
+                "time": pd.Timestamp(1.7e9 + time, unit="s"),
+            }
+            for n, wait in enumerate(waits)
+            for selected, time in ((None, 0.0), ("a", wait))
+        ]
+        return evaluate_sessions(SessionLog.from_frame(pd.DataFrame(rows)))
+
+    then, now = timed(1, 0), timed(2, 9)
+    with pytest.raises(AssertionError) as caught:
+        assert_not_regressed(now, then, "SessionDuration", gate=Gate.significant())
+    assert "blocks up to twice as many innocent changes as alpha says" in str(caught.value)
+    with pytest.raises(AssertionError) as caught:
+        assert_not_regressed(sessions([4] * 40, "new"), sessions([1] * 40, "old"), RR)
+    assert "as alpha says" not in str(caught.value)

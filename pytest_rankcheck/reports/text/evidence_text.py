@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.golden.query_weights import effective_size
 from pytest_rankcheck.reports.text.wording import change, counted
@@ -20,6 +23,8 @@ from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN
 __all__ = ["evidence_lines", "needed_text", "tie_lines"]
 
 _DECIDES = "; the verdict depends on the order, so break the ties in the ranker"
+_MANY = 100
+"""From this number of units on, the smallest detectable fall is detected as often as planned."""
 _FEW = 0.05
 """If the smallest possible p is above this, the text says so."""
 
@@ -40,7 +45,7 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     differences = pairs.differences
     yield f"  {_interval(pairs, differences)}{_tested(pairs)}"
     yield from _units(pairs)
-    yield from _decided(verdict)
+    yield from _decided(verdict, pairs)
     yield from _guaranteed(verdict, pairs)
     yield from _not_ruled_out(verdict, pairs)
     yield from _ruled_out_alone(verdict, pairs)
@@ -53,7 +58,7 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     elif not math.isnan(detectable):
         yield (
             f"  effect {differences.effect:+.2f} standard deviations; with "
-            f"{_counted_units(pairs)}, power is about 80% for a fall of {detectable:.4f} "
+            f"{_counted_units(pairs)}, power is {_power(pairs)} for a fall of {detectable:.4f} "
             f"(one-sided t-test, alpha {verdict.alpha:g}){_needed(verdict, pairs, differences)}"
         )
 
@@ -99,8 +104,12 @@ def tie_lines(verdict: Verdict) -> Iterator[str]:
     )
 
 
-def _decided(verdict: Verdict) -> Iterator[str]:
-    """Yield the gate and the p value it used, if it is a statistical test."""
+def _decided(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
+    """Yield the gate and the p value it used, if it is a statistical test.
+
+    Where the test may block more often than stated, the next line says by how much. The rates of
+    `_decided` and `_power` are those of docs/calibration.md.
+    """
     decisions = [
         decision
         for decision in (verdict.overall, *verdict.slices)
@@ -112,6 +121,19 @@ def _decided(verdict: Verdict) -> Iterator[str]:
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
     yield f"  decided by {verdict.gate}: p {_p(least.p)} for the fall{where}{corrected}"
+    if math.isinf(pairs.differences.full_range) and verdict.guaranteed_range is None:
+        yield (
+            "  without a known range, such as that of durations, this test blocks up to twice as "
+            "many innocent changes as alpha says"
+        )
+
+
+def _power(pairs: ComparedValues) -> str:
+    """Return how likely it is that the smallest detectable fall is detected."""
+    sizes = np.abs(pairs.gains[pairs.gains != 0])
+    takes_few_values = sizes.size > 1 and float(np.ptp(sizes)) < SLACK
+    is_coarse = takes_few_values or math.isinf(pairs.differences.full_range)
+    return "70% to 80%" if is_coarse and pairs.units < _MANY else "about 80%"
 
 
 def _not_ruled_out(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
