@@ -40,6 +40,7 @@ from pytest_rankcheck.gates.gate_rule import ToleranceRule
 from pytest_rankcheck.gates.slide import slide_of
 from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule, SignificanceRule
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN, unseen_fall
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "baselines.md"
 FALL = 0.003
@@ -86,10 +87,10 @@ def played(gate: Gate, process: Process, count: int, seed: int) -> Played:
         proposed = level + changes[:, step]
         now = np.round(proposed + noise[:, 1 + step], 6)
         gains = now - approved
-        mean, error = gains.mean(axis=1), gains.std(axis=1, ddof=1) / math.sqrt(gains.shape[1])
-        merged = ~_blocked(gate, mean, error, gains.shape[1] - 1)
+        mean, error = _mean_and_error(gains)
+        merged = ~_blocked(gate, gains)
         columns.append((merged, mean / error, since + 1))
-        rises = merged & _is_better(gate, mean, error, gains.shape[1] - 1)
+        rises = merged & _is_better(gate, gains)
         level = np.where(merged[:, None], proposed, level)
         approved = np.where(rises[:, None], now, approved)
         since = np.where(rises, 0, since + merged)
@@ -98,25 +99,40 @@ def played(gate: Gate, process: Process, count: int, seed: int) -> Played:
     return Played(merged_all, z, steps, moved)
 
 
-def _blocked(gate: Gate, mean: FloatArray, error: FloatArray, degrees: int) -> BoolArray:
+def _mean_and_error(gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of each row, and its standard error."""
+    return gains.mean(axis=1), gains.std(axis=1, ddof=1) / math.sqrt(gains.shape[1])
+
+
+def _p_below(gains: FloatArray, unseen: FloatArray, shift: float = 0.0) -> FloatArray:
+    """Return the p of Student's t that each mean is below ``-shift``, with one unseen value."""
+    longer = np.concatenate((gains, unseen[:, None]), axis=1)
+    mean, error = _mean_and_error(longer)
+    return np.asarray(stdtr(gains.shape[1], (mean + shift) / error))
+
+
+def _blocked(gate: Gate, gains: FloatArray) -> BoolArray:
     """Return where a gate calls the mean gain regressed."""
-    rule = gate.rule
+    rule, mean, largest = gate.rule, gains.mean(axis=1), np.abs(gains).max(axis=1)
     if isinstance(rule, ToleranceRule):
-        return mean < -(rule.abs + SLACK)
+        return np.asarray(mean < -(rule.abs + SLACK))
     assert isinstance(rule, (SignificanceRule, NoninferiorityRule))
-    is_fall = (mean < -SLACK) & (stdtr(degrees, mean / error) <= rule.alpha)
+    is_fall = (mean < -SLACK) & (_p_below(gains, UNSEEN_GAIN * largest) <= rule.alpha)
     if isinstance(rule, SignificanceRule):
-        return is_fall
-    return is_fall & (stdtr(degrees, -(mean + rule.margin) / error) > rule.alpha)
+        return np.asarray(is_fall)
+    falls = [unseen_fall(each, 1.0, gains.shape[1]) for each in largest.tolist()]
+    rules_out = 1 - _p_below(gains, -np.array(falls), rule.margin) <= rule.alpha
+    return np.asarray(is_fall & ~rules_out)
 
 
-def _is_better(gate: Gate, mean: FloatArray, error: FloatArray, degrees: int) -> BoolArray:
+def _is_better(gate: Gate, gains: FloatArray) -> BoolArray:
     """Return where a gate lets an update raise the approved values."""
-    rule = gate.rule
+    rule, mean = gate.rule, gains.mean(axis=1)
     if isinstance(rule, ToleranceRule):
-        return (mean > EXACT) & (gate is not MERGES_ALL)
+        return np.asarray((mean > EXACT) & (gate is not MERGES_ALL))
     assert isinstance(rule, (SignificanceRule, NoninferiorityRule))
-    return (mean > 0) & (stdtr(degrees, -mean / error) <= rule.raise_alpha)
+    unseen = UNSEEN_GAIN * np.abs(gains).max(axis=1)
+    return np.asarray((mean > 0) & (_p_below(-gains, unseen) <= rule.raise_alpha))
 
 
 # --- rules that stop -------------------------------------------------------------------------
