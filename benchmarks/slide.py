@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 from pull_requests import LEVEL, METRIC, STEPS, Process
-from scipy.special import ndtr, stdtr
+from scipy.special import ndtr, ndtri, stdtr
 
 from pytest_rankcheck import Gate
 from pytest_rankcheck.comparison.paired_values import Paired
@@ -141,10 +141,12 @@ def _is_better(gate: Gate, gains: FloatArray) -> BoolArray:
 @cache
 def budgets(gate: str, level: float, queries: int) -> FloatArray:
     """Return the guard's budget in standard errors, after each number of changes."""
-    spread = np.tile([1.0, -1.0], queries // 2) * 0.0822  # as the changed queries of the process
     budget = [0.0]
     for steps in range(1, STEPS + 1):
-        gains = -0.001 + spread * math.sqrt(steps)
+        # Of the queries that 30% of each change moves, by normal values.
+        moved = round(queries * (1 - 0.7**steps))
+        spread = np.append(ndtri((np.arange(moved) + 0.5) / moved), np.zeros(queries - moved))
+        gains = -0.001 + spread * (0.0822 * math.sqrt(steps) / spread.std())
         before = np.full(queries, 0.5)
         values = Paired(METRIC, tuple(map(str, range(queries))), before, before + gains)
         slide = slide_of(values, steps, level=level, rule=GATES[gate].rule)

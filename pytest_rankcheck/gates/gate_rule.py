@@ -78,7 +78,7 @@ class GateRule(ABC):
         """Return whether it certainly blocks whatever another rule blocks; False if in doubt."""
         return self == other
 
-    def passing_fall(self, error: float, shares: int = 1) -> float:
+    def passing_fall(self, error: float, shares: int = 1, unseen: float = 0.0) -> float:
         """Return how large a fall the rule lets pass by chance; infinite if that is not known.
 
         The guard against the slide (`gates.slide`) allows for the changes that the gate blocks.
@@ -86,6 +86,7 @@ class GateRule(ABC):
         Args:
             error: the standard error of the difference.
             shares: how many decisions share the level.
+            unseen: how much the gain that tests add to what was sampled raises the mean.
         """
         return math.inf
 

@@ -79,13 +79,13 @@ class _StatisticalRule(GateRule):
         """
         return values.gain > 0 and self._ranged(values).p_of_rise(self.test) <= self.raise_alpha
 
-    def passing_fall(self, error: float, shares: int = 1) -> float:
+    def passing_fall(self, error: float, shares: int = 1, unseen: float = 0.0) -> float:
         """Return the largest fall that is not significant; with a guarantee it is not known."""
         if self.test == "guaranteed":
             return math.inf
         from scipy.special import ndtri
 
-        return -float(ndtri(self.alpha / shares)) * error
+        return unseen - float(ndtri(self.alpha / shares)) * error
 
     def _described(self, name: str, **parameters: float) -> str:
         """Return the rule as the configuration writes it, without the usual test and level."""
@@ -176,9 +176,9 @@ class SignificanceRule(_StatisticalRule):
         """Return ``min_drop``: a smaller fall never blocks."""
         return self.min_drop
 
-    def passing_fall(self, error: float, shares: int = 1) -> float:
+    def passing_fall(self, error: float, shares: int = 1, unseen: float = 0.0) -> float:
         """Return the largest fall that is not significant, or ``min_drop`` if that is larger."""
-        return max(self.min_drop, _StatisticalRule.passing_fall(self, error, shares))
+        return max(self.min_drop, _StatisticalRule.passing_fall(self, error, shares, unseen))
 
     def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:
         """Return regressed if the mean fell by more than ``min_drop`` and by more than chance."""
@@ -239,9 +239,9 @@ class NoninferiorityRule(_StatisticalRule):
         p_margin = self._ranged(values).p_of_margin(self.margin, self.test)
         return replace(_StatisticalRule.evidence(self, values), p_margin=p_margin)
 
-    def passing_fall(self, error: float, shares: int = 1) -> float:
+    def passing_fall(self, error: float, shares: int = 1, unseen: float = 0.0) -> float:
         """Return the largest fall that is not significant, or of which the margin is ruled out."""
-        chance = _StatisticalRule.passing_fall(self, error, shares)
+        chance = _StatisticalRule.passing_fall(self, error, shares, unseen)
         return max(chance, self.margin - chance)
 
     def outcome(self, values: ComparedValues, evidence: Evidence) -> Outcome:

@@ -189,7 +189,7 @@ class Differences:
         if not self.deviation > 0:
             return math.nan
         quantiles = self._quantile(1 - alpha) + self._quantile(POWER)
-        return quantiles * self.error + self._unseen_gain / self.effective_count
+        return quantiles * self.error + self.unseen_gain
 
     def needed(self, fall: float, alpha: float = 0.05) -> float:
         """Return the number of queries that detect a fall with a power of 80%; NaN as above."""
@@ -210,8 +210,9 @@ class Differences:
         return deviation_interval((linearised(self.gains, self.weights, None),))
 
     @property
-    def _unseen_gain(self) -> float:
-        return UNSEEN_GAIN * float(np.abs(self.gains).max())
+    def unseen_gain(self) -> float:
+        """How much the gain that tests add to what was sampled raises the mean."""
+        return UNSEEN_GAIN * float(np.abs(self.gains).max()) / self.effective_count
 
     def _margin(self, share: float) -> float:
         """Return how far the bound at a quantile of t is from the mean; NaN for fewer than two."""

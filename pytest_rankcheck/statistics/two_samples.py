@@ -83,8 +83,9 @@ class TwoSamples(Differences):
         return self.mean / pooled if pooled > 0 else math.nan
 
     @property
-    def _unseen_gain(self) -> float:
-        return 0.0  # tests of two samples add nothing
+    def unseen_gain(self) -> float:
+        """0: tests of two samples add no gain."""
+        return 0.0
 
     @property
     def degrees(self) -> float:
