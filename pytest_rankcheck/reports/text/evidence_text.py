@@ -32,7 +32,7 @@ _FEW = 0.05
 def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     """Yield the evidence in the differences per query.
 
-    If no query changed, there is none but what ``test="guaranteed"`` rules out all the same.
+    If no query changed, the only evidence is how large a fall is ruled out, or is not.
     A positive difference means that the metric rose, even for metrics where lower is better.
     """
     if not pairs.metric.definition.is_mean_of_values:
