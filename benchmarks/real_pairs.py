@@ -174,8 +174,10 @@ def cached(path: Path | None, data: Path = DATA) -> list[RealPair]:
         return build(data)
     if not path.exists():
         made = build(data)
-        values = {f"{pair.family.name}/{pair.name}": (pair.before, pair.after) for pair in made}
-        np.savez(path, allow_pickle=False, **values)
+        values: dict[str, Any] = {
+            f"{pair.family.name}/{pair.name}": (pair.before, pair.after) for pair in made
+        }
+        np.savez(path, **values)  # numpy 1 would save ``allow_pickle`` as one more array
     families = {family.name: family for family in FAMILIES}
     kept = []
     with np.load(path) as values:
