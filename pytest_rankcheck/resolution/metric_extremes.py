@@ -34,7 +34,7 @@ def extremes_of(metric: Metric, hits: JudgedHits) -> tuple[FloatArray, FloatArra
        out documents that were not retrieved.
 
     A test checks, on all rankings of a few documents and for each monotone metric of the catalogue,
-    that no ranking is better or worse (tests/evaluation/test_resolution.py). This does not hold for
+    that no ranking is better or worse (tests/resolution/test_resolution.py). This does not hold for
     plain counts (NumRet, Judged, RBPResidual), nor for correlations of rankings that lack judged
     documents, which these ignore. A value beyond an end counts as being at it. NaN if no
     ranking has a value.
