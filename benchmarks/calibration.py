@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -24,12 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from design_tables import designs_table, slices_table
+from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tools_table
-from real_pairs import DATA, ROOT, cached
+from real_pairs import DATA, cached
 from verdict_counts import ALPHA
 from year_tables import ratchet_table, slide_table
 
-SUMMARY, PAGE = ROOT / "docs" / "gates.md", ROOT / "docs" / "calibration.md"
+SUMMARY, PAGE = DOCS / "gates.md", DOCS / "calibration.md"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a page that this script writes, between markers with its name."""
+    """A part of a page that this script writes."""
 
     page: Path
     name: str
@@ -69,23 +69,8 @@ class Block:
         return "\n".join(self.lines) + "\n"
 
     def write(self) -> None:
-        """Replace the part of the page between the markers.
-
-        Raises:
-            SystemExit: the page lacks the markers.
-        """
-        pattern = rf"(<!-- {self.name}: [^\n]*-->\n).*?(<!-- end of {self.name} -->)"
-        text, found = re.subn(
-            pattern,
-            lambda match: f"{match[1]}{self.text}{match[2]}",
-            self.page.read_text("utf-8"),
-            flags=re.DOTALL,
-        )
-        if found != 1:
-            raise SystemExit(
-                f"{self.page.name} must have the marker <!-- {self.name}: ... --> once"
-            )
-        self.page.write_text(text, encoding="utf-8")
+        """Put it into the page."""
+        write_part(self.page, self.name, self.text)
 
 
 def pairs_section(settings: Settings) -> Iterator[Block]:

@@ -20,7 +20,6 @@ import json
 import os
 import platform
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -32,10 +31,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
+from manual_parts import DOCS, write_part
 from workload import write_head, write_parquet, write_shuffled, write_workload
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "speed.md"
+PAGE = DOCS / "speed.md"
 PEERS = [name for name in ("pytrec_eval", "ranx", "ir_measures") if find_spec(name)]
 FAST, PLAIN = "rankcheck", "rankcheck, no polars"
 
@@ -298,10 +298,7 @@ def main() -> None:
     text = as_markdown(rows, notes)
     print(text)
     if chosen.write:
-        page = PAGE.read_text("utf-8")
-        pattern = r"(<!-- table of speed[^\n]*-->\n).*?(<!-- end of table -->)"
-        page = re.sub(pattern, lambda match: f"{match[1]}{text}{match[2]}", page, flags=re.DOTALL)
-        PAGE.write_text(page, encoding="utf-8")
+        write_part(PAGE, "speed", text)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import sys
 import tempfile
 import zlib
@@ -23,9 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from manual_parts import DOCS, write_part
 from populations import DIRECTIONS, populations
 from rates import Rate
-from real_pairs import DATA, ROOT, cached
+from real_pairs import DATA, cached
 from verdict_counts import ALPHA, PROCESSES, ruling
 
 from pytest_rankcheck import Gate
@@ -34,7 +34,7 @@ from pytest_rankcheck.comparison.paired_values import Paired
 if TYPE_CHECKING:
     import altair as alt
 
-PAGE, PICTURE = ROOT / "docs" / "which-gate.md", ROOT / "docs" / "images" / "which-gate.png"
+PAGE, PICTURE = DOCS / "which-gate.md", DOCS / "images" / "which-gate.png"
 SIZES = (30, 50, 100, 200, 1000)
 METRICS = ("nDCG@10", "RR")
 MARGINS = (0.02, 0.03, 0.05, 0.1)
@@ -168,10 +168,7 @@ def main() -> None:
     text = "\n".join(lines) + "\n"
     print(text)
     if given.write:
-        pattern = r"(<!-- rates by size: [^\n]*-->\n).*?(<!-- end of rates by size -->)"
-        page = PAGE.read_text("utf-8")
-        made = re.sub(pattern, lambda match: f"{match[1]}{text}{match[2]}", page, flags=re.DOTALL)
-        PAGE.write_text(made, encoding="utf-8")
+        write_part(PAGE, "rates by size", text)
         picture(rows).save(PICTURE, scale_factor=2)
 
 

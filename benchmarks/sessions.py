@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import resource
 import subprocess
 import sys
@@ -21,8 +20,9 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from manual_parts import DOCS, write_part
 
-PAGE = Path(__file__).parents[1] / "docs" / "sessions.md"
+PAGE = DOCS / "sessions.md"
 SIZES = (100_000, 1_000_000)
 METRICS = [
     *("SessionRR(abandoned=zero)", "SuccessRate@3", "MeanEventRank(abandoned=next)"),
@@ -110,12 +110,7 @@ def main() -> None:
         made = table(Path(folder))
     print(made)
     if chosen.write:
-        pattern = r"(<!-- benchmark of sessions -->\n).*?(<!-- end of benchmark -->)"
-        text = PAGE.read_text("utf-8")
-        PAGE.write_text(
-            re.sub(pattern, lambda match: f"{match[1]}{made}{match[2]}", text, flags=re.DOTALL),
-            encoding="utf-8",
-        )
+        write_part(PAGE, "speed of sessions", made)
 
 
 if __name__ == "__main__":

@@ -22,14 +22,13 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import Pool
-from pathlib import Path
 
 import numpy as np
+from manual_parts import DOCS, write_part
 from pull_requests import LEVEL, METRIC, STEPS, Process
 from scipy.special import ndtr, ndtri, stdtr
 
@@ -42,7 +41,7 @@ from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule, Signifi
 from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN, unseen_fall
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "baselines.md"
+PAGE = DOCS / "baselines.md"
 FALL = 0.003
 LEVELS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 PROCESSES = {"kept": Process(), "noisier": Process(noise=0.2), "renewed": Process(is_renewed=True)}
@@ -331,17 +330,9 @@ def main() -> None:
     text = "\n\n".join((*(f"**{name}**\n\n{table}" for name, table in texts.items()), note))
     print(text)
     if given.write:
-        page = PAGE.read_text("utf-8")
         for name, table in texts.items():
-            pattern = rf"(<!-- slide: {name}\b[^\n]*-->\n).*?(<!-- end of table -->)"
             whole = f"{table}\n\n{note}\n" if name == given.processes[0] else f"{table}\n"
-            page = re.sub(
-                pattern,
-                lambda match, whole=whole: f"{match[1]}{whole}{match[2]}",
-                page,
-                flags=re.S,
-            )
-        PAGE.write_text(page, encoding="utf-8")
+            write_part(PAGE, f"slide, {name}", whole)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ process, in turns; medians count.
 from __future__ import annotations
 
 import argparse
-import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,10 +21,11 @@ from statistics import median
 from typing import TypeVar
 
 import numpy as np
+from manual_parts import DOCS, write_part
 
 from pytest_rankcheck import Evaluation, Gate, GoldenSet, Metric, Record, Run, compare, evaluate
 
-PAGE = Path(__file__).parents[1] / "docs" / "gates.md"
+PAGE = DOCS / "gates.md"
 METRICS = [
     *("nDCG@10", "RR", "AP", "P@10", "R@100"),
     *("ERR@20", "RBP(p=0.8)", "Success@5", "nDCG@100", "Rprec"),
@@ -122,10 +122,7 @@ def main() -> None:
     text = table(chosen.queries, chosen.rounds)
     print(text)
     if chosen.write:
-        pattern = r"(<!-- table of times[^\n]*-->\n).*?(<!-- end of table -->)"
-        page = PAGE.read_text("utf-8")
-        page = re.sub(pattern, lambda match: f"{match[1]}{text}{match[2]}", page, flags=re.DOTALL)
-        PAGE.write_text(page, encoding="utf-8")
+        write_part(PAGE, "times of verdicts", text)
 
 
 if __name__ == "__main__":
