@@ -22,8 +22,8 @@ from special_designs import (
     weighted,
 )
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 COUNTS = (50, 100, 500)
 MARGIN = 0.02

@@ -20,8 +20,8 @@ from real_pairs import SHARE_OF_SPREAD, RealPair
 from scipy.optimize import brentq
 from scipy.special import softmax
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 FEWEST = 50.0
 """The smallest effective number of queries, 1 / sum w^2, of a population (Kish 1965)."""

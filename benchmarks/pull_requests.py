@@ -26,9 +26,9 @@ from typing import Protocol
 import numpy as np
 
 from pytest_rankcheck import Gate, Metric, Outcome
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 METRIC = Metric.parse("nDCG@10")
 STEPS = 50

@@ -24,7 +24,7 @@ import numpy as np
 from cranfield_bm25 import Settings
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / os.environ.get("RANKCHECK_REFERENCE_DATA", "../shared/data")

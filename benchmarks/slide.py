@@ -33,12 +33,12 @@ from pull_requests import LEVEL, METRIC, STEPS, Process
 from scipy.special import ndtr, ndtri, stdtr
 
 from pytest_rankcheck import Gate
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
 from pytest_rankcheck.gates.gate_rule import ToleranceRule
 from pytest_rankcheck.gates.slide import slide_of
 from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule, SignificanceRule
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN, unseen_fall
 
 PAGE = DOCS / "baselines.md"

@@ -17,11 +17,11 @@ from real_pairs import RealPair
 from verdict_counts import ALPHA, ruling
 
 from pytest_rankcheck import Gate, Metric, Outcome
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 FAMILY = "nDCG@10"
 PER_CLUSTER = 4

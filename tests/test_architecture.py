@@ -40,6 +40,7 @@ HOUSE = [
     "progress",
     "argument_checks",
     "errors",
+    "array_types",
     "lazy_names",
 ]
 """From top to bottom: each may import what is below it, never what is above."""

@@ -14,11 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = [
     "BEST_DECIMALS",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import FORMAT_NAME, RecordedMetric, RecordedQuery
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
@@ -19,7 +20,6 @@ from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["RecordedEvaluation", "record_in", "recorded"]
 

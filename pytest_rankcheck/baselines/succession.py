@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray, PlaceArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.query_losses import LOSS_SHARE, replaced_queries, uncounted_queries
 from pytest_rankcheck.baselines.record import Record
@@ -21,7 +22,6 @@ from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.array_types import FloatArray, PlaceArray
 
 __all__ = ["Problem", "broken_promises", "new_approvals", "raises_best"]
 

@@ -10,10 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.ordered_bets import refuse_infinite
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.betting import BetsOnDifference, BetsOnMean
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.paired_tests import FallTest

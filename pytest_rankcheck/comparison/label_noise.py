@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.paired_values import Paired
@@ -28,7 +29,6 @@ from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import first_ranks
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["LabelSensitivity", "Ruling", "label_sensitivity"]
 

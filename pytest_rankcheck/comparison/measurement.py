@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["Measured"]
 

@@ -9,9 +9,9 @@ from itertools import compress
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.ordered_bets import bets_on_gains, refuse_outside
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.betting import BetsOnMean
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.paired_tests import FallTest, p_of_fall, smallest_p

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_rankcheck.array_types import PlaceArray
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.statistics.array_types import PlaceArray
 
 __all__ = ["QueryOverlap"]
 

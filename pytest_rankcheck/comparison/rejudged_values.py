@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.run_golden_join import padded_hits
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.query_hits import hits_in_order
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["can_rejudge", "values_under"]
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.paired_values import Paired
@@ -25,7 +26,6 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.relevance import is_relevant
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["Unjudged", "unjudged_between"]
 

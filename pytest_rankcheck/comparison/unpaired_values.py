@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.ordered_bets import bets_on_values, refuse_outside
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.betting import BetsOnDifference
 from pytest_rankcheck.statistics.paired_tests import FallTest
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.ir_measures_bridge import measure_of
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["ir_measures_values"]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.metric_definition import MetricInput, Unit, wrong_form
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.weighted_clusters import unit_means
 

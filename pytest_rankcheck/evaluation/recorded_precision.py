@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 
 __all__ = ["EXACT", "SLACK", "as_recorded"]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import (
     ConfigurationError,
     MetricError,
@@ -30,7 +31,6 @@ from pytest_rankcheck.metrics.whole_run import WholeRun
 from pytest_rankcheck.rankers.query_hits import TOP
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from pytest_rankcheck.evaluation.tied_scores import MostlyTied

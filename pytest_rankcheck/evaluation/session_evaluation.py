@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -23,7 +24,6 @@ from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.rankers.query_hits import hits_in_order
 from pytest_rankcheck.sessions.session_log import SessionLog
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["SessionEvaluation", "evaluate_sessions"]
 

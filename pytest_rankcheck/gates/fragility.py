@@ -14,8 +14,8 @@ from itertools import chain
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
 __all__ = ["MOST_UNITS", "Units", "found_fragile"]
 

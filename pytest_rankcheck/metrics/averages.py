@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 
 __all__ = ["Aggregate", "mean_of", "median_of"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice, number, one_of
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["MAX_GRADE", "highest_grades"]
 

@@ -6,11 +6,11 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_definition import Definition
 from pytest_rankcheck.metrics.name_grammar import NameParts, parts_of
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = [
     "ONLY_THERE",

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray, make_read_only
+from pytest_rankcheck.array_types import FloatArray, make_read_only
 
 __all__ = ["JudgedHits", "last_of_running_sum", "padded"]
 

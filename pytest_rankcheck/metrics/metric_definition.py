@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.averages import Aggregate, mean_of
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
@@ -15,7 +16,6 @@ from pytest_rankcheck.metrics.laws.declared_laws import LawDeclaration, LawStatu
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.metrics.whole_run import WholeRun
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["JUDGED_ONLY", "Definition", "MetricFunction", "MetricInput", "Unit", "wrong_form"]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted, suggestion
 from pytest_rankcheck.metrics.ir_measures_bridge import (
     ONLY_THERE,
@@ -29,7 +30,6 @@ from pytest_rankcheck.metrics.metric_registry import (
     trec_eval_definition,
 )
 from pytest_rankcheck.metrics.name_grammar import NameParts, parts_of
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["USUAL_METRICS", "Metric", "MetricLike", "usual_metrics"]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, number
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 __all__ = [
     "REL",

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_rankcheck.array_types import FloatArray, make_read_only
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
-from pytest_rankcheck.statistics.array_types import FloatArray, make_read_only
 
 __all__ = ["Trails"]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.rankers.rank_order import by_rank
 from pytest_rankcheck.rankers.ranking import IncompleteRanks, Ranking, Ties, by_score
 from pytest_rankcheck.rankers.ranking_forms import given_twice, ids_of, numbers_of, query_id_of
 from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers, run_columns
-from pytest_rankcheck.statistics.array_types import IntArray
 
 if TYPE_CHECKING:
     import pandas as pd

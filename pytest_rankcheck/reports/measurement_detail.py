@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.record_contents import as_decimal
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -20,7 +21,6 @@ from pytest_rankcheck.reports.measurement_findings import (
     QueryDetail,
     RunDetail,
 )
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["measurement_finding", "rankings_key", "rounded"]
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.relevance import count_of, is_relevant
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["extremes_of", "ideal_hits"]
 

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import ConfigurationError, MetricError, RunError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
@@ -17,7 +18,6 @@ from pytest_rankcheck.metrics.laws.law_trials import PRECISION
 from pytest_rankcheck.metrics.laws.visible_swaps import SwapsSeen, swaps_seen
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.resolution.metric_extremes import extremes_of
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

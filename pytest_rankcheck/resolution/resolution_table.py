@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.run_golden_join import Joined, judged_hits
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -16,7 +17,6 @@ from pytest_rankcheck.metrics.laws.visible_swaps import swaps_seen
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.resolution.metric_extremes import ideal_hits
 from pytest_rankcheck.resolution.metric_resolution import Resolution, SwapSample
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd

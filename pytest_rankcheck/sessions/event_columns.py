@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.sessions.raw_event import RawEvent
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
 __all__ = ["EventCollector", "Events"]
 

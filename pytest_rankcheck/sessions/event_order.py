@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.sessions.event_columns import Events
 from pytest_rankcheck.sessions.log_problems import Problems
-from pytest_rankcheck.statistics.array_types import BoolArray, IntArray
 
 __all__ = ["check_order", "in_order", "out_of_order"]
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, quoted
 from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.sessions.event_columns import EventCollector, Events
@@ -16,7 +17,6 @@ from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import NumberedRow, Problems, SetAside
 from pytest_rankcheck.sessions.log_rows import RowReader
 from pytest_rankcheck.sessions.log_trails import session_starts
-from pytest_rankcheck.statistics.array_types import BoolArray, IntArray
 
 __all__ = ["LogContents", "read_log"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions.event_columns import Events
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
 __all__ = ["event_places", "final_events", "final_selections", "session_starts", "trails_of"]
 

@@ -18,8 +18,8 @@ from numbers import Real
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, quoted
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
 
 __all__ = ["CLIP", "Propensity", "propensity_weights"]
 

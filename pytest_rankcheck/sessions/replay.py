@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query
@@ -15,7 +16,6 @@ from pytest_rankcheck.rankers.ranking import checked_option
 from pytest_rankcheck.sessions.log_reader import LogContents
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, final_selections
 from pytest_rankcheck.sessions.propensity import Propensity, propensity_weights
-from pytest_rankcheck.statistics.array_types import IntArray
 
 __all__ = ["CLUSTER", "WEIGHT", "ReplayOptions", "States", "queries_of_log", "state_ids"]
 

@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 
 __all__ = ["SAFE_SHARE", "BetsOnDifference", "BetsOnMean", "fewest_to_rule_out"]
 

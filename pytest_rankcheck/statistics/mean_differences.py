@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN, unseen_extreme, unseen_fall
 from pytest_rankcheck.statistics.weighted_clusters import effective_count, linearised
 

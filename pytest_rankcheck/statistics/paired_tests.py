@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import (
     DRAWS,

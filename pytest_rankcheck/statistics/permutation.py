@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray, PlaceArray
+from pytest_rankcheck.array_types import FloatArray, PlaceArray
 from pytest_rankcheck.statistics.sign_flip import DRAWS, seed_of, whole_gains
 
 __all__ = ["permutation_p", "smallest_permutation_p"]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 
 __all__ = ["LEVEL", "deviation_interval", "power_of", "queries_needed"]
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 
 __all__ = ["DRAWS", "MOST_EXACT", "SignFlip", "seed_of", "sign_flip_test", "whole_gains"]
 

@@ -24,7 +24,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 
 __all__ = ["samples_bound", "walk_bound"]
 

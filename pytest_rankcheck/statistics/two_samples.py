@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.permutation import permutation_p
 from pytest_rankcheck.statistics.sample_size import deviation_interval

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_rankcheck.statistics.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 
 __all__ = ["contributions", "effective_count", "linearised", "unit_means"]
 

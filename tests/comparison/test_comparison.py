@@ -22,9 +22,9 @@ from pytest_rankcheck import (
     compare,
     evaluate,
 )
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 JUDGED = {query: {"good": 1} for query in "abcde"}
 LOCALES = {

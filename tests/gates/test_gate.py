@@ -21,12 +21,12 @@ from pytest_rankcheck import (
     Outcome,
     compare,
 )
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
 from pytest_rankcheck.gates.gate_rule import ToleranceRule
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_registry import metric
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 
 class Fixed(RunEvaluation):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import ConfigurationError, Gate, GoldenSet, Metric, Run, compare, evaluate
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.ordered_bets import bet_order
 from pytest_rankcheck.comparison.paired_values import Paired
@@ -16,7 +17,6 @@ from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.gates.configured_gates import gate_of
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.verdict import TooFewChanges
-from pytest_rankcheck.statistics.array_types import FloatArray
 from pytest_rankcheck.statistics.betting import BetsOnMean
 
 NDCG, FIRST_RANK, COUNT = map(Metric.parse, ("nDCG@10", "FirstRank", "NumRelRet"))

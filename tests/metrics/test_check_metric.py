@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import JudgedHits, Metric, MetricError, Parameter, check_metric, metric
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics import number
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 pytestmark = pytest.mark.usefixtures("own_metrics")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from pytest_rankcheck import GoldenSet, Metric, MetricError, Run, evaluate
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_definition import MetricFunction
 from pytest_rankcheck.metrics.metric_parameters import Parameter, number
 from pytest_rankcheck.metrics.metric_registry import definitions, metric
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 pytestmark = pytest.mark.usefixtures("own_metrics")
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
 from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, first_only, having, whole
@@ -27,7 +28,6 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_hits,
     share_of,
 )
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 DIVIDE = Parameter(
     "divide",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
 from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, at_one, having, whole
@@ -23,7 +24,6 @@ from pytest_rankcheck.metrics.metric_parameters import (
 )
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import in_top, share_of
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 GAIN = Parameter(
     "gain",

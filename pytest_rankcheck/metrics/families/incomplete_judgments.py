@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
 from pytest_rankcheck.metrics.laws.declared_laws import SOUND, at_one, having, whole
 from pytest_rankcheck.metrics.metric_parameters import Value
@@ -20,7 +21,6 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_hits,
     share_of,
 )
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 _EPSILON = 1e-5
 """What infAP adds to both counts of its ratio, as in trec_eval, so that 0 of 0 is one half."""

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
 from pytest_rankcheck.metrics.laws.declared_laws import Laws, LawStatus, at_one, having, whole
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import count_of, depth_of, in_top, share_of
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 
 def _whole_or_one(parameters: Mapping[str, Value]) -> LawStatus:

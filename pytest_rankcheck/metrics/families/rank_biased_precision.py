@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.metrics.grade_scale import MAX_GRADE, highest_grades
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
@@ -13,7 +14,6 @@ from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, having
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, flag, number
 from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import REL, in_top, relevant_hits
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 P = Parameter(
     "p",

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, last_of_running_sum
 from pytest_rankcheck.metrics.laws.declared_laws import SOUND, LawStatus, at_one, first_only, having
 from pytest_rankcheck.metrics.metric_parameters import Parameter, Value, choice
@@ -19,7 +20,6 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_count,
     relevant_hits,
 )
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 _NEXT = "k+1, or n+1 for a ranking of n documents without a cutoff"
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.declared_laws import (
     SOUND,
@@ -28,7 +29,6 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_hits,
     share_of,
 )
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 
 def _at_full_recall(parameters: Mapping[str, Value]) -> LawStatus | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.declared_laws import SOUND, first_only, having, whole
 from pytest_rankcheck.metrics.metric_parameters import Value
@@ -17,7 +18,6 @@ from pytest_rankcheck.metrics.relevance import (
     relevant_hits,
     share_of,
 )
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 
 @metric(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.laws.law_trials import (
     CounterExample,
     LawTrials,
@@ -19,7 +20,6 @@ from pytest_rankcheck.metrics.laws.law_trials import (
     hits_from_grades,
     joined_trials,
 )
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = [
     "changes_by_rank",

@@ -9,10 +9,10 @@ from itertools import product
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.declared_laws import LawStatus
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "PRECISION",

@@ -15,6 +15,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.laws.law_report import LawResult
 from pytest_rankcheck.metrics.laws.law_trials import (
     PRECISION,
@@ -23,7 +24,6 @@ from pytest_rankcheck.metrics.laws.law_trials import (
     ScoredRanking,
 )
 from pytest_rankcheck.metrics.similarity.similarity_registry import Similarity
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["PAIR_LAWS", "RankingPairs", "check_similarity", "pair_in_range"]
 

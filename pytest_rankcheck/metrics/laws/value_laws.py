@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.law_trials import (
@@ -18,7 +19,6 @@ from pytest_rankcheck.metrics.laws.law_trials import (
     hits_from_grades,
 )
 from pytest_rankcheck.metrics.metric_definition import wrong_form
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["all_best", "empty_worst", "form", "in_range", "none_worst"]
 

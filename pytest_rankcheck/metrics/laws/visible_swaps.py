@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.law_trials import PRECISION
 from pytest_rankcheck.metrics.metric_definition import JUDGED_ONLY
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.array_types import BoolArray, FloatArray
 
 __all__ = ["SwapsSeen", "adjacent_swaps", "swaps_seen"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.metrics.families import order_agreement
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.laws.declared_laws import ALIKE
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
 from pytest_rankcheck.metrics.similarity.top_k_similarity import RankedIds, top_k_places
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["kendall_distance", "kendall_tau", "spearman", "tau_ap"]
 

@@ -8,10 +8,10 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.metrics.laws.declared_laws import ALIKE
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarity
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["TiedRanking", "rbo"]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import RankerError, plural
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.adapters.model_output import matrix_of
 from pytest_rankcheck.rankers.callable_adapters import name_of
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["embedder"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import RankerError, listed, quoted
-from pytest_rankcheck.statistics.array_types import FloatArray
 
 __all__ = ["matrix_of", "one_each"]
 
