@@ -23,6 +23,7 @@ from pytest_rankcheck.golden.query import Query, slices_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.lint.lint_finding import LintFinding
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
 
@@ -74,6 +75,13 @@ class JudgedQueries:
 
     def _unknown(self, query_id: str) -> UnknownIdError:
         return unknown_id(f"{self.kind} '{quoted(self.name)}'", "query", query_id, self._queries)
+
+    @cached_property
+    def columns(self) -> Judgments:
+        """All judgments in columns."""
+        from pytest_rankcheck.golden.judgments import Judgments
+
+        return Judgments.of_dicts(self._grades)
 
     @property
     def expectations(self) -> Sequence[Expectation]:
