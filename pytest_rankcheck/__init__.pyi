@@ -88,8 +88,11 @@ from pytest_rankcheck.evaluation.session_evaluation import (
     evaluate_sessions as evaluate_sessions,
 )
 from pytest_rankcheck.evaluation.tied_scores import MostlyTied as MostlyTied
-from pytest_rankcheck.gates.explanations import Fragility as Fragility
-from pytest_rankcheck.gates.explanations import OtherRuling as OtherRuling
+from pytest_rankcheck.gates.explanations import (
+    Fragility as Fragility,
+    OtherRuling as OtherRuling,
+    TieEffect as TieEffect,
+)
 from pytest_rankcheck.gates.gate import Gate as Gate
 from pytest_rankcheck.gates.gate_rule import Evidence as Evidence, GateRule as GateRule
 from pytest_rankcheck.gates.verdict import (
@@ -97,7 +100,6 @@ from pytest_rankcheck.gates.verdict import (
     Gap as Gap,
     Outcome as Outcome,
     QueryDrop as QueryDrop,
-    TieEffect as TieEffect,
     TooFewChanges as TooFewChanges,
     TooWideAllowance as TooWideAllowance,
     Verdict as Verdict,

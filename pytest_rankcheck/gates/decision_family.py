@@ -11,13 +11,12 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.explanations import Fragility
+from pytest_rankcheck.gates.explanations import Fragility, TieEffect
 from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.verdict import (
     Decision,
     QueryDrop,
-    TieEffect,
     Verdict,
     gaps_of,
 )

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.explanations import Fragility, OtherRuling
+from pytest_rankcheck.gates.explanations import Fragility, OtherRuling, TieEffect
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "Gap",
     "Outcome",
     "QueryDrop",
-    "TieEffect",
     "TooFewChanges",
     "TooWideAllowance",
     "Verdict",
@@ -109,20 +108,6 @@ class QueryDrop:
     query_id: str
     before: float
     after: float
-
-
-@dataclass(frozen=True, slots=True)
-class TieEffect:
-    """How the order of documents with the same score affects a mean."""
-
-    queries: int
-    """In how many queries a judged document in the top k shares its score."""
-    lowest: float
-    """The lowest mean over all orders of the tied documents."""
-    highest: float
-    """The highest mean over all orders of the tied documents."""
-    decides: bool
-    """Whether the verdict depends on the order."""
 
 
 @dataclass(frozen=True, slots=True)

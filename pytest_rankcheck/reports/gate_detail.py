@@ -11,18 +11,14 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.gates.explanations import Fragility
 from pytest_rankcheck.gates.verdict import Decision, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.measurement_detail import rounded
 from pytest_rankcheck.reports.metric_findings import (
     DecisionDetail,
-    FragilityDetail,
     GapDetail,
     GateDetail,
-    OtherRulingDetail,
     SlideDetail,
-    TieDetail,
     UnjudgedDetail,
 )
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded
@@ -48,7 +44,6 @@ def verdict_detail(
         suspicions: what makes an improvement look like a leak.
         slide: what the guard against the slide says.
     """
-    ties = verdict.ties
     return GateDetail(
         higher_is_better=verdict.metric.higher_is_better,
         gate=verdict.gate,
@@ -68,12 +63,10 @@ def verdict_detail(
             for gap in verdict.gaps
         ),
         query_drops=tuple(drop.query_id for drop in verdict.query_drops),
-        ties=TieDetail(ties.queries, ties.lowest, ties.highest, ties.decides) if ties else None,
+        ties=verdict.ties,
         unjudged=_unjudged(verdict, comparison),
-        fragility=_fragility(verdict.fragility),
-        other_rulings=tuple(
-            OtherRulingDetail(other.gate, other.ruling) for other in verdict.other_rulings
-        ),
+        fragility=verdict.fragility,
+        other_rulings=verdict.other_rulings,
         suspicions=tuple(suspicions),
         slide=_slide(slide),
         approvals=tuple(approvals),
@@ -158,14 +151,6 @@ def _bounded(part: Bounded) -> DecisionDetail:
         now=rounded(part.mean),
         tested=rounded(part.tested),
         outcome="not gated" if not part.gated else "passed" if part.holds else "failed",
-    )
-
-
-def _fragility(fragility: Fragility | None) -> FragilityDetail | None:
-    if fragility is None:
-        return None
-    return FragilityDetail(
-        fragility.units, fragility.queries, fragility.are_clusters, fragility.ruling
     )
 
 

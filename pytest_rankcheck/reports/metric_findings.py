@@ -10,18 +10,16 @@ from typing import Self
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_age import BaselineAge
+from pytest_rankcheck.gates.explanations import Fragility, OtherRuling, TieEffect
 from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = [
     "DecisionDetail",
-    "FragilityDetail",
     "GapDetail",
     "GateDetail",
     "GateFinding",
     "MetricFinding",
-    "OtherRulingDetail",
     "SlideDetail",
-    "TieDetail",
     "UnjudgedDetail",
 ]
 
@@ -83,11 +81,11 @@ class GateDetail:
     noise: float | None = None
     gaps: tuple[GapDetail, ...] = ()
     query_drops: tuple[str, ...] = ()
-    ties: TieDetail | None = None
+    ties: TieEffect | None = None
     unjudged: UnjudgedDetail | None = None
-    fragility: FragilityDetail | None = None
+    fragility: Fragility | None = None
     """The few queries that a failing or inconclusive verdict depends on; None if it does not."""
-    other_rulings: tuple[OtherRulingDetail, ...] = ()
+    other_rulings: tuple[OtherRuling, ...] = ()
     """If a fall failed under a gate that allows none: what other gates would have decided."""
     suspicions: tuple[str, ...] = ()
     slide: SlideDetail | None = None
@@ -148,37 +146,6 @@ class GapDetail:
     before: float | None
     now: float | None
     is_too_wide: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FragilityDetail:
-    """The fewest queries, or clusters of queries, without which a verdict is another one."""
-
-    units: tuple[str, ...]
-    """The ids of the queries, or the names of the clusters."""
-    queries: tuple[tuple[str, ...], ...]
-    """The ids of the queries of each unit."""
-    are_clusters: bool
-    ruling: str
-    """What the verdict would be without them."""
-
-
-@dataclass(frozen=True, slots=True)
-class OtherRulingDetail:
-    """What another gate would have decided on the same values."""
-
-    gate: str
-    ruling: str
-
-
-@dataclass(frozen=True, slots=True)
-class TieDetail:
-    """How much the order of tied scores can change a mean."""
-
-    queries: int
-    lowest: float
-    highest: float
-    decides: bool
 
 
 @dataclass(frozen=True, slots=True)

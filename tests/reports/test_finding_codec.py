@@ -11,6 +11,7 @@ from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluat
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
 from pytest_rankcheck.baselines.update_actions import Action
+from pytest_rankcheck.gates.explanations import TieEffect
 from pytest_rankcheck.reports.baseline_findings import (
     BaselineFinding,
     MeanChange,
@@ -32,12 +33,7 @@ from pytest_rankcheck.reports.gating_findings import (
 )
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.measurement_findings import DocumentToJudge, JudgingFinding
-from pytest_rankcheck.reports.metric_findings import (
-    GapDetail,
-    GateFinding,
-    MetricFinding,
-    TieDetail,
-)
+from pytest_rankcheck.reports.metric_findings import GapDetail, GateFinding, MetricFinding
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.resolution_text import resolution_findings
 
@@ -62,7 +58,7 @@ def gate_findings() -> list[ReportedFinding]:
     detail = replace(
         gate.detail,
         gaps=(GapDetail("a", "b", None, 0.25, True),),
-        ties=TieDetail(2, 0.5, 0.75, False),
+        ties=TieEffect(2, 0.5, 0.75, False),
         approvals=(Approval("why", "2024-05-01", None, None, {"RR": {"from": 1.0, "to": None}}),),
     )
     return [*ledger[:-1], replace(gate, detail=detail)]

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.explanations import Fragility, OtherRuling
 from pytest_rankcheck.gates.verdict import Verdict
-from pytest_rankcheck.reports.metric_findings import FragilityDetail, OtherRulingDetail
 
 __all__ = ["explanation_lines", "fragility_text", "other_rulings_text"]
 
@@ -31,7 +30,7 @@ def explanation_lines(verdict: Verdict) -> Iterator[str]:
         )
 
 
-def fragility_text(fragility: Fragility | FragilityDetail) -> str:
+def fragility_text(fragility: Fragility) -> str:
     """Return ``without query q17 it would have passed``, or clusters with their sizes."""
     names = [
         f"{quoted(unit, 60)} ({plural(len(ids), 'query', 'queries')})"
@@ -45,7 +44,7 @@ def fragility_text(fragility: Fragility | FragilityDetail) -> str:
     return f"without {kind} {shown} it {_WOULD[fragility.ruling]}"
 
 
-def other_rulings_text(rulings: Sequence[OtherRuling | OtherRulingDetail]) -> str:
+def other_rulings_text(rulings: Sequence[OtherRuling]) -> str:
     """Return that a gate allows no fall, and what other gates would have decided."""
     others = "; ".join(f"under {each.gate} it {_WOULD[each.ruling]}" for each in rulings)
     return (
