@@ -16,7 +16,6 @@ from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.metric_findings import GateFinding
-from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.bound_text import Bound, Bounded, bound_text
 from pytest_rankcheck.reports.text.wording import joined_failures
 
@@ -180,6 +179,8 @@ def _enter_if_always_true(bound: Bound, metric: Metric, evaluation: Evaluation) 
     """Enter a warning if every ranker holds to a bound."""
     low, high = metric.definition.range
     if bound.limit <= low if bound.is_floor else bound.limit >= high:
+        from pytest_rankcheck.reports.notes import Note, Topic
+
         text = (
             f"{metric} on '{quoted(evaluation.golden.name)}': {bound.words} decides nothing: it "
             f"ranges from {low:g} to {high:g}"

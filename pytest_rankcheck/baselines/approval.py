@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pytest_rankcheck.baselines.git_commands import git_line
 from pytest_rankcheck.errors import quoted
 
 __all__ = ["Approval"]
@@ -40,6 +39,8 @@ class Approval:
         raised: Mapping[str, Mapping[str, float | None]] | None = None,
     ) -> Approval:
         """Return an approval made now, with commit and author from git in ``folder``."""
+        from pytest_rankcheck.baselines.git_commands import git_line
+
         name, email = (
             os.environ.get(f"GIT_AUTHOR_{part.upper()}")
             or git_line(folder, "config", f"user.{part}")

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_rankcheck.baselines.baseline_age import BaselineAge, ages_of, uncommitted
+from pytest_rankcheck.baselines.age_search import ages_of, uncommitted
+from pytest_rankcheck.baselines.baseline_age import BaselineAge
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.errors import quoted

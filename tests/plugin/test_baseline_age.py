@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from project import NEEDS_GIT, Project, git, text_of
 
-from pytest_rankcheck.baselines.baseline_age import BaselineAge, ages_of, uncommitted
+from pytest_rankcheck.baselines.age_search import ages_of, uncommitted
+from pytest_rankcheck.baselines.baseline_age import BaselineAge
 
 pytestmark = NEEDS_GIT
 
