@@ -8,9 +8,9 @@ from dataclasses import replace
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
 from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.blocks import Block
 from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.update_policy import Block
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.errors import ConfigurationError

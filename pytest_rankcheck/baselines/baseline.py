@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
+from pytest_rankcheck.baselines.blocks import Block
 from pytest_rankcheck.baselines.metric_check import Check
 from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.baselines.record import Record
@@ -17,12 +18,7 @@ from pytest_rankcheck.baselines.record_contents import TOP
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.register import Revision, next_record
 from pytest_rankcheck.baselines.update_actions import Action, Mode
-from pytest_rankcheck.baselines.update_policy import (
-    Block,
-    Settlement,
-    approval_of,
-    recorded_gates,
-)
+from pytest_rankcheck.baselines.update_policy import Settlement, approval_of, recorded_gates
 from pytest_rankcheck.baselines.world import World
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.blocks import Block
 from pytest_rankcheck.baselines.metric_check import State, incompatibilities
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.update_actions import Action, Mode
-from pytest_rankcheck.baselines.update_policy import Block, Settlement
+from pytest_rankcheck.baselines.update_policy import Settlement
 from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.behaviour.ranking_stability import (
     RankingStability,

@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NoReturn
 
+from pytest_rankcheck.baselines.approved_gates import no_longer_gated
 from pytest_rankcheck.baselines.baseline_file import BaselineFile
+from pytest_rankcheck.baselines.blocks import Block, block_of
 from pytest_rankcheck.baselines.metric_check import Check, checks_of
 from pytest_rankcheck.baselines.ranking_check import (
     RankingCheck,
@@ -23,13 +25,7 @@ from pytest_rankcheck.baselines.reference_policy import (
 )
 from pytest_rankcheck.baselines.slide_guard import SlideGuard
 from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
-from pytest_rankcheck.baselines.update_policy import (
-    Block,
-    Settlement,
-    block_of,
-    no_longer_gated,
-    settlement_of,
-)
+from pytest_rankcheck.baselines.update_policy import Settlement, settlement_of
 from pytest_rankcheck.baselines.world import World, WorldComparison, compared_worlds
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.errors import BaselineError

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.approved_gates import approved_gate_of, is_loosened
+from pytest_rankcheck.baselines.blocks import Block, block_of, exceeds_budget
 from pytest_rankcheck.baselines.metric_check import Check, checks_of
 from pytest_rankcheck.baselines.ranking_check import (
     RankingCheck,
@@ -20,13 +22,6 @@ from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.slide_guard import SlideGuard
 from pytest_rankcheck.baselines.succession import broken_promises, new_approvals
 from pytest_rankcheck.baselines.update_actions import Mode, says_budget_spent
-from pytest_rankcheck.baselines.update_policy import (
-    Block,
-    approved_gate_of,
-    block_of,
-    exceeds_budget,
-    is_loosened,
-)
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric

@@ -1,7 +1,7 @@
-"""When a test passes or fails, and when its baseline is written or kept. Decisions, no files.
+"""What happens to the baseline of a test that passed: written, raised, kept or refused.
 
-This module implements the table of ``docs/baselines.md``: a baseline never falls without a written
-reason.
+Decisions, no files. With ``blocks`` this module implements the table of ``docs/baselines.md``: a
+baseline never falls without a written reason.
 """
 
 from __future__ import annotations
@@ -9,115 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.approved_gates import is_loosened, loosened_gates, no_longer_gated
 from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import as_decimal
 from pytest_rankcheck.baselines.update_actions import Action, Mode
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.errors import ConfigurationError
-from pytest_rankcheck.evaluation.recorded_precision import EXACT, SLACK
-from pytest_rankcheck.gates.configured_gates import gate_of
-from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.evaluation.recorded_precision import EXACT
 from pytest_rankcheck.gates.verdict import Decision
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = [
-    "Block",
     "Settlement",
     "approval_of",
-    "approved_gate_of",
-    "block_of",
-    "exceeds_budget",
-    "is_loosened",
-    "loosened_gates",
-    "no_longer_gated",
     "recorded_gates",
     "settlement_of",
 ]
-
-
-class Block(StrEnum):
-    """Why an assertion fails."""
-
-    NO_RECORD = "no baseline"
-    METRIC_ADDED = "metric not in the baseline"
-    INCOMPARABLE = "not comparable"
-    FOREIGN = "baseline of another golden set"
-    STALE = "stale baseline"
-    REGRESSED = "regressed"
-    INCONCLUSIVE = "inconclusive"
-    REFUSED = "update refused"
-    REPLACED = "too many queries removed or edited"
-    UNCOUNTED = "too many queries without a value"
-    UNAPPLIED_APPROVAL = "approval without update"
-    BUDGET = "leak budget exceeded"
-    SLIDE = "slide"
-    SUSPICIOUS = "suspicious"
-    DELETED = "baseline deleted"
-    UNAPPROVED = "baseline changed without a reason"
-    LOOSENED = "passes only with a looser gate"
-
-
-def block_of(check: Check, mode: Mode) -> Block | None:
-    """Return why this check fails its test, or None if it passes."""
-    if check.state is State.NO_RECORD:
-        return None if mode.may_create else Block.NO_RECORD
-    if mode.update:
-        if mode.approval is not None:
-            exceeds = exceeds_budget(check, mode) and not mode.spends_budget
-            return Block.BUDGET if exceeds else None
-        return _block_of_update(check, mode)
-    match check.state:
-        case State.METRIC_ADDED:
-            return Block.METRIC_ADDED
-        case State.INCOMPARABLE:
-            return Block.INCOMPARABLE
-        case State.FOREIGN:
-            return Block.FOREIGN
-        case State.STALE:
-            return Block.REGRESSED if check.blocked_by_gate else Block.STALE
-        case _:
-            block = _block_of_verdict(check, mode)
-            if block is None and mode.approval is not None and check.fell:
-                return Block.UNAPPLIED_APPROVAL
-            return block
-
-
-def _block_of_update(check: Check, mode: Mode) -> Block | None:
-    """Return why an update without an approval is refused, or None if it is not."""
-    if check.state is State.INCOMPARABLE:
-        return Block.INCOMPARABLE
-    if check.state is State.FOREIGN:
-        return Block.FOREIGN
-    if check.blocked_by_gate:
-        return Block.REFUSED
-    if check.replaced is not None and check.replaced.needs_reason:
-        return Block.REPLACED
-    return _block_of_verdict(check, mode)
-
-
-def _block_of_verdict(check: Check, mode: Mode) -> Block | None:
-    """Return why what was measured fails, if the record can be compared."""
-    if check.blocked_by_gate:
-        return Block.REGRESSED
-    if check.uncounted is not None and check.uncounted.needs_reason:
-        return Block.UNCOUNTED
-    if check.slides and mode.slide == "fail":
-        return Block.SLIDE
-    if check.verdict is not None and check.verdict.inconclusive and mode.inconclusive == "fail":
-        return Block.INCONCLUSIVE
-    return Block.SUSPICIOUS if check.suspicions and mode.suspicious == "fail" else None
-
-
-def exceeds_budget(check: Check, mode: Mode) -> bool:
-    """Return whether an approval would let falls add up to more than the budget."""
-    if mode.leak_budget is None or not check.fell:
-        return False
-    return check.below_best > mode.leak_budget + SLACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,40 +123,6 @@ def _approved_change(
     return "; ".join(changes) or None
 
 
-def no_longer_gated(checks: Sequence[Check], record: Record) -> Sequence[str]:
-    """Return what the record gates and the test does not: metrics, and slices, as text."""
-    metrics = {str(check.metric) for check in checks}
-    attributes = {attribute for check in checks for attribute in check.attributes}
-    return [
-        *(f"{name} is no longer gated" for name in record.gated if name not in metrics),
-        *(
-            f"the slices of {attribute} are no longer gated"
-            for attribute in record.slices
-            if attribute not in attributes
-        ),
-    ]
-
-
-def loosened_gates(checks: Sequence[Check], record: Record) -> Sequence[str]:
-    """Return the gates that may let pass what the gate of the record blocks, as text."""
-    return [
-        f"the gate of {check.metric} was {record.kept[str(check.metric)].gate}, and is "
-        f"{check.gate.text} now"
-        for check in checks
-        if check.gate is not None and is_loosened(check, record)
-    ]
-
-
-def is_loosened(check: Check, record: Record) -> bool:
-    """Return whether a gate may let pass what the gate of the record blocks."""
-    kept = record.kept.get(str(check.metric))
-    if kept is None or kept.gate is None or check.gate is None or kept.gate == check.gate.text:
-        return False
-    approved = approved_gate_of(record, check.metric)
-    # A gate that was removed, or of an extension that is not loaded, may have been any.
-    return approved is None or not check.gate.is_at_least_as_strict_as(approved)
-
-
 def _widened_noise(checks: Sequence[Check], record: Record) -> Iterator[str]:
     """Yield the gates that would allow for more noise than was approved, as text."""
     for check in checks:
@@ -257,17 +133,6 @@ def _widened_noise(checks: Sequence[Check], record: Record) -> Iterator[str]:
                 f"the gate of {check.metric} allows for the noise of the ranker, which was "
                 f"{then:.6f} and is {now:.6f}"
             )
-
-
-def approved_gate_of(record: Record, metric: Metric) -> Gate | None:
-    """Return the gate that a metric was approved under; None if it is not known."""
-    kept = record.kept.get(str(metric))
-    if kept is None or kept.gate is None:
-        return None
-    try:
-        return gate_of(kept.gate)
-    except ConfigurationError:  # removed since, or of an extension that is not loaded
-        return None
 
 
 def approval_of(

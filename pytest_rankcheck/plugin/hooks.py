@@ -7,7 +7,7 @@ it, is imported where it is used.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ from pytest_rankcheck.plugin.configuration import (
 )
 from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, refuse_update, settled
-from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.plugin.item_fixtures import fixtures_of, is_our_fixture, users_of_our_fixtures
 from pytest_rankcheck.plugin.repeated_tests import item_to_settle
 from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
@@ -102,67 +102,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if config.option.collectonly or _is_worker(config):
         return
-    users = _users_of_our_fixtures(session.items)
+    users = users_of_our_fixtures(session.items)
     if not users and not config.stash[CONFIG].lint:
         return
+    from pytest_rankcheck.plugin.configuration_check import check_configuration
+
     try:
-        _check_configuration(config, users)
+        check_configuration(config, users)
     except RankcheckError as error:
         raise pytest.UsageError(str(error)) from None
-
-
-def _check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pytest.Item]]) -> None:
-    """Refuse a configuration that cannot give the tests the fixtures that they use.
-
-    Args:
-        config: the test session.
-        users: the tests that get each fixture from this plugin, by its name.
-    """
-    from pytest_rankcheck.plugin import configured_inputs as inputs
-    from pytest_rankcheck.plugin.configured_baselines import configured_reference
-    from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
-    from pytest_rankcheck.plugin.configured_golden import check_golden
-
-    chosen = config.stash[CONFIG]
-    if chosen.lint:
-        check_golden(chosen)
-    if chosen.lint or chosen.lint_lines:
-        inputs.configured_lint(chosen)
-    _check_for(users.get("golden_set", ()), "golden_set", chosen, check_golden)
-    _check_for(users.get("session_log", ()), "session_log", chosen, inputs.check_sessions)
-    if "ranking_run" in users and chosen.run:
-        inputs.check_run(chosen)
-    if "evaluation" in users:
-        inputs.check_metrics(chosen)
-    if "baseline" in users:
-        inputs.configured_gates(chosen)
-        if all(_measures_a_configured_set(item, chosen) for item in users["baseline"]):
-            inputs.check_gated_sets(chosen)
-        configured_reference(config)
-    try:
-        if "golden_set" in users or "ranking_run" in users:
-            configured_doc_id(chosen)
-        if "ranker" in users:
-            inputs.configured_ranker(config)
-    except RankcheckError:
-        raise
-    except (
-        Exception
-    ):  # what the user's own module raises: the fixture raises it again, in the tests
-        return
-
-
-def _check_for(
-    items: Sequence[pytest.Item], name: str, chosen: Config, check: Callable[[Config], None]
-) -> None:
-    """Check what a fixture needs, if a test gets it from the configuration; name the first."""
-    item = next((item for item in items if not _has_param(item, name)), None)
-    if item is None:
-        return
-    try:
-        check(chosen)
-    except RankcheckError as error:
-        raise pytest.UsageError(f"{error}\n(asked for by {item.nodeid})") from None
 
 
 # --- a test runs -----------------------------------------------------------------------------
@@ -177,7 +125,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     evaluation of the first.
     """
     item.stash[NOT_PASSED] = False  # a plugin may run the test several times
-    definitions = _definitions(item)
+    definitions = fixtures_of(item)
     if "ranking_run" not in definitions and "evaluation" not in definitions:
         return
     made_from = ("ranker", "golden_set", "ranking_run")
@@ -188,7 +136,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         request = item._request  # type: ignore[attr-defined]
         for name in ("evaluation", "ranking_run"):
             for definition in definitions.get(name, ()):
-                if _is_our_fixture(definition):
+                if is_our_fixture(definition):
                     definition.finish(request)
 
 
@@ -278,40 +226,3 @@ def _is_worker(config: pytest.Config) -> bool:
 
 def _is_ours(excinfo: pytest.ExceptionInfo[BaseException] | None) -> bool:
     return excinfo is not None and isinstance(excinfo.value, RankcheckError)
-
-
-def _definitions(item: pytest.Item) -> dict[str, Sequence[pytest.FixtureDef[Any]]]:
-    """Return the fixtures that a test sees, by name; the last of each is the one it gets."""
-    info = getattr(item, "_fixtureinfo", None)
-    return info.name2fixturedefs if info else {}
-
-
-def _users_of_our_fixtures(items: Sequence[pytest.Item]) -> Mapping[str, Sequence[pytest.Item]]:
-    """Return the tests that get a fixture from this plugin, not from their project, by its name."""
-    users: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        definitions = _definitions(item)
-        for name in fixtures.NAMES:
-            if definitions.get(name) and _is_our_fixture(definitions[name][-1]):
-                users.setdefault(name, []).append(item)
-    return users
-
-
-def _is_our_fixture(definition: pytest.FixtureDef[Any]) -> bool:
-    return bool(definition.func.__module__ == fixtures.__name__)
-
-
-def _measures_a_configured_set(item: pytest.Item, chosen: Config) -> bool:
-    """Whether a test gets its golden set or session log from the configuration."""
-    definitions = _definitions(item)
-    for name, paths in (("golden_set", chosen.golden), ("session_log", chosen.sessions)):
-        if definitions.get(name):
-            return _is_our_fixture(definitions[name][-1]) and (
-                not _has_param(item, name) or item.callspec.params[name] in paths  # type: ignore[attr-defined]
-            )
-    return False
-
-
-def _has_param(item: pytest.Item, name: str) -> bool:
-    callspec = getattr(item, "callspec", None)
-    return callspec is not None and name in callspec.params

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from pytest_rankcheck.baselines.approved_gates import loosened_gates, no_longer_gated
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.metric_check import Check
 from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.slice_changes import SliceChange, slice_changes
-from pytest_rankcheck.baselines.update_policy import Settlement, loosened_gates, no_longer_gated
+from pytest_rankcheck.baselines.update_policy import Settlement
 from pytest_rankcheck.comparison.query_planning import Plan, plan_of, spread_of
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation

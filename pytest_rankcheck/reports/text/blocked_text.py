@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_rankcheck.baselines.blocks import Block
 from pytest_rankcheck.baselines.metric_check import Check
 from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.slice_changes import slice_changes
-from pytest_rankcheck.baselines.update_policy import Block, Settlement
+from pytest_rankcheck.baselines.update_policy import Settlement
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation

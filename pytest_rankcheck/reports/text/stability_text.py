@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_rankcheck.baselines.blocks import Block
 from pytest_rankcheck.baselines.ranking_check import RankingCheck
-from pytest_rankcheck.baselines.update_policy import Block
 from pytest_rankcheck.behaviour.ranking_stability import RankingStability
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
