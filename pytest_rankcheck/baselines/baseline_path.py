@@ -14,8 +14,10 @@ __all__ = [
     "baseline_folder",
     "baseline_path",
     "baselines_under",
+    "former_test_file",
     "is_baseline_path",
     "safe_name",
+    "test_file_of",
 ]
 
 FOLDER = "baselines"
@@ -60,6 +62,19 @@ def baseline_folder(test_file: Path) -> Path:
 def is_baseline_path(path: Path) -> bool:
     """Return whether a file is where baselines are."""
     return path.suffix == ".json" and path.parent.parent.name == FOLDER
+
+
+def test_file_of(path: Path) -> Path | None:
+    """Return the test file that a baseline belongs to; None if it is gone."""
+    folder = path.parent.parent.parent
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    return next((file for file in files if baseline_folder(file) == path.parent), None)
+
+
+def former_test_file(path: Path) -> Path:
+    """Return the test file that a baseline belongs to, also if it is gone."""
+    name = f"{path.parent.name.partition('~')[0]}.py"
+    return test_file_of(path) or path.parent.parent.parent / name
 
 
 def baselines_under(folder: Path, unsearched: Sequence[str]) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from pytest_rankcheck.command_line.measurement_options import BLOCKED, PASSED, C
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, quoted
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.plugin.project_configuration import project_configuration
-from pytest_rankcheck.plugin.unrun_gates import Why
+from pytest_rankcheck.plugin.unrun_baseline import Why
 from pytest_rankcheck.reports.json_report import FORMAT_NAME as REPORT_NAME
 
 __all__ = ["add_unrun_command"]

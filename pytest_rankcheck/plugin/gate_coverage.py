@@ -8,20 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from pytest_rankcheck.baselines.baseline_path import former_test_file, test_file_of
 from pytest_rankcheck.baselines.git_commands import GitError
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, quoted
 from pytest_rankcheck.plugin.configured_baselines import configured_reference
 from pytest_rankcheck.plugin.renamed_tests import Replacement, is_defined, replacements
-from pytest_rankcheck.plugin.unrun_gates import (
-    ExpectedGates,
-    ExpectedRecord,
-    Unrun,
-    Why,
-    former_test_file,
-    test_file_of,
-)
+from pytest_rankcheck.plugin.unrun_baseline import ExpectedRecord, Unrun, Why
+from pytest_rankcheck.plugin.unrun_gates import ExpectedGates
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.reports.baseline_findings import RecordFinding
 from pytest_rankcheck.reports.findings import ReportedFinding

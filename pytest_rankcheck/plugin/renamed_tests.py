@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.succession import Problem, broken_promises, new_approvals
-from pytest_rankcheck.plugin.unrun_gates import ExpectedRecord
+from pytest_rankcheck.plugin.unrun_baseline import ExpectedRecord
 
 __all__ = ["Replacement", "is_defined", "replacements"]
 
