@@ -49,9 +49,9 @@ from pytest_rankcheck.baselines.baseline import Baseline as Baseline
 from pytest_rankcheck.baselines.record import Record as Record
 from pytest_rankcheck.baselines.record_contents import (
     RecordedMetric as RecordedMetric,
-    RecordedQuery as RecordedQuery,
     SinceApproval as SinceApproval,
 )
+from pytest_rankcheck.baselines.recorded_queries import RecordedQuery as RecordedQuery
 from pytest_rankcheck.behaviour.perturbations import (
     Perturbation as Perturbation,
     perturbations as perturbations,

@@ -13,8 +13,9 @@ from pytest_rankcheck.baselines.git_commands import GitError, git, git_pieces, r
 
 __all__ = ["ages_of", "uncommitted"]
 
-_QUERY_LINE = r'^[[:space:]]*\{"id": '
-"""The line of a query in a record. The header's lines, such as its approvals, do not match."""
+_QUERY_LINE = r'^[[:space:]]*(\{"id"|"data"): '
+"""The line of a query in a record, or the line of its header that names the data file. The header's
+other lines, such as its approvals, do not match."""
 _MARK = "\x01"
 _SECONDS = 2.0
 """How long git may search the history; what it has not found in that time stays unknown."""

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_rankcheck.baselines.best_history import BestHistory
+from pytest_rankcheck.baselines.data_file import DataFiles, MissingDataError
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.baselines.record_writer import record_texts, write_texts
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.files.text_files import text_of
 
-__all__ = ["BaselineFile", "Proposal", "Store"]
+__all__ = ["BaselineFile", "Proposal", "Store", "unwritable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,15 @@ class Store(Protocol):
 
     def locked(self) -> AbstractContextManager[object]:
         """Return a context in which no other test session writes the file."""
+
+
+def unwritable(shown_path: str, failure: BaseException) -> BaselineError:
+    """Return the error for a baseline that cannot be written."""
+    why = getattr(failure, "strerror", None) or failure
+    return BaselineError(
+        f"{shown_path}: the baseline cannot be written: {why}. What was there is unchanged; make "
+        "the folder writable and update again"
+    )
 
 
 class BaselineFile:
@@ -75,7 +85,9 @@ class BaselineFile:
             BaselineError: the file is not a record, or has a newer format version.
         """
         if self._reference_text is not None:
-            return Record.from_text(self._reference_text, self.shown_path)
+            assert self._reference is not None
+            files = self._reference.data_files(self.path)
+            return Record.from_text(self._reference_text, self.shown_path, files)
         return self.working_record
 
     @cached_property
@@ -83,7 +95,13 @@ class BaselineFile:
         """The record in the working tree; None without a file."""
         if self._text_now is None:
             return None
-        return Record.from_text(self._text_now, self._store.shown_path)
+        try:
+            return Record.from_text(self._text_now, self._store.shown_path, DataFiles(self.path))
+        except MissingDataError:
+            if not self.was_changed_by_others():
+                raise
+            self.read_again()  # another test session has just replaced both files of the record
+            return self.working_record
 
     @property
     def is_from_reference(self) -> bool:
@@ -118,15 +136,17 @@ class BaselineFile:
             vars(self).pop(name, None)
 
     def write(self, record: Record) -> bool:
-        """Write a record. Return whether the text of the file changes.
+        """Write a record, in a context of `locked`. Return whether the text of the file changes.
 
         Raises:
             BaselineError: the file cannot be written.
         """
-        text = record_text(record)
-        changes = text != self._text_now
-        self._store.submit(Proposal(text))
-        return changes
+        texts = record_texts(record)
+        try:
+            write_texts(self.path, texts, lambda: self._store.submit(Proposal(texts.header)))
+        except OSError as failure:
+            raise unwritable(self._store.shown_path, failure) from None
+        return texts.header != self._text_now
 
     def keep(self) -> None:
         """Leave the file as it is, and count it as used."""

@@ -134,9 +134,11 @@ class BestHistory:
     def _record(self, commit: str) -> Record | None:
         """Return the record at a commit; None if it has none that can be read."""
         if commit not in self._records:
-            text = replace(self._start, commit=commit).text(self._path)
+            version = replace(self._start, commit=commit)
+            text = version.text(self._path)
+            files = version.data_files(self._path)
             try:
-                self._records[commit] = None if text is None else Record.from_text(text)
+                self._records[commit] = None if text is None else Record.from_text(text, data=files)
             except BaselineError:  # such as of another format version
                 self._records[commit] = None
         return self._records[commit]

@@ -18,11 +18,12 @@ from pytest_rankcheck.baselines.git_commands import GitError, git, git_line
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.files.text_files import text_of
 
-__all__ = ["Side", "conflict_texts", "target_side"]
+__all__ = ["Side", "conflict_texts", "data_in_commits", "is_unmerged", "target_side"]
 
 _MERGED_COMMIT = re.compile(r"GITHEAD_([0-9a-f]{40,64})")
 """The variable in which git tells a merge driver what is merged."""
 _SQUASHED_COMMIT = re.compile(r"^commit ([0-9a-f]{40,64})$", re.MULTILINE)
+_HEADS = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "ORIG_HEAD")
 _USUAL_TARGETS = ("main", "master", "trunk")
 
 
@@ -49,10 +50,9 @@ def conflict_texts(path: Path) -> dict[Side, str]:
     """
     if not path.exists():
         raise BaselineError(f"{quoted(path)} is missing; name a baseline with a merge conflict")
-    folder, name = path.resolve().parent, path.resolve().name
-    stages = git_line(folder, "ls-files", "--unmerged", "--", name)
-    if stages is None:
+    if not is_unmerged(path):
         return _texts_between_markers(path)
+    folder, name = path.resolve().parent, path.resolve().name
     texts = {}
     for stage, side in ((2, Side.OURS), (3, Side.THEIRS)):
         try:
@@ -63,6 +63,12 @@ def conflict_texts(path: Path) -> dict[Side, str]:
                 "has changed it; keep it with git add, or delete it with git rm"
             ) from None
     return texts
+
+
+def is_unmerged(path: Path) -> bool:
+    """Return whether git has a file in conflict."""
+    resolved = path.resolve()
+    return git_line(resolved.parent, "ls-files", "--unmerged", "--", resolved.name) is not None
 
 
 def _texts_between_markers(path: Path) -> dict[Side, str]:
@@ -153,6 +159,34 @@ def _commits_of_repository(folder: Path) -> list[str]:
         _SQUASHED_COMMIT.search(squash.read_text("utf-8", "replace")) if squash.is_file() else None
     )
     return [newest[1]] if newest else []
+
+
+def data_in_commits(path: Path) -> Iterator[bytes]:
+    """Yield what a data file has in the commits that are merged, and in those of all branches.
+
+    A merge can have changed the file itself: git takes the data files of two branches for one
+    file that both have renamed, and puts their lines together. The commits have them unchanged.
+    A test that was renamed on one side has another name there, but the digest is the same.
+    """
+    folder, ending = path.parent, path.name[path.name.rindex(".", 0, -len(path.suffix)) :]
+    added = ("log", "--all", "--diff-filter=AM", "--format=%H", "--", path.name)
+    for commit in _commits_at_hand(folder):
+        names = git_line(folder, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit) or ""
+        for name in names.split("\0"):
+            if name.endswith(ending):
+                yield git(folder, "show", f"{commit}:{name}").encode("utf-8")
+    for commit in (git_line(folder, *added) or "").split():
+        yield git(folder, "show", f"{commit}:./{path.name}").encode("utf-8")
+
+
+def _commits_at_hand(folder: Path) -> Iterator[str]:
+    """Yield the commits whose files are merged, picked, reverted or moved onto another commit."""
+    for name in _HEADS:
+        commit = git_line(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        if commit is not None:
+            yield commit
+    yield from _commits_of_driver()
+    yield from _commits_of_repository(folder)
 
 
 def _git_path(folder: Path, name: str) -> Path:

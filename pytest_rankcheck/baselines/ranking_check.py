@@ -76,7 +76,7 @@ def ranking_check(
 def _unrecorded(record: Record, limits: StabilityLimits) -> Sequence[str]:
     """Return that the record keeps less of the rankings than the limits look at, as text."""
     kept = record.kept_depth
-    if limits.k <= kept or all(len(line.top) < kept for line in record.queries.values()):
+    if limits.k <= kept or all(len(top) < kept for top in record.lines.tops):
         return ()
     return [f"rankings: the first {kept} documents in the baseline, the first {limits.k} now"]
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.data_file import DataFiles, MissingDataError
 from pytest_rankcheck.baselines.record_contents import (
     BEST_DECIMALS,
     TOP,
     RecordContents,
     RecordedMetric,
-    RecordedQuery,
     SinceApproval,
     as_decimal,
+    as_decimals,
 )
 from pytest_rankcheck.baselines.record_reader import contents_from_text
+from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -57,20 +60,28 @@ class Record(RecordContents):
                 f"{quoted(file)} is missing; pytest --snapshot-update records the baselines of the "
                 "tests that it runs"
             )
-        return cls.from_text(text_of(file, BaselineError), str(file))
+        while True:
+            text = text_of(file, BaselineError)
+            try:
+                return cls.from_text(text, str(file), DataFiles(file))
+            except MissingDataError:  # perhaps an update has just replaced both files
+                if not file.exists() or text_of(file, BaselineError) == text:
+                    raise
 
     @classmethod
-    def from_text(cls, text: str, path: str = "baseline") -> Record:
+    def from_text(cls, text: str, path: str = "baseline", data: DataFiles | None = None) -> Record:
         """Return the record in the text of a baseline file.
 
         Args:
             text: the text.
             path: the file as messages name it.
+            data: where the data file of a large record is; None: only a record in one file can be
+                read.
 
         Raises:
             BaselineError: as in `load`.
         """
-        contents = contents_from_text(text, path)
+        contents = contents_from_text(text, path, data)
         return cls(**{name.name: getattr(contents, name.name) for name in fields(contents)})
 
     @classmethod
@@ -160,21 +171,21 @@ class Record(RecordContents):
         of_sessions = any(metric.unit == "session" for metric in self.recorded_metrics)
         return "session" if of_sessions else "query"
 
-    @cached_property
+    @property
     def query_ids(self) -> Sequence[str]:
         """The queries, sorted."""
-        return tuple(self.queries)
+        return self.lines.ids
 
-    @cached_property
+    @property
     def query_fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each query's text and judgments when it was measured."""
-        return {query_id: line.fingerprint for query_id, line in self.queries.items()}
+        return self.lines.by_fingerprint
 
     def slice_places(self, attribute: str) -> Mapping[str, Sequence[int]]:
         """Return the places of each slice's sessions in `query_ids`; empty for queries."""
         places: dict[str, list[int]] = {}
-        for place, line in enumerate(self.queries.values()):
-            for value in line.slices.get(attribute, ()):
+        for place, slices in enumerate(self.lines.slices or ()):
+            for value in slices.get(attribute, ()):
                 places.setdefault(value, []).append(place)
         return places
 
@@ -188,8 +199,7 @@ class Record(RecordContents):
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return the top of the ranking of a query, best first; empty if it is not recorded."""
-        line = self.queries.get(query_id)
-        return line.top if line else ()
+        return self.lines.top(query_id)
 
     def read_rankings(self, k: int) -> None:
         """Do nothing: a record has no more of a ranking than its top."""
@@ -201,30 +211,28 @@ class Record(RecordContents):
 
 def recorded_queries(
     evaluation: Evaluation, names: Sequence[str], attributes: Sequence[str], kept_depth: int
-) -> Mapping[str, RecordedQuery]:
+) -> RecordedQueries:
     """Return what to keep of each query, sorted: values of metrics, and the top of its ranking."""
     evaluation.read_rankings(kept_depth)
-    columns = [list(map(as_decimal, evaluation.values(name).tolist())) for name in names]
+    ids = evaluation.query_ids
+    order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.intp)
+    ids = [ids[place] for place in order.tolist()]
+    fingerprints, ranking = evaluation.query_fingerprints, evaluation.ranking
     members = _members(evaluation, attributes) if evaluation.unit == "session" else {}
     weights = evaluation.weights
-    queries = {
-        query_id: RecordedQuery(
-            fingerprint=evaluation.query_fingerprints[query_id],
-            values={name: column[place] for name, column in zip(names, columns, strict=True)},
-            top=tuple(evaluation.ranking(query_id)[:kept_depth]),
-            weight=None if weights is None else float(weights[place]),
-            slices=members.get(place, {}),
-        )
-        for place, query_id in enumerate(evaluation.query_ids)
-    }
-    return dict(sorted(queries.items()))
+    return RecordedQueries(
+        ids,
+        [fingerprints[query_id] for query_id in ids],
+        {name: as_decimals(evaluation.values(name)[order]) for name in names},
+        [tuple(ranking(query_id)[:kept_depth]) for query_id in ids],
+        weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
+        slices=[members.get(place, {}) for place in order.tolist()] if members else None,
+    )
 
 
-def counts_of(queries: Mapping[str, RecordedQuery], names: Iterable[str]) -> Mapping[str, int]:
+def counts_of(queries: RecordedQueries, names: Iterable[str]) -> Mapping[str, int]:
     """Return how many queries have a value, by the name of the metric."""
-    return {
-        name: sum(line.values.get(name) is not None for line in queries.values()) for name in names
-    }
+    return {name: queries.counted(name) for name in names}
 
 
 def _first_kept(name: str, gate: str | None, evaluation: Evaluation) -> RecordedMetric:

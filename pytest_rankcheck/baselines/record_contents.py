@@ -10,12 +10,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, RecordedQuery
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -27,9 +27,9 @@ __all__ = [
     "TOP",
     "RecordContents",
     "RecordedMetric",
-    "RecordedQuery",
     "SinceApproval",
     "as_decimal",
+    "as_decimals",
     "digest_of",
 ]
 
@@ -42,21 +42,6 @@ _DECIMALS = 6
 """How exactly values are written."""
 BEST_DECIMALS = 9
 """How exactly the best mean is written: rounding must not add up over many updates."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedQuery:
-    """One query in a record."""
-
-    fingerprint: str
-    values: Mapping[str, float | None]
-    """By metric; None where the query did not count."""
-    top: tuple[str, ...]
-    weight: float | None = None
-    """How much the query counts; None where all count the same."""
-    slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of a session: the slices that it belongs to, by gated attribute. The sessions of the next log
-    are others, and are compared slice by slice with these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +121,15 @@ class RecordContents:
     is_merged: bool = False
     """Whether two branches' records were merged into it, and no update has measured it since."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "queries", RecordedQueries.of(self.queries, self.kept))
+
+    @property
+    def lines(self) -> RecordedQueries:
+        """The same as `queries`, with its columns."""
+        assert isinstance(self.queries, RecordedQueries)
+        return self.queries
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of all metrics of the record."""
@@ -157,13 +151,11 @@ class RecordContents:
             raise BaselineError(
                 f"the baseline has no {quoted(name)}; it has {', '.join(self.metrics)}"
             )
-        values = (line.values[name] for line in self.queries.values())
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        return self.lines.values_of[name]
 
     def counted(self, metric: Metric) -> int:
         """Return how many queries have a value of a metric."""
-        name = str(metric)
-        return sum(line.values[name] is not None for line in self.queries.values())
+        return self.lines.counted(str(metric))
 
     def mean(self, metric: Metric) -> float:
         """Return the mean over the queries that counted.
@@ -173,13 +165,10 @@ class RecordContents:
         """
         return metric.mean(self.values(metric), self.weights)
 
-    @cached_property
+    @property
     def weights(self) -> FloatArray | None:
         """How much each query counts, ``[Q]``; None where all count the same."""
-        weights = [line.weight for line in self.queries.values()]
-        if None in weights:
-            return None
-        return np.array(weights, dtype=np.float64)
+        return self.lines.weights
 
 
 def digest_of(entry: Mapping[str, object]) -> str:
@@ -197,3 +186,11 @@ def digest_of(entry: Mapping[str, object]) -> str:
 def as_decimal(value: float, decimals: int = _DECIMALS) -> float | None:
     """Return a value as a file has it: six decimals, None for NaN."""
     return None if math.isnan(value) else round(value, decimals) + 0.0  # no negative zero
+
+
+def as_decimals(values: FloatArray) -> FloatArray:
+    """Return values as a file has them, each rounded like `as_decimal`; NaN stays."""
+    unique, places = np.unique(values, return_inverse=True)
+    rounded = [round(value, _DECIMALS) + 0.0 for value in unique.tolist()]
+    decimals: FloatArray = np.array(rounded, dtype=np.float64)[places]
+    return decimals

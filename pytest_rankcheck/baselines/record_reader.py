@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.data_file import DataFiles, DataSummary, checked_sha256
+from pytest_rankcheck.baselines.data_lines import queries_of
 from pytest_rankcheck.baselines.record_contents import (
     FORMAT_NAME,
     FORMAT_VERSION,
     TOP,
     RecordContents,
     RecordedMetric,
-    RecordedQuery,
     SinceApproval,
     digest_of,
 )
+from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, RecordedQuery
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
@@ -33,15 +35,21 @@ _MEND = (
 )
 
 
-def contents_from_text(text: str, path: str) -> RecordContents:
+def contents_from_text(text: str, path: str, data: DataFiles | None = None) -> RecordContents:
     """Return what the text of a baseline file says.
+
+    Args:
+        text: the text.
+        path: the file as messages name it.
+        data: where the data file of a large record is.
 
     Raises:
         BaselineError: it is not a baseline, or one of a newer version; ``path`` is named.
+        MissingDataError: it names a data file that is missing.
     """
     entry = _parsed(text, path)
     try:
-        record = _record(entry, path)
+        record = _record(entry, path, data)
         _refuse_edited(entry, record, path)
         return record
     except BaselineError:
@@ -104,19 +112,18 @@ def _refuse_conflict(text: str, path: str) -> None:
         )
 
 
-def _record(entry: Mapping[str, Any], path: str) -> RecordContents:
+def _record(entry: Mapping[str, Any], path: str, data: DataFiles | None) -> RecordContents:
     golden = entry["golden_set"]
     metrics = {str(_metric(name, path)): detail for name, detail in entry["metrics"].items()}
-    queries = {}
-    for line in entry["queries"]:
-        query_id = str(line["id"])
-        if query_id in queries:
-            _broken(path, f"duplicate query '{quoted(query_id)}'")
-        queries[query_id] = _query_line(line, metrics)
     depth = entry["depth"]
     if depth is not None and not isinstance(depth, int):
         _broken(path, f"its depth is {quoted(depth)}")
     details = sorted(metrics.items(), key=lambda metric: (not metric[1]["gated"], metric[0]))
+    names = [name for name, _ in details]
+    if "data" in entry:
+        queries = _queries_of_data(entry, names, path, data)
+    else:
+        queries = _queries_of_lines(entry["queries"], names, path)
     return RecordContents(
         golden_name=str(golden["name"]),
         golden_queries=int(golden["queries"]),
@@ -125,7 +132,7 @@ def _record(entry: Mapping[str, Any], path: str) -> RecordContents:
         depth=depth,
         conventions=Conventions.from_dict(entry["conventions"]),
         kept={name: _kept(detail) for name, detail in details},
-        queries=dict(sorted(queries.items())),
+        queries=queries,
         approvals=tuple(_approval(approval) for approval in entry["approvals"]),
         slices={
             str(attribute): {str(value): int(count) for value, count in values.items()}
@@ -189,9 +196,47 @@ def _refuse_edited(entry: Mapping[str, Any], record: RecordContents, path: str) 
         )
 
 
-def _query_line(line: Mapping[str, Any], metrics: Mapping[str, object]) -> RecordedQuery:
-    values = {str(Metric.parse(name)): value for name, value in line["values"].items()}
-    for name in metrics:
+def _queries_of_data(
+    entry: Mapping[str, Any], names: Sequence[str], path: str, data: DataFiles | None
+) -> RecordedQueries:
+    """Return the queries in the data file of a record."""
+    if "queries" in entry:
+        raise ValueError("it has both queries and a data file")
+    if data is None:
+        raise ValueError("its queries are in a data file; read it with Record.load(path)")
+    summary = DataSummary(
+        checked_sha256(entry["data"]["sha256"]),
+        int(entry["data"]["lines"]),
+        tuple(map(str, entry["data"]["columns"])),
+    )
+    queries = queries_of(data.text(summary, path), summary.columns, names)
+    if len(queries) != summary.lines:
+        raise ValueError(f"its data file has {len(queries):,} lines, not {summary.lines:,}")
+    return queries
+
+
+def _queries_of_lines(
+    lines: Sequence[Mapping[str, Any]], names: Sequence[str], path: str
+) -> RecordedQueries:
+    """Return the queries in the lines of a record in one file."""
+    canonical: dict[str, str] = {}
+    queries = {}
+    for line in lines:
+        query_id = str(line["id"])
+        if query_id in queries:
+            _broken(path, f"duplicate query '{quoted(query_id)}'")
+        for name in line["values"]:
+            if name not in canonical:
+                canonical[name] = str(Metric.parse(name))
+        queries[query_id] = _query_line(line, names, canonical)
+    return RecordedQueries.of(queries, names)
+
+
+def _query_line(
+    line: Mapping[str, Any], names: Sequence[str], canonical: Mapping[str, str]
+) -> RecordedQuery:
+    values = {canonical[name]: value for name, value in line["values"].items()}
+    for name in names:
         value = values[name]
         if value is not None and (
             isinstance(value, bool)

@@ -12,7 +12,8 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_contents import FORMAT_NAME, RecordedMetric, RecordedQuery
+from pytest_rankcheck.baselines.record_contents import FORMAT_NAME, RecordedMetric
+from pytest_rankcheck.baselines.recorded_queries import RecordedQuery
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation

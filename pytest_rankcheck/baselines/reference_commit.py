@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_rankcheck.baselines.baseline_path import is_baseline_path
+from pytest_rankcheck.baselines.data_file import DataFiles
 from pytest_rankcheck.baselines.git_commands import GitError, git, git_line
 from pytest_rankcheck.errors import ConfigurationError, quoted
 
@@ -25,6 +26,8 @@ class Change:
     """Its text at the reference commit; None if it is not there."""
     after: str | None
     """Its text now; None if it is gone."""
+    data: DataFiles
+    """Where the data files of both are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,16 @@ class Reference:
                 f"{_OPTION} {quoted(self.name)}: git cannot show {inside}: {quoted(error, 200)}"
             ) from None
 
+    def data_files(self, path: Path) -> DataFiles:
+        """Return where the data file of a record is: here, or at the commit."""
+
+        def at_commit(data_path: Path) -> Iterator[bytes]:
+            text = self.text(data_path)
+            if text is not None:
+                yield text.encode("utf-8")
+
+        return DataFiles(path, at_commit)
+
     def baselines(self, folder: Path) -> Sequence[Path]:
         """Return the baseline files that the commit has under a folder."""
         inside = self.inside(folder)
@@ -126,7 +139,7 @@ class Reference:
             after = path.read_text("utf-8", "replace") if path.is_file() else None
             before = self.text(path)
             if before != after and not self.is_untouched(path, after):
-                yield Change(path, before, after)
+                yield Change(path, before, after, self.data_files(path))
 
     def inside(self, path: Path) -> str | None:
         """Return a path relative to the repository; None if it is outside."""

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_rankcheck.array_types import PlaceArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.record import (
@@ -23,9 +24,9 @@ from pytest_rankcheck.baselines.record import (
 from pytest_rankcheck.baselines.record_contents import (
     TOP,
     RecordedMetric,
-    RecordedQuery,
     SinceApproval,
 )
+from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.comparison.comparison import compare
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -118,8 +119,6 @@ class _Successor:
             measured.conventions,
             measured.depth,
         )
-        self.unchanged = frozenset(self.comparison.query_ids)
-        """The queries, or sessions, that are in both."""
 
     def record(self) -> Record:
         """Return the record."""
@@ -127,10 +126,7 @@ class _Successor:
         if not self.comparison.is_paired and not self._rewrites_all():
             # Every log has its own sessions: what was approved stays as a whole.
             return replace(before, kept=self._marked(), is_merged=False, retired=None)
-        queries = {
-            query_id: self._line(query_id, line) for query_id, line in measured.queries.items()
-        }
-        after = replace(measured, queries=queries)
+        after = replace(measured, queries=self._lines())
         dropped = {name: count for name, count in before.slices.items() if name not in after.slices}
         return replace(
             after,
@@ -146,18 +142,20 @@ class _Successor:
     def _is_of_this_world(self) -> bool:
         """Whether the approved lines are rewritten; or reproduced, and their world is unknown."""
         return self._rewrites_all() or (
-            not self.before.world
-            and self.comparison.is_paired
-            and all(
-                self._is_reproduced(self.before.queries[query_id], self.measured.queries[query_id])
-                for query_id in self.unchanged
-            )
+            not self.before.world and self.comparison.is_paired and self._is_reproduced()
         )
 
-    @staticmethod
-    def _is_reproduced(approved: RecordedQuery, measured: RecordedQuery) -> bool:
-        values = {name: measured.values.get(name) for name in approved.values}
-        return approved.top == measured.top and approved.values == values
+    def _is_reproduced(self) -> bool:
+        """Whether the unchanged queries have the approved values and rankings."""
+        (now, then), measured, before = self._places, self.measured.lines, self.before.lines
+        unknown = np.full(len(measured), np.nan)
+        return all(
+            np.array_equal(values[then], measured.values_of.get(name, unknown)[now], equal_nan=True)
+            for name, values in before.values_of.items()
+        ) and all(
+            before.tops[place] == measured.tops[at]
+            for at, place in zip(now.tolist(), then.tolist(), strict=True)
+        )
 
     def _rewrites_all(self) -> bool:
         """Whether the lines of a log are replaced: as a whole, or not at all."""
@@ -177,18 +175,37 @@ class _Successor:
         gain = self.comparison.values(name).gain
         return self.revision.is_approved or (bool(self.revision.rewritten) and gain >= 0)
 
-    def _line(self, query_id: str, line: RecordedQuery) -> RecordedQuery:
-        """Return the line of a query: what is approved stays, unless it is rewritten."""
-        if query_id not in self.unchanged:
-            return line
-        approved = self.before.queries[query_id] if self.comparison.is_paired else line
-        values = {
-            name: value if self._is_rewritten[name] else approved.values[name]
-            for name, value in line.values.items()
-        }
-        is_longer = line.top[: len(approved.top)] == approved.top
-        top = line.top if self._rewrites_any() or is_longer else approved.top
-        return replace(line, values=values, top=top)
+    @cached_property
+    def _places(self) -> tuple[PlaceArray, PlaceArray]:
+        """The indexes of the unchanged queries in what was measured, and in the record."""
+        unchanged = self.comparison.query_ids
+        return self.measured.lines.places(unchanged), self.before.lines.places(unchanged)
+
+    def _lines(self) -> RecordedQueries:
+        """Return the lines: what is approved stays, unless it is rewritten."""
+        measured, before = self.measured.lines, self.before.lines
+        if not self.comparison.is_paired:
+            return measured
+        now, then = self._places
+        values = {}
+        for name, column in measured.values_of.items():
+            values[name] = column.copy()
+            if not self._is_rewritten[name]:
+                values[name][now] = before.values_of[name][then]
+        tops = list(measured.tops)
+        if not self._rewrites_any():
+            for at, place in zip(now.tolist(), then.tolist(), strict=True):
+                approved = before.tops[place]
+                if tops[at][: len(approved)] != approved:
+                    tops[at] = approved
+        return RecordedQueries(
+            measured.ids,
+            measured.fingerprints,
+            values,
+            tops,
+            weights=measured.weights,
+            slices=measured.slices,
+        )
 
     @cached_property
     def _is_rewritten(self) -> Mapping[str, bool]:
@@ -240,8 +257,8 @@ class _Successor:
         """Return what has changed since the last approval, this update included."""
         before, names = self.before.since_approval, after.metrics
         if before is None or self.revision.is_approved:
-            return SinceApproval(after.golden_queries, counts_of(after.queries, names))
-        counted = {**counts_of(after.queries, names), **before.counted}
+            return SinceApproval(after.golden_queries, counts_of(after.lines, names))
+        counted = {**counts_of(after.lines, names), **before.counted}
         if not self.comparison.is_paired:
             return replace(before, counted=counted)
         changes = set_changes(self.before, self.comparison)
@@ -260,11 +277,12 @@ class _Successor:
 
     def _uncounted(self, after: Record) -> Mapping[str, int]:
         """Return how many unchanged queries lose their value in this update, by metric."""
+        (now, then), before = self._places, self.before.lines.values_of
         return {
-            name: sum(
-                self.before.queries[query_id].values[name] is not None
-                and after.queries[query_id].values[name] is None
-                for query_id in self.unchanged
+            name: int(
+                np.count_nonzero(
+                    ~np.isnan(before[name][then]) & np.isnan(after.lines.values_of[name][now])
+                )
             )
             for name in after.metrics
             if name in self.before.metrics

@@ -27,10 +27,10 @@ from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
-from pytest_rankcheck.baselines.baseline_file import Proposal
+from pytest_rankcheck.baselines.baseline_file import Proposal, unwritable
 from pytest_rankcheck.baselines.baseline_path import baseline_folder
 from pytest_rankcheck.baselines.update_actions import Mode
-from pytest_rankcheck.errors import BaselineError, ConfigurationError
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.files.folder_lock import locked_folder
 from pytest_rankcheck.files.whole_files import write_whole
 
@@ -179,7 +179,7 @@ class SnapshotStore:
         if failure is None and updating and not accepted:
             failure = self._last_exception()
         if failure is not None:
-            raise self._unwritable(failure)
+            raise unwritable(self.shown_path, failure)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -193,14 +193,14 @@ class SnapshotStore:
             try:
                 stack.enter_context(locked_folder(self.path.parent))
             except OSError as failure:
-                raise self._unwritable(failure) from None
+                raise unwritable(self.shown_path, failure) from None
             yield
 
     def _prepare_folder(self) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as failure:
-            raise self._unwritable(failure) from None
+            raise unwritable(self.shown_path, failure) from None
 
     def _flush(self) -> None:
         """Write the file now; before version 6, syrupy waits for the end of the test session."""
@@ -209,13 +209,6 @@ class SnapshotStore:
     def _last_exception(self) -> BaseException | None:
         results = self._assertion.executions
         return results[max(results)].exception if results else None
-
-    def _unwritable(self, failure: BaseException) -> BaselineError:
-        why = getattr(failure, "strerror", None) or failure
-        return BaselineError(
-            f"{self.shown_path}: the baseline cannot be written: {why}. What was there is "
-            "unchanged; make the folder writable and update again"
-        )
 
 
 def _relative(path: Path, folder: Path) -> str:

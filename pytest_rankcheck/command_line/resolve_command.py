@@ -7,11 +7,23 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pytest_rankcheck.baselines.data_file import (
+    DataFiles,
+    leftover_data,
+    named_data,
+    sha256_of,
+)
 from pytest_rankcheck.baselines.git_commands import GitError, git
-from pytest_rankcheck.baselines.merge_conflict import Side, conflict_texts, target_side
+from pytest_rankcheck.baselines.merge_conflict import (
+    Side,
+    conflict_texts,
+    data_in_commits,
+    is_unmerged,
+    target_side,
+)
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_merge import RecordMerge
-from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.baselines.record_writer import record_texts, write_record
 from pytest_rankcheck.command_line.measurement_options import BLOCKED, PASSED, Commands
 from pytest_rankcheck.errors import BaselineError, RankcheckError, quoted
 from pytest_rankcheck.files.folder_lock import locked_folder
@@ -55,16 +67,54 @@ def _resolve(chosen: argparse.Namespace) -> int:
     if chosen.file is None:
         raise BaselineError("no file; name a baseline with a merge conflict")
     path: Path = chosen.file
+    if _is_data_in_conflict(path):
+        return _restore(path)
     texts = conflict_texts(path)
     side = Side(chosen.target) if chosen.target else target_side(path.resolve().parent)
     if side is None:
         raise BaselineError(f"{quoted(path)}: {_UNKNOWN_TARGET}")
     merge = _merged(texts, side, str(path))
-    with locked_folder(path.parent):
-        _write(path, merge.record)
+    _write(path, merge.record)
     print("\n".join(_lines(merge, side, str(path))))
-    print(f"  next: git add {quoted(path, 300)}, then run pytest on the merged code")
+    print(f"  next: {_git_add(path)}, then run pytest on the merged code")
     return PASSED
+
+
+def _is_data_in_conflict(path: Path) -> bool:
+    """Whether git has merged the header of a record, but not the lines of its queries."""
+    try:
+        if named_data(path) is None or is_unmerged(path):
+            return False
+    except ValueError:
+        return False  # the header is in conflict
+    try:
+        Record.load(path)
+    except BaselineError:
+        return True
+    return bool(leftover_data(path))
+
+
+def _restore(path: Path) -> int:
+    """Restore the lines that a header names, which a merge has mixed with those of the other side.
+
+    Raises:
+        BaselineError: no commit has them.
+    """
+    _write(path, Record.from_text(text_of(path, BaselineError), str(path), _data_files(path)))
+    print(f"{quoted(path, 300)}: its data file has the lines that this header names")
+    print(f"  next: {_git_add(path)}")
+    return PASSED
+
+
+def _data_files(path: Path) -> DataFiles:
+    return DataFiles(path, data_in_commits)
+
+
+def _git_add(path: Path) -> str:
+    """Return the command that adds a record; that of two files also removes the old lines."""
+    if named_data(path) is None:
+        return f"git add {quoted(path, 300)}"
+    return f"git add --all '{quoted(path.with_suffix(''), 300)}.*'"
 
 
 def _drive(chosen: argparse.Namespace) -> int:
@@ -79,11 +129,17 @@ def _drive(chosen: argparse.Namespace) -> int:
             Side.THEIRS: text_of(Path(theirs), BaselineError),
         }
         merge = _merged(texts, side, path)
-        _write(Path(ours), merge.record)
+        _write_driven(Path(ours), merge.record, texts[side])
     except RankcheckError as error:
         print(f"pytest_rankcheck resolve: {quoted(path, 300)}: {error}", file=sys.stderr)
         return _text_merge(base, ours, theirs)
     print("\n".join(_lines(merge, side, path)), file=sys.stderr)
+    if named_data(Path(ours)) is not None:
+        print(
+            "  if git reports a conflict in its data file: python -m pytest_rankcheck resolve "
+            f"{quoted(path, 300)}",
+            file=sys.stderr,
+        )
     return PASSED
 
 
@@ -103,16 +159,40 @@ def _merged(texts: Mapping[Side, str], side: Side, path: str) -> RecordMerge:
     Raises:
         BaselineError: a side is not a record; the message names it.
     """
-    records = {each: Record.from_text(text, f"{path} ({each})") for each, text in texts.items()}
+    files = _data_files(Path(path))
+    records = {
+        each: Record.from_text(text, f"{path} ({each})", files) for each, text in texts.items()
+    }
     return RecordMerge.of(records[side], records[side.other])
 
 
 def _write(path: Path, record: Record) -> None:
+    """Write a record under the lock of its folder."""
     try:
-        write_whole(path, record_text(record))
+        with locked_folder(path.parent):
+            write_record(path, record)
     except OSError as failure:
-        why = failure.strerror or failure
-        raise BaselineError(f"{quoted(path)} cannot be written: {why}; it is unchanged") from None
+        raise _unwritable(str(path), failure) from None
+
+
+def _write_driven(ours: Path, record: Record, target: str) -> None:
+    """Write a merged header to the file of git's driver; git itself keeps the target's lines.
+
+    Raises:
+        BaselineError: the lines would change, or the file cannot be written.
+    """
+    texts = record_texts(record)
+    if texts.data is not None and sha256_of(texts.data) not in target:
+        raise BaselineError("the lines of its queries are written in another way")
+    try:
+        write_whole(ours, texts.header)
+    except OSError as failure:
+        raise _unwritable(str(ours), failure) from None
+
+
+def _unwritable(path: str, failure: OSError) -> BaselineError:
+    why = failure.strerror or failure
+    return BaselineError(f"{quoted(path, 300)} cannot be written: {why}; it is unchanged")
 
 
 def _lines(merge: RecordMerge, side: Side, path: str) -> Iterator[str]:

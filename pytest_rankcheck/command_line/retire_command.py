@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_path import baseline_path
+from pytest_rankcheck.baselines.data_file import named_data
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.baselines.record_writer import write_record
 from pytest_rankcheck.command_line.measurement_options import PASSED, Commands
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, quoted
 from pytest_rankcheck.files.folder_lock import locked_folder
-from pytest_rankcheck.files.whole_files import write_whole
 
 __all__ = ["add_retire_command"]
 
@@ -61,7 +63,7 @@ def _mark(path: Path, reason: str) -> int:
                     f'"{quoted(record.retired.reason)}"'
                 )
             retired = Approval.now(reason, path.resolve().parent, {})
-            write_whole(path, record_text(replace(record, retired=retired)))
+            write_record(path, replace(record, retired=retired))
     except OSError as failure:
         raise _unwritable(path, failure) from None
     print(f"{quoted(path, 300)}: retired. Commit the file, so that reviewers see the reason")
@@ -82,14 +84,14 @@ def _move(path: Path, test: str, reason: str | None) -> int:
             f"--to '{quoted(test)}': {quoted(test_file)} does not exist; paths are relative to "
             "the folder where the command is run"
         )
-    record = replace(Record.load(path), test=key, retired=None)
-    if reason is not None:
-        moved = Approval.now(reason, path.resolve().parent, {})
-        record = replace(record, approvals=(*record.approvals, moved))
-    target = baseline_path(test_file, key, record.golden_name)
+    target = baseline_path(test_file, key, Record.load(path).golden_name)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with locked_folder(target.parent):
+        with _locked(path.parent, target.parent):
+            record = replace(Record.load(path), test=key, retired=None)
+            if reason is not None:
+                moved = Approval.now(reason, path.resolve().parent, {})
+                record = replace(record, approvals=(*record.approvals, moved))
             if target.exists() and target.samefile(path):
                 raise BaselineError(
                     f"{quoted(target)} is the baseline of this test already. A baseline cannot be "
@@ -101,12 +103,24 @@ def _move(path: Path, test: str, reason: str | None) -> int:
                     f"{quoted(target)} exists: the test has a baseline already. Nothing was moved; "
                     "to put the old baseline in its place, delete that file first"
                 )
-            write_whole(target, record_text(record))
-        path.unlink()
+            write_record(target, record)
+            data = named_data(path)
+            path.unlink()
+            if data is not None:
+                data.unlink(missing_ok=True)
     except OSError as failure:
         raise _unwritable(target, failure) from None
     print(f"{quoted(path, 300)}: moved to {quoted(target, 300)}. Commit both changes")
     return PASSED
+
+
+@contextmanager
+def _locked(*folders: Path) -> Iterator[None]:
+    """Hold the locks of folders, always taken in the same order."""
+    with ExitStack() as stack:
+        for folder in sorted({folder.resolve() for folder in folders}):
+            stack.enter_context(locked_folder(folder))
+        yield
 
 
 def _unwritable(path: Path, failure: OSError) -> BaselineError:

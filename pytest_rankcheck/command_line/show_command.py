@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pytest_rankcheck.baselines.data_file import leftover_data
 from pytest_rankcheck.baselines.recorded_evaluation import record_in, recorded
 from pytest_rankcheck.command_line.measurement_options import (
     PASSED,
@@ -70,6 +71,8 @@ def _show(chosen: argparse.Namespace) -> int:
         print("  merged from two branches, and not updated since")
     if record.retired is not None:
         print(f'  retired {record.retired.date[:10]}: "{quoted(record.retired.reason)}"')
+    for leftover in leftover_data(chosen.file):
+        print(f"  not used: {quoted(leftover.name, 300)}; the next update removes it")
     return PASSED
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_rankcheck.baselines.baseline_path import baselines_under
+from pytest_rankcheck.baselines.data_file import DataFiles
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import FORMAT_NAME
 from pytest_rankcheck.baselines.reference_commit import Reference
@@ -137,14 +138,15 @@ def _expected(
         texts = [text_of(path, BaselineError)] if path.is_file() else []
         if reference is not None:
             texts += filter(None, [reference.text(path)])
+        files = DataFiles(path) if reference is None else reference.data_files(path)
         records = [text for text in texts if FORMAT_NAME in text]
-        if records and not any(_is_retired(text, path) for text in records):
+        if records and not any(_is_retired(text, path.name, files) for text in records):
             yield path.relative_to(root).as_posix()
 
 
-def _is_retired(text: str, path: Path) -> bool:
+def _is_retired(text: str, name: str, files: DataFiles) -> bool:
     try:
-        retired = Record.from_text(text, path.name).retired
+        retired = Record.from_text(text, name, files).retired
     except BaselineError:
         return False
     return retired is not None and bool(retired.reason.strip())

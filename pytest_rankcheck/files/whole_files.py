@@ -40,7 +40,9 @@ def readable_json(value: object) -> str:
     Raises:
         ValueError: a number is NaN or infinite.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_python_scalar)
+    text = _ENCODER.encode(value)
+    if text.isprintable():  # which is quick to see
+        return text
     return _HIDDEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
@@ -48,6 +50,9 @@ def _python_scalar(value: object) -> object:
     """Convert numpy scalars (from a DataFrame) to Python's, and anything else to text."""
     item = getattr(value, "item", None)
     return item() if callable(item) else str(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_python_scalar)
 
 
 def write_whole(path: Path, text: str | bytes) -> None:

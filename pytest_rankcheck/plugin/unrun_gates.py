@@ -16,6 +16,7 @@ from pytest_rankcheck.baselines.baseline_path import (
     baselines_under,
     test_file_of,
 )
+from pytest_rankcheck.baselines.data_file import DataFiles
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import FORMAT_NAME
 from pytest_rankcheck.baselines.reference_commit import Reference
@@ -144,7 +145,8 @@ class ExpectedGates:
     def record_in(self, path: Path, text: str | None) -> ExpectedRecord:
         """Return the baseline with a text, which need not be readable."""
         try:
-            record = None if text is None else Record.from_text(text, path.name)
+            files = DataFiles(path) if self._reference is None else self._reference.data_files(path)
+            record = None if text is None else Record.from_text(text, path.name, files)
         except BaselineError:
             record = None
         return ExpectedRecord(path, Path(os.path.relpath(path, self.root)).as_posix(), record)

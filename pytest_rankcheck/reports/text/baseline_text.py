@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from pytest_rankcheck.baselines.data_file import named_data
 from pytest_rankcheck.baselines.git_commands import IgnoredFile, ignored_files
 from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.record import Record
@@ -143,9 +145,10 @@ def ignored_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator
         folder: where the test session was started.
     """
     written = [
-        finding.file
+        name
         for finding in findings
         if isinstance(finding, BaselineFinding) and finding.action.writes
+        for name in (finding.file, *_data_name(finding.file, folder))
     ]
     files_by_rule: dict[str, list[IgnoredFile]] = {}
     for file in ignored_files(folder, dict.fromkeys(written)) if written else ():
@@ -159,6 +162,14 @@ def ignored_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator
             f"{example}{others}: ignored by {rule}; change that rule, or add the files with "
             "git add --force",
         )
+
+
+def _data_name(file: str, folder: Path) -> Sequence[str]:
+    """Return the name of the data file of a baseline; empty if it has none."""
+    with suppress(ValueError):
+        data = named_data(folder / file)
+        return [] if data is None else [str(Path(file).with_name(data.name))]
+    return []
 
 
 def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
@@ -175,7 +186,7 @@ def branch_notes(reference: Reference, folder: Path) -> Iterator[Note]:
 
 def _change_text(change: Change) -> str:
     try:
-        before, after = _read(change.before, change.path), _read(change.after, change.path)
+        before, after = _read(change.before, change), _read(change.after, change)
     except BaselineError as error:
         return f"changed, but cannot be read: {quoted(error, 300)}"
     if after is None:
@@ -194,8 +205,8 @@ def _change_text(change: Change) -> str:
     return "; ".join(parts)
 
 
-def _read(text: str | None, path: Path) -> Record | None:
-    return None if text is None else Record.from_text(text, path.name)
+def _read(text: str | None, change: Change) -> Record | None:
+    return None if text is None else Record.from_text(text, change.path.name, change.data)
 
 
 def _means(record: Record | None) -> str:
