@@ -12,11 +12,12 @@ from itertools import chain
 from pathlib import Path
 
 from pytest_rankcheck.errors import RankcheckError, listed, plural, quoted, suggestion
+from pytest_rankcheck.files.checked_cells import decimal_comma_hint
 from pytest_rankcheck.files.text_files import numbered_lines
 
 __all__ = [
+    "DelimitedTable",
     "Role",
-    "Table",
     "decimal_comma_hint",
     "header_of",
     "index_of_roles",
@@ -36,8 +37,6 @@ _SEPARATOR_LINE = re.compile(r"sep=([^\w\s\"]|\t)\s*", re.IGNORECASE)
 
 _SIMILAR = 0.8
 """From this similarity on (difflib), a column name is a misspelling of another."""
-
-_DECIMAL_COMMA = re.compile(r"\s*([+-]?\d*),(\d+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +70,18 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DelimitedTable:
     """A table being read: its header, and its rows with their line numbers."""
 
     header: list[str]
     rows: Iterator[tuple[int, list[str]]]
+    delimiter: str
+    is_spaced: bool
+    """Whether a space belongs to the separator."""
+    first_line: int
+    """The number of the line after the header."""
+    rows_of: Callable[[int, Iterator[tuple[int, str]]], Iterator[tuple[int, list[str]]]]
+    """Returns the rows in some lines, of which the first has the given number."""
 
 
 def header_of(line: str) -> list[str]:
@@ -86,20 +92,6 @@ def header_of(line: str) -> list[str]:
 def is_separator_line(line: str) -> bool:
     """Whether a line is Excel's first line of a table, such as ``sep=;``."""
     return _SEPARATOR_LINE.fullmatch(line) is not None
-
-
-def decimal_comma_hint(text: object, *, is_frame: bool = False) -> str:
-    """Return what to do about a number with a decimal comma, as the end of a message, or ``""``.
-
-    Args:
-        text: what should be a number.
-        is_frame: whether it comes from a DataFrame.
-    """
-    comma = _DECIMAL_COMMA.fullmatch(text) if isinstance(text, str) else None
-    if comma is None:
-        return ""
-    pandas = " (pandas: decimal=',')" if is_frame else ""
-    return f"; write {comma[1] or 0}.{comma[2]}, with a decimal point{pandas}"
 
 
 def looks_meant_for(header: Sequence[str], roles: Sequence[Role]) -> bool:
@@ -151,8 +143,8 @@ def table_of(
     *,
     lone_first: bool = False,
     on_broken: Callable[[int, str], None] | None = None,
-) -> Table:
-    """Read a table.
+) -> DelimitedTable:
+    """Read a table, row by row.
 
     The separator is the one that Excel's first line ``sep=;`` names, or the one that splits the
     header into the most columns.
@@ -176,13 +168,24 @@ def table_of(
         first = next(filled, None)
     if first is None:
         raise error(f"{path} is empty; a table needs a header and rows")
-    number = first[0]
-    reader = _Reader(path, error, chain([first], lines), separator[1] if separator else None)
+    number, line = first
+    delimiter = separator[1] if separator else _delimiter_of(line)
+    # In a header such as "a, b" the space belongs to the separator, so also in the rows.
+    is_spaced = any(name.startswith(" ") for name in _split(line, delimiter))
+
+    def reader_of(start: int, lines: Iterator[tuple[int, str]]) -> _Reader:
+        return _Reader(path, error, start, lines, delimiter=delimiter, is_spaced=is_spaced)
+
+    def rows_of(start: int, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+        return _whole_rows(reader_of(start, lines), header, lone_first, on_broken)
+
+    reader = reader_of(number, chain([first], lines))
     header = next(reader)[1]
     duplicates = sorted({name for name in header if name and header.count(name) > 1})
     if duplicates:
         raise error(f"{path}:{number}: duplicate column in the header: {listed(duplicates)}")
-    return Table(header, _whole_rows(reader, header, lone_first, on_broken))
+    rows = _whole_rows(reader, header, lone_first, on_broken)
+    return DelimitedTable(header, rows, delimiter, is_spaced, reader.next_line, rows_of)
 
 
 class _Reader:
@@ -192,24 +195,31 @@ class _Reader:
         self,
         path: Path,
         error: type[RankcheckError],
+        start: int,
         lines: Iterator[tuple[int, str]],
-        delimiter: str | None,
+        *,
+        delimiter: str,
+        is_spaced: bool,
     ) -> None:
-        self.path, self.error = path, error
-        self._before, header = next(lines)
-        self.delimiter = delimiter or _delimiter_of(header)
-        texts = chain([header], (text for _, text in lines))
-        # In a header such as "a, b" the space belongs to the separator, so also in the rows.
-        spaced = any(name.startswith(" ") for name in _split(header, self.delimiter))
+        self.path, self.error, self.delimiter = path, error, delimiter
+        self._start = start
         self._rows = csv.reader(
-            texts, delimiter=self.delimiter, strict=True, skipinitialspace=spaced
+            (text for _, text in lines),
+            delimiter=delimiter,
+            strict=True,
+            skipinitialspace=is_spaced,
         )
+
+    @property
+    def next_line(self) -> int:
+        """The number of the line where the next row begins."""
+        return self._start + self._rows.line_num
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         return self
 
     def __next__(self) -> tuple[int, list[str]]:
-        start = self._before + self._rows.line_num
+        start = self.next_line
         try:
             return start, next(self._rows)
         except csv.Error as failure:

@@ -1,4 +1,7 @@
-"""The registry of file formats, and detection of a file's format from its content."""
+"""The registry of file formats, and detection of a file's format from its content.
+
+What reads files is imported on first use: golden sets and runs in memory need no files.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from pytest_rankcheck.errors import RankcheckError, quoted, suggestion
-from pytest_rankcheck.files.delimited_tables import header_of, is_separator_line, normalised_name
 from pytest_rankcheck.files.packed_files import first_bytes
-from pytest_rankcheck.files.text_files import lines_of, text_of
 
 __all__ = ["FileSample", "Format", "Formats"]
 
@@ -33,9 +34,7 @@ class FileSample:
     ) -> None:
         self.path = path
         self._error = error
-        self._meanings = {
-            normalised_name(name): meaning for meaning, name in (columns or {}).items()
-        }
+        self._columns = columns or {}
 
     @cached_property
     def is_folder(self) -> bool:
@@ -55,6 +54,9 @@ class FileSample:
         """
         if self.is_folder:
             return 0, ""
+        from pytest_rankcheck.files.delimited_tables import is_separator_line
+        from pytest_rankcheck.files.text_files import lines_of
+
         for number, line in lines_of(self.path, self._error):
             if not line.startswith("#") and not is_separator_line(line):
                 return number, line
@@ -71,7 +73,10 @@ class FileSample:
 
         A column that ``columns`` maps to a meaning appears under that meaning.
         """
-        return [self._meanings.get(name, name) for name in header_of(self.line)]
+        from pytest_rankcheck.files.delimited_tables import header_of, normalised_name
+
+        meanings = {normalised_name(name): meaning for meaning, name in self._columns.items()}
+        return [meanings.get(name, name) for name in header_of(self.line)]
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -85,6 +90,8 @@ class FileSample:
             return None
         with suppress(ValueError, RecursionError):
             return json.loads(self.line)
+        from pytest_rankcheck.files.text_files import text_of
+
         with suppress(ValueError, RecursionError):
             return json.loads(text_of(self.path, self._error))
         return None

@@ -17,6 +17,7 @@ from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
 __all__ = [
     "failures_named",
     "first_bytes",
+    "is_packed",
     "opened",
     "packed_as_named",
     "require_packer",
@@ -81,6 +82,17 @@ def failures_named(path: Path, error: type[RankcheckError]) -> Iterator[None]:
         raise error(
             f"{path}: the packed file is damaged ({quoted(failure)}); copy it again"
         ) from None
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is packed, by its first bytes.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    with path.open("rb") as file:
+        start = file.read(len(_ZSTD))
+    return start.startswith((_GZIP, _ZSTD))
 
 
 def first_bytes(path: Path, count: int, error: type[RankcheckError]) -> bytes:

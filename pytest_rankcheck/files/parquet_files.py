@@ -1,58 +1,106 @@
-"""Reading and writing Parquet files with polars (the extra ``[fast]``)."""
+"""Parquet and Arrow files, which polars reads and writes (the extra ``[fast]``)."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
-from pytest_rankcheck.files.packed_files import failures_named
+from pytest_rankcheck.files.packed_files import failures_named, is_packed, opened
 from pytest_rankcheck.files.whole_files import write_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["is_parquet", "require_polars", "scan_of", "write_table"]
+__all__ = [
+    "failures_of_polars",
+    "is_arrow",
+    "is_parquet",
+    "require_polars",
+    "scan_of",
+    "write_table",
+]
 
-_MAGIC = b"PAR1"
-"""The first bytes of every Parquet file; binary data follows."""
+_PARQUET = b"PAR1"
+_ARROW = b"ARROW1\0\0"
 
 
 def is_parquet(start: bytes) -> bool:
-    """Whether a file that starts with these bytes is a Parquet file."""
-    return start.startswith(_MAGIC) and not start[4:5].decode("latin-1").strip().isprintable()
+    """Whether a file that starts with these bytes is a Parquet file: binary data follows."""
+    return start.startswith(_PARQUET) and not start[4:5].decode("latin-1").strip().isprintable()
 
 
-def require_polars(path: Path, error: type[RankcheckError]) -> None:
+def is_arrow(start: bytes) -> bool:
+    """Whether a file that starts with these bytes is an Arrow IPC file, also called Feather."""
+    return start.startswith(_ARROW)
+
+
+def require_polars(path: Path, error: type[RankcheckError], kind: str = "Parquet") -> None:
     """Check that polars is installed.
 
     Raises:
         error: it is missing; the message says what to install.
     """
     if find_spec("polars") is None:
+        article = "an" if kind[0] in "AEIOU" else "a"
         raise error(
-            f"{path} is a Parquet file; reading and writing it needs polars: {install_hint('fast')}"
+            f"{path} is {article} {kind} file; reading and writing it needs polars: "
+            f"{install_hint('fast')}"
         )
 
 
-def scan_of(path: Path, error: type[RankcheckError]) -> tuple[pl.LazyFrame, pl.Schema]:
-    """Return a lazy scan of a Parquet file, and its columns.
+@contextmanager
+def failures_of_polars(where: str, error: type[RankcheckError], what: str) -> Iterator[None]:
+    """Turn any failure of polars into ``error``, a panic included.
 
-    Raises:
-        error: polars is not installed, or the file is not a complete Parquet file.
+    Args:
+        where: the file, for the message.
+        error: the exception type to raise.
+        what: what failed, such as "cannot be read".
     """
-    require_polars(path, error)
     import polars as pl
 
-    with failures_named(path, error), path.open("rb"):
-        pass
     try:
-        table = pl.scan_parquet(path)
-        return table, table.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as failure:
-        raise error(f"{path}: cannot be read as Parquet: {quoted(failure, 300)}") from None
+        yield
+    except (pl.exceptions.PolarsError, OSError, ValueError, TypeError, MemoryError) as failure:
+        raise error(f"{where}: {what}: {quoted(failure, 300)}") from None
+    except BaseException as failure:
+        if type(failure).__name__ != "PanicException":  # a BaseException
+            raise
+        raise error(f"{where}: {what}: the file is damaged ({quoted(failure, 300)})") from None
+
+
+def scan_of(
+    path: Path, error: type[RankcheckError], kind: str = "Parquet"
+) -> tuple[pl.LazyFrame, pl.Schema]:
+    """Return a lazy scan of a Parquet or Arrow file, and its columns.
+
+    A packed file is unpacked into memory.
+
+    Raises:
+        error: polars is not installed, or the file is not a complete file of this kind, or has no
+            columns.
+    """
+    require_polars(path, error, kind)
+    import polars as pl
+
+    with failures_named(path, error):
+        source = io.BytesIO(_unpacked(path)) if is_packed(path) else path
+    with failures_of_polars(str(path), error, f"cannot be read as {kind}"):
+        table = pl.scan_parquet(source) if kind == "Parquet" else pl.scan_ipc(source)
+        columns = table.collect_schema()
+    if not columns:
+        raise error(f"{path}: the {kind} file has no columns")
+    return table, columns
+
+
+def _unpacked(path: Path) -> bytes:
+    with opened(path) as file:
+        return file.read()
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:

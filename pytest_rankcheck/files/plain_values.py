@@ -14,7 +14,12 @@ from enum import Enum
 from numbers import Integral, Real
 from uuid import UUID
 
-__all__ = ["as_booleans", "as_flag", "is_missing", "plain_value"]
+__all__ = [
+    "as_booleans",
+    "as_flag",
+    "is_missing",
+    "plain_value",
+]
 
 _WORDS = {"true": True, "false": False}
 _FLAGS = {**_WORDS, "yes": True, "no": False, "1": True, "0": False, "1.0": True, "0.0": False}

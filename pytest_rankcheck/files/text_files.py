@@ -21,6 +21,7 @@ __all__ = [
     "decode_utf8",
     "line_too_long",
     "lines_of",
+    "lines_of_block",
     "numbered_lines",
     "opened_text",
     "parse_json",
@@ -141,6 +142,18 @@ def blocks_of_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[i
             number += text.count(b"\n")
         if rest:
             yield number, rest + b"\n"
+
+
+def lines_of_block(
+    path: Path, number: int, block: bytes, error: type[RankcheckError]
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a block of `blocks_of_lines` as `numbered_lines` does.
+
+    Raises:
+        error: a line is not UTF-8.
+    """
+    for place, line in enumerate(block.removesuffix(b"\n").split(b"\n"), start=number):
+        yield place, decode_utf8(line, f"{path}:{place}", error) + "\n"
 
 
 def line_too_long(where: str, error: type[RankcheckError]) -> RankcheckError:

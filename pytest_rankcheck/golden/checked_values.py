@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Integral
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.checked_cells import checked_number, finite_number
 from pytest_rankcheck.golden.source_places import Place, Places
 
 __all__ = ["checked_grade", "checked_id", "checked_number", "finite_number", "kind_of"]
@@ -14,34 +14,6 @@ __all__ = ["checked_grade", "checked_id", "checked_number", "finite_number", "ki
 _BOOLEANS = {"true": 1, "false": 0}
 _BOOLEAN_TYPES = ("bool", "bool_")
 """The names of Python's and numpy's types."""
-
-
-def checked_number(value: object) -> float | None:
-    """Return a number, given as a number or its text; None if it is not a finite number.
-
-    Whole numbers are returned as int, so that they are written as they were read.
-    """
-    number = finite_number(value)
-    is_whole = number is not None and number.is_integer() and abs(number) < 2**53
-    return int(number) if is_whole else number  # type: ignore[arg-type]
-
-
-def finite_number(value: object) -> float | None:
-    """Return a number, given as a number or its text, as a float; None if it is not finite.
-
-    The text ``1_000`` is not a number, although Python reads it as one.
-    """
-    if isinstance(value, str):
-        is_number = "_" not in value
-    else:
-        is_number = isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
-    if not is_number:
-        return None
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def checked_grade(value: object) -> float | None:

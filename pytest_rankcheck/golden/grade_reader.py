@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
+from pytest_rankcheck.files.checked_cells import decimal_comma_hint
 from pytest_rankcheck.golden.checked_values import checked_grade, checked_number
 
 __all__ = ["GradeMap", "GradeReader"]

@@ -4,49 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-from pytest_rankcheck.errors import quoted
-
-if TYPE_CHECKING:
-    import pandas as pd
+from pytest_rankcheck.files.row_numbering import Numbering
 
 __all__ = ["Numbering", "Place", "Places"]
 
 Place = str | int
 """A place in words, or as a line number of the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Numbering:
-    """How messages name the lines or rows of a source; both are counted from 1."""
-
-    source: str
-    is_table: bool = False
-    """Whether it has rows (a DataFrame, a Parquet file), not lines."""
-    labels: pd.Index[Any] | None = None
-    """The index of a DataFrame."""
-
-    @property
-    def is_frame(self) -> bool:
-        """Whether the source is a DataFrame."""
-        return self.labels is not None
-
-    @property
-    def index_names(self) -> list[str]:
-        """The names of the index of a DataFrame."""
-        names = () if self.labels is None else self.labels.names
-        return [str(name) for name in names if name is not None]
-
-    def place(self, number: int) -> str:
-        """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
-        if not self.is_table:
-            return f"{self.source}:{number}"
-        label = (
-            "" if self.labels is None else f" (index label {quoted(self.labels[number - 1], 40)})"
-        )
-        return f"{self.source}, row {number}{label}"
 
 
 class Places:

@@ -1,0 +1,110 @@
+"""Columns of polars. Only modules that have found polars installed import this one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.files.id_columns import NumberIds, TextIds
+from pytest_rankcheck.files.table_columns import CellColumn, CodedCells, IdCells, NumberCells
+
+__all__ = ["PolarsColumn"]
+
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
+_FIT_64_BITS = (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
+
+
+@dataclass(frozen=True, slots=True)
+class PolarsColumn:
+    """A column of polars."""
+
+    series: pl.Series
+
+    @property
+    def kind(self) -> str:
+        """The type of the column in polars."""
+        return str(self.series.dtype)
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    def ids(self) -> IdCells:
+        """Return the column as ids."""
+        series, kind = self.series, self.series.dtype
+        if kind == pl.Object:
+            return CellColumn(self.cells()).ids()
+        if kind in _TEXTS:
+            texts = series.cast(pl.String)
+            missing = texts.is_null() | (texts == "")
+            invalid = missing.arg_true().to_numpy().astype(np.int64)
+            return IdCells(TextIds(texts.fill_null("") if len(invalid) else texts), invalid)
+        if not kind.is_integer():
+            return IdCells(NumberIds(np.zeros(len(self), dtype=np.int64)), np.arange(len(self)))
+        invalid = series.is_null().arg_true().to_numpy().astype(np.int64)
+        filled = series.fill_null(0) if len(invalid) else series
+        if kind not in _FIT_64_BITS:
+            return IdCells(TextIds(filled.cast(pl.String)), invalid)
+        return IdCells(NumberIds(filled.to_numpy().astype(np.int64, copy=False)), invalid)
+
+    def numbers(self) -> NumberCells:
+        """Return the column as numbers."""
+        kind = self.series.dtype
+        if kind in _TEXTS:
+            return self._numbers_of_texts()
+        if kind == pl.Null:
+            return NumberCells(np.full(len(self), np.nan), np.zeros(0, dtype=np.int64))
+        if kind.is_integer() or kind.is_float():
+            values: FloatArray = self.series.cast(pl.Float64).to_numpy().copy()
+            invalid: IntArray = np.flatnonzero(np.isinf(values))
+            values[invalid] = np.nan
+            return NumberCells(values, invalid)
+        return CellColumn(self.cells()).numbers()
+
+    def _numbers_of_texts(self) -> NumberCells:
+        """Return texts as numbers; those that polars does not convert are converted one by one."""
+        texts = self.series.cast(pl.String)
+        numbers = texts.cast(pl.Float64, strict=False)
+        is_odd = (numbers.is_null() | ~numbers.is_finite()) & texts.is_not_null() & (texts != "")
+        values: FloatArray = numbers.to_numpy().copy()
+        odd = is_odd.fill_null(value=False).arg_true().to_numpy().astype(np.int64)
+        if not len(odd):
+            return NumberCells(values, odd)
+        others = CellColumn(texts.gather(odd).to_list()).numbers()
+        values[odd] = others.values
+        return NumberCells(values, odd[others.invalid])
+
+    def coded(self) -> CodedCells:
+        """Return the distinct cells, and which one each row has."""
+        series = self.series
+        if series.dtype in _TEXTS or series.dtype.is_numeric() or series.dtype == pl.Boolean:
+            distinct = series.unique(maintain_order=True)
+            places = pl.Series(np.arange(len(distinct), dtype=np.int64))
+            codes = series.replace_strict(distinct, places, return_dtype=pl.Int64)
+            return CodedCells(PolarsColumn(distinct).cells(), codes.to_numpy())
+        return CellColumn(self.cells()).coded()
+
+    def cells(self) -> Sequence[object]:
+        """Return the cells as Python values.
+
+        Times outside the years that Python knows become text.
+        """
+        series = self.series
+        if series.dtype.is_temporal() and not _is_known_to_python(series):
+            series = series.cast(pl.String)
+        cells: list[object] = series.to_list()
+        return cells
+
+    def cell(self, row: int) -> object:
+        """Return the cell of a row."""
+        return PolarsColumn(self.series[row : row + 1]).cells()[0]
+
+
+def _is_known_to_python(series: pl.Series) -> bool:
+    """Whether all times are in the years 1 to 9999; outside, polars panics or raises an error."""
+    if series.dtype not in (pl.Date, pl.Datetime):
+        return True
+    return bool(series.dt.year().is_between(1, 9999).all())

@@ -1,0 +1,81 @@
+"""A table that is being read, in batches of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.table_columns import CellColumn, Column
+
+__all__ = ["Batch", "Table", "batches_of_rows"]
+
+BATCH_ROWS = 1 << 18
+"""How many rows of a Parquet file or a frame a batch has, unless the caller asks for others."""
+TEXT_ROWS = 1 << 14
+"""How many rows that were read one by one a batch has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some rows of a table."""
+
+    header: Sequence[str]
+    """The column names. Those of the table; in JSON lines, later batches may have more."""
+    numbers: Sequence[int]
+    """The number of each row, for messages: its line in the file, or its row from 1."""
+    column: Callable[[int], Column]
+    """Returns the column with an index in the header; an index that was not asked for fails."""
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def rows(self) -> Iterator[tuple[int, tuple[object, ...]]]:
+        """Yield each row with its number, as Python values."""
+        columns = [self.column(index).cells() for index in range(len(self.header))]
+        return zip(self.numbers, zip(*columns, strict=True), strict=True)
+
+
+def batches_of_rows(
+    header: Sequence[str], rows: Iterator[tuple[int, list[str]]]
+) -> Iterator[Batch]:
+    """Yield numbered rows in batches of columns."""
+    while some := list(islice(rows, TEXT_ROWS)):
+        numbers, cells = zip(*some, strict=True)
+        columns = list(zip(*cells, strict=True))
+        yield Batch(header, numbers, partial(_column, columns))
+
+
+def _column(columns: Sequence[Sequence[str]], index: int) -> CellColumn:
+    return CellColumn(columns[index])
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is being read."""
+
+    header: list[str]
+    """The column names."""
+    numbering: Numbering
+    """How messages name its rows."""
+    _read: Callable[[Sequence[int], int], Iterator[Batch]]
+
+    def batches(
+        self, columns: Sequence[int] | None = None, rows: int = BATCH_ROWS
+    ) -> Iterator[Batch]:
+        """Yield the rows in batches, in the order of the table. They can be read once.
+
+        Args:
+            columns: the indexes of the columns that will be asked for; None for all. Others are
+                not loaded from Parquet and Arrow files.
+            rows: how many rows of a Parquet file, an Arrow file or a frame are in memory at a
+                time. Text files have smaller batches.
+
+        Raises:
+            RankcheckError: the file is damaged, or a row of a text file is malformed; the message
+                names file and line.
+        """
+        wanted = range(len(self.header)) if columns is None else columns
+        return self._read(wanted, rows)

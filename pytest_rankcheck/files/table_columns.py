@@ -1,0 +1,158 @@
+"""A column of a table, read by its role: as ids, as numbers, as a few values, or as plain cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.files.checked_cells import finite_number, id_text
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds
+from pytest_rankcheck.files.plain_values import is_missing
+
+__all__ = ["CellColumn", "CodedCells", "Column", "IdCells", "NumberCells"]
+
+_NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class IdCells:
+    """A column read as ids: text and whole numbers are ids."""
+
+    ids: IdColumn
+    """``[N]``; the value of an invalid row means nothing."""
+    invalid: IntArray
+    """The rows without an id, in order: empty cells, floats, booleans, lists and all the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberCells:
+    """A column read as numbers, by the rules of `finite_number`."""
+
+    values: FloatArray
+    """``[N]``; NaN where a cell is empty or invalid."""
+    invalid: IntArray
+    """The rows, in order, that are neither empty nor a finite number."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodedCells:
+    """A column of few distinct values."""
+
+    values: Sequence[object]
+    """The distinct cells; 1 and "1" differ, and lists may repeat."""
+    codes: IntArray
+    """``[N]`` the index of each cell among them."""
+
+
+class Column(Protocol):
+    """A column of some rows of a table."""
+
+    @property
+    def kind(self) -> str:
+        """The type of the column in its library, for messages; empty for Python's own cells."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    def ids(self) -> IdCells:
+        """Return the column as ids."""
+
+    def numbers(self) -> NumberCells:
+        """Return the column as numbers."""
+
+    def coded(self) -> CodedCells:
+        """Return the distinct cells, and which one each row has."""
+
+    def cells(self) -> Sequence[object]:
+        """Return the cells as Python values."""
+
+    def cell(self, row: int) -> object:
+        """Return the cell of a row, for a message about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellColumn:
+    """A column of Python's own values."""
+
+    values: Sequence[object]
+
+    @property
+    def kind(self) -> str:
+        """The type of the column: empty, each cell has its own."""
+        return ""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def ids(self) -> IdCells:
+        """Return the column as ids."""
+        cells = self.values
+        kinds = set(map(type, cells))
+        if kinds <= {str} and "" not in cells:
+            return IdCells(HeldIds(cells), _NO_ROWS)  # type: ignore[arg-type]
+        if kinds == {int}:
+            try:
+                return IdCells(NumberIds(np.array(cells, dtype=np.int64)), _NO_ROWS)
+            except OverflowError:
+                pass
+        texts = [id_text(cell) for cell in cells]
+        invalid = [row for row, text in enumerate(texts) if text is None]
+        return IdCells(HeldIds([text or "" for text in texts]), np.array(invalid, dtype=np.int64))
+
+    def numbers(self) -> NumberCells:
+        """Return the column as numbers."""
+        values = self._usual_numbers()
+        if values is None:
+            values = np.array([_number(cell) for cell in self.values], dtype=np.float64)
+        invalid: IntArray = np.flatnonzero(np.isinf(values))
+        values[invalid] = np.nan
+        return NumberCells(values, invalid)
+
+    def _usual_numbers(self) -> FloatArray | None:
+        """Return a column that numpy converts by our rules; None if there is another cell."""
+        kinds, cells = set(map(type, self.values)), self.values
+        try:
+            if kinds <= {int, float}:
+                return np.array(cells, dtype=np.float64)
+            if kinds == {str} and "_" not in "".join(cells):  # type: ignore[arg-type]
+                values: FloatArray = np.array(list(map(float, cells)))  # type: ignore[arg-type]
+                return values if np.isfinite(values).all() else None
+        except (OverflowError, ValueError):
+            pass
+        return None
+
+    def coded(self) -> CodedCells:
+        """Return the distinct cells, and which one each row has."""
+        places: dict[object, int] = {}
+        values: list[object] = []
+        codes = []
+        for cell in self.values:
+            try:
+                code = places.setdefault((type(cell), cell), len(values))
+            except TypeError:  # a list is not hashable
+                code = len(values)
+            if code == len(values):
+                values.append(cell)
+            codes.append(code)
+        return CodedCells(values, np.array(codes, dtype=np.int64))
+
+    def cells(self) -> Sequence[object]:
+        """Return the cells."""
+        return self.values
+
+    def cell(self, row: int) -> object:
+        """Return the cell of a row."""
+        return self.values[row]
+
+
+def _number(cell: object) -> float:
+    """Return a number; NaN for an empty cell, and infinity for one that is not a number."""
+    if is_missing(cell) or (isinstance(cell, str) and not cell):
+        return math.nan
+    number = finite_number(cell)
+    return math.inf if number is None else number
