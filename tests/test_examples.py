@@ -72,7 +72,7 @@ def test_a_worse_ranker_is_blocked_and_the_text_says_where(symbol_search: Path) 
     assert code == 1, text
     assert "nDCG@10 regressed on golden set 'symbols' (153 queries)" in text
     assert "style=abbreviation  0.6" in text
-    assert "(38 queries, regressed, allowed 0.0200)" in text
+    assert "(38 queries, regressed, allowed -0.0200)" in text
     assert 'ab-01 "OD"   1.000 -> 0.000' in text
     assert "collections.OrderedDict (grade 3)  1 -> -" in text
     assert contents(symbol_search) == before

@@ -88,7 +88,8 @@ class BestHistory:
             if approved_by is not None and approved_by.commit in self._boundary:
                 raise UnknownHistoryError(
                     "the clone is shallow and does not go back to the commit that approved the "
-                    "best value; make a full clone (actions/checkout: fetch-depth: 0)"
+                    "best value; fetch the whole history: git fetch --unshallow, or fetch-depth: 0 "
+                    "for actions/checkout"
                 )
         under_test = self._given is not None
         if approved_by is None:

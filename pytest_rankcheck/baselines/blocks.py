@@ -34,6 +34,7 @@ class Block(StrEnum):
     UNAPPLIED_APPROVAL = "approval without update"
     BUDGET = "leak budget exceeded"
     SLIDE = "slide"
+    SLIDE_UNKNOWN = "slide unknown"
     SUSPICIOUS = "suspicious"
     DELETED = "baseline deleted"
     UNAPPROVED = "baseline changed without a reason"
@@ -84,8 +85,10 @@ def _block_of_verdict(check: Check, mode: Mode) -> Block | None:
         return Block.REGRESSED
     if check.uncounted is not None and check.uncounted.needs_reason:
         return Block.UNCOUNTED
-    if check.slides and mode.slide == "fail":
+    if mode.slide == "fail" and check.slides:
         return Block.SLIDE
+    if mode.slide == "fail" and check.slide is not None and check.slide.slide is None:
+        return Block.SLIDE_UNKNOWN
     if check.verdict is not None and check.verdict.inconclusive and mode.inconclusive == "fail":
         return Block.INCONCLUSIVE
     return Block.SUSPICIOUS if check.suspicions and mode.suspicious == "fail" else None

@@ -28,7 +28,10 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["BranchRecord", "checks_at_reference", "rankings_at_reference"]
 
-_ABOUT_THE_METRIC = (Block.REGRESSED, Block.SLIDE, Block.INCONCLUSIVE, Block.SUSPICIOUS)
+_ABOUT_THE_METRIC = (
+    *(Block.REGRESSED, Block.SLIDE, Block.SLIDE_UNKNOWN),
+    *(Block.INCONCLUSIVE, Block.SUSPICIOUS),
+)
 """Blocks for which the reason must be about a fall of the metric, not about another change."""
 
 

@@ -14,7 +14,15 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 
-__all__ = ["DRAWS", "MOST_EXACT", "SignFlip", "seed_of", "sign_flip_test", "whole_gains"]
+__all__ = [
+    "DRAWS",
+    "MOST_EXACT",
+    "SignFlip",
+    "has_one_size",
+    "seed_of",
+    "sign_flip_test",
+    "whole_gains",
+]
 
 DRAWS = 10_000
 """The number of random sign assignments, used when there are too many to try all."""
@@ -28,6 +36,8 @@ _GROUP = 8
 _SIGNS = 1 - 2 * ((np.arange(256) >> np.arange(_GROUP)[:, np.newaxis]) & 1)
 """``[8, 256]`` the signs of eight values for each byte; the lowest bit is the first sign."""
 _UNIT = 1e-6
+_ROUNDING = 2
+"""How far equal differences of rounded values can be apart, in units."""
 _LARGEST_SUM = 2.0**62
 
 
@@ -55,7 +65,8 @@ def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
 
     If all changes have the same size, as those of binary metrics, the sums take few values, and
     outcomes as extreme as the observed one count half (the mid-p of Lancaster, Significance tests
-    in discrete distributions, JASA 56, 1961). This takes at least five changes.
+    in discrete distributions, JASA 56, 1961). This takes at least five changes. Sizes that differ
+    by no more than rounding count as one: a change of a third is recorded as 0.333333 or 0.333334.
 
     Args:
         gains: the difference of each query, ``[n]``; positive means better, NaN is ignored.
@@ -63,6 +74,8 @@ def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
             one more difference, except with the mid-p.
     """
     whole = whole_gains(gains)
+    if has_one_size(gains):
+        whole = np.sign(whole) * np.abs(whole).max()
     sizes = np.sort(np.abs(whole))
     changed = len(sizes)
     is_exact = changed <= MOST_EXACT
@@ -79,6 +92,16 @@ def sign_flip_test(gains: FloatArray, unseen_gain: float = 0.0) -> SignFlip:
         return extreme / len(sums) if is_exact else (1 + extreme) / (DRAWS + 1)
 
     return SignFlip(p_of(-int(whole.sum())), changed, is_exact, p_of(int(sizes.sum())))
+
+
+def has_one_size(gains: FloatArray) -> bool:
+    """Return whether all changes have the same size, apart from the rounding of recorded values.
+
+    Args:
+        gains: the difference of each query, ``[n]``; those that are zero or NaN do not count.
+    """
+    sizes = np.abs(whole_gains(gains))
+    return len(sizes) > 0 and int(np.ptp(sizes)) <= _ROUNDING
 
 
 def whole_gains(gains: FloatArray) -> IntArray:

@@ -29,7 +29,7 @@ def test_a_collapsed_slice_is_reported_first(project: Project) -> None:
             "*20 queries worse, 0 better, 20 equal",
             "*all 80 queries: 0.7500 -> 0.8750, +0.1250",
             "*slices, worst first",
-            "*locale=de  1.0000 -> 0.7500, -0.2500 (40 queries, regressed, allowed 0.0200)",
+            "*locale=de  1.0000 -> 0.7500, -0.2500 (40 queries, regressed, allowed -0.0200)",
             "*locale=en  0.5000 -> 1.0000, +0.5000 (40 queries)",
         ]
     )

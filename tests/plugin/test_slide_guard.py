@@ -213,6 +213,41 @@ def test_a_shallow_clone_is_no_history(main: Project) -> None:
     assert HEADING in text_of(main.run_apart(*inside))
 
 
+@NEEDS_GIT
+def test_a_guard_that_must_fail_fails_if_it_cannot_decide(main: Project) -> None:
+    configure(main, 'rankcheck_slide = "fail"')
+    fall(main, 1)
+    merge(main)
+    shallow = main.path / "shallow"
+    git(main.path, "clone", "-q", "--depth=1", main.path.as_uri(), str(shallow))
+    inside = ("--rootdir=shallow", "-c", "shallow/pyproject.toml", "shallow/tests")
+    result = main.run_apart(*inside)
+    assert result.ret == 1
+    text = text_of(result)
+    assert "RR may have slid on golden set 'web': the guard cannot decide" in text
+    assert "fetch the whole history: git fetch --unshallow" in text
+    assert "this change: RR is lower on golden set 'web' (80 queries): 1.0000 -> 0.9938" in text
+    assert main.run_apart(*inside, "-o", "rankcheck_slide_steps=1").ret == 0
+    git(shallow, "fetch", "-q", "--unshallow")
+    assert main.run_apart(*inside).ret == 0
+
+
+def test_a_guard_that_must_fail_refuses_an_update_without_history(project: Project) -> None:
+    project.test(WIDE_GATE)
+    project.update()
+    configure(project, 'rankcheck_slide = "fail"')
+    assert project.run().ret == 0, "nothing fell"
+    fall(project, 1)
+    before = project.baseline_file().read_bytes()
+    for arguments in ((), ("--snapshot-update",)):
+        result = project.run(*arguments)
+        assert result.ret == 1
+        assert "the project is not in a git repository" in text_of(result)
+    assert project.baseline_file().read_bytes() == before
+    assert project.run("--snapshot-update", "--rankcheck-approve", "a faster index").ret == 0
+    assert project.run().ret == 0
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -429,3 +429,20 @@ def test_changes_of_one_size_count_ties_half() -> None:
     gains = [-0.5] * 5 + [0.5]
     assert sign_flip_test(array(*gains), 0.25).p == (1 + 6 / 2) / 64
     assert sign_flip_test(array(*[-0.5] * 4)).p == 1 / 16  # too few for the mid-p
+
+
+def test_sizes_that_differ_by_rounding_are_one_size() -> None:
+    """Thirds at six decimals: 0.333333 - 0.666667 is -0.333334, and 0 - 0.333333 is -0.333333.
+
+    Seven falls and one gain: of 256 sums, 1 is larger and 8 are as large.
+    """
+    before = array(*[0.666667] * 4, *[0.333333] * 3, 0.0)
+    after = array(*[0.333333] * 4, *[0.0] * 3, 0.333333)
+    found = sign_flip_test(after - before, 0.25)
+    assert found.p == (1 + 8 / 2) / 256
+    assert found.smallest_p == 0.5 / 256
+    # One of 0.4 is another size: the unseen gain of 0.1 counts, flipped or not. Sums of 2 and more
+    # are 2.4 (all fall), 1.733333 with one of seven flipped, and 1.6 with the large one flipped:
+    # the fall is 2.4, and 2.4 - 0.2 is above the others, so 1 of 256 either way.
+    other = sign_flip_test(array(*[-0.333333] * 7, -0.4), 0.25)
+    assert other.p == other.smallest_p == 1 / 256

@@ -20,7 +20,7 @@ from pytest_rankcheck.reports.text.regression_text import (
     means_text,
     regression_lines,
 )
-from pytest_rankcheck.reports.text.slide_text import slide_headline, slide_lines
+from pytest_rankcheck.reports.text.slide_text import slide_headline, slide_lines, slide_off_text
 from pytest_rankcheck.reports.text.wording import (
     change,
     counted,
@@ -128,6 +128,17 @@ def _slide(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Ite
     yield from lines
     yield f"  baseline: {path} (unchanged)"
     yield "  to keep the baseline: find the changes that fell, and repair or revert them"
+    yield _how_to_approve(test_id)
+
+
+def _slide_unknown(check: Check, evaluation: Evaluation, test_id: str, path: str) -> Iterator[str]:
+    assert check.slide is not None
+    yield f"{check.metric} may have slid on {golden_name(evaluation)}: the guard cannot decide"
+    yield f"  {slide_off_text(check.slide.why_unknown)}"
+    lines = _measured(check)
+    yield f"  this change: {next(lines)}"
+    yield from lines
+    yield f"  baseline: {path} (unchanged)"
     yield _how_to_approve(test_id)
 
 
@@ -244,6 +255,7 @@ _BLOCKS = {
     Block.REGRESSED: _regressed,
     Block.INCONCLUSIVE: _inconclusive,
     Block.SLIDE: _slide,
+    Block.SLIDE_UNKNOWN: _slide_unknown,
     Block.REFUSED: _refused,
     Block.UNAPPLIED_APPROVAL: _unapplied_approval,
     Block.BUDGET: _budget,

@@ -10,17 +10,16 @@ import numpy as np
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.golden.query_weights import effective_size
 from pytest_rankcheck.reports.text.wording import change, counted
 from pytest_rankcheck.statistics.betting import fewest_to_rule_out
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.sign_flip import SignFlip, sign_flip_test
+from pytest_rankcheck.statistics.sign_flip import SignFlip, has_one_size, sign_flip_test
 from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE
 from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN
 
-__all__ = ["evidence_lines", "needed_text", "tie_lines"]
+__all__ = ["evidence_lines", "needed_text", "p_text", "tie_lines"]
 
 _DECIDES = "; the verdict depends on the order, so break the ties in the ranker"
 _MANY = 100
@@ -66,9 +65,9 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
 def _tested(pairs: ComparedValues) -> str:
     if not isinstance(pairs, Paired):
         name = "permutation test" if pairs.size < LARGE_SAMPLE else "Welch's t-test"
-        return f"p {_p(pairs.p_of_fall())} ({name} of two samples)"
+        return f"p {p_text(pairs.p_of_fall())} ({name} of two samples)"
     test = sign_flip_test(pairs.contributions, UNSEEN_GAIN)
-    return f"p {_p(test.p)} (paired sign-flip test){_few(test)}"
+    return f"p {p_text(test.p)} (paired sign-flip test){_few(test)}"
 
 
 def _units(pairs: ComparedValues) -> Iterator[str]:
@@ -120,7 +119,7 @@ def _decided(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
     least = min(decisions, key=lambda decision: decision.p)
     where = f" in {quoted(least.label)}" if least.label else ""
     corrected = f" (Holm, {verdict.decisions} decisions)" if verdict.decisions > 1 else ""
-    yield f"  decided by {verdict.gate}: p {_p(least.p)} for the fall{where}{corrected}"
+    yield f"  decided by {verdict.gate}: p {p_text(least.p)} for the fall{where}{corrected}"
     if math.isinf(pairs.differences.full_range) and verdict.guaranteed_range is None:
         yield (
             "  without a known range, such as that of durations, this test blocks up to twice as "
@@ -130,9 +129,9 @@ def _decided(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
 
 def _power(pairs: ComparedValues) -> str:
     """Return how likely it is that the smallest detectable fall is detected."""
-    sizes = np.abs(pairs.gains[pairs.gains != 0])
-    takes_few_values = sizes.size > 1 and float(np.ptp(sizes)) < SLACK
-    is_coarse = takes_few_values or math.isinf(pairs.differences.full_range)
+    is_coarse = math.isinf(pairs.differences.full_range) or (
+        np.count_nonzero(pairs.gains) > 1 and has_one_size(pairs.gains)
+    )
     return "70% to 80%" if is_coarse and pairs.units < _MANY else "about 80%"
 
 
@@ -214,7 +213,8 @@ def _interval(pairs: ComparedValues, differences: Differences) -> str:
     return f"95% interval of the difference [{change(low)}, {change(high)}], "
 
 
-def _p(p: float) -> str:
+def p_text(p: float) -> str:
+    """Return ``= 0.0312``, or that p is below what four decimals show."""
     return f"= {p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 

@@ -173,14 +173,17 @@ def _slices_notes(finding: UngatedSlicesFinding) -> Iterator[Note]:
     for first in range(0, len(finding.not_gated), _SLICES):
         slices = finding.not_gated[first : first + _SLICES]
         names = ", ".join(_slice(part, finding.unit) for part in slices)
-        yield Note(topic, f"{start}: {begin}: {names}; min_queries={finding.min_queries}")
+        is_small = any(part.changed is None for part in slices)
+        limit = f"; min_queries={finding.min_queries}" if is_small else ""
+        yield Note(topic, f"{start}: {begin}: {names}{limit}")
         begin = "also not gated"
 
 
 def _slice(part: UngatedSlice, unit: str) -> str:
     units = counted(part.queries, "session" if unit == "session" else "query")
-    changed = "" if part.changed is None else f", {part.changed:,} changed"
-    return f"{quoted(part.label, 60)} ({units}{changed})"
+    if part.changed is None:
+        return f"{quoted(part.label, 60)} ({units})"
+    return f"{quoted(part.label, 60)} ({units}, {part.changed:,} changed: too few for a verdict)"
 
 
 def _why(finding: IndecisiveGateFinding) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
@@ -11,7 +12,7 @@ from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
-from pytest_rankcheck.reports.text.evidence_text import evidence_lines
+from pytest_rankcheck.reports.text.evidence_text import evidence_lines, p_text
 from pytest_rankcheck.reports.text.explanation_text import explanation_lines
 from pytest_rankcheck.reports.text.unjudged_text import unjudged_lines
 from pytest_rankcheck.reports.text.wording import (
@@ -70,14 +71,30 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
     else:
         word = "is lower"
     place = f"in {quoted(leading.label)} of" if leading.label else "on"
-    sign = -1 if verdict.metric.higher_is_better else 1
-    if leading.outcome is Outcome.INCONCLUSIVE:
-        margin = f"a fall of {leading.allowed:.4f} is neither ruled out nor shown"
-        return f"{verdict.metric} {word} {place} {where}: {means_text(leading.pairs)}; {margin}"
-    allowed = f"{sign * leading.allowed:+.4f}" if leading.allowed else "no fall"
-    return (
-        f"{verdict.metric} {word} {place} {where}: {means_text(leading.pairs)}; allowed {allowed}"
-    )
+    means, why = means_text(leading.pairs), _why(verdict, leading)
+    return f"{verdict.metric} {word} {place} {where}: {means}; {why}"
+
+
+def _why(verdict: Verdict, decision: Decision) -> str:
+    """Return what a fall was held against: an allowance, chance, or a margin.
+
+    A rule with a test also allows what chance explains, whatever fixed fall it allows.
+    """
+    fall = f"{decision.allowed:.4f}"
+    if math.isnan(decision.p):
+        sign = "-" if verdict.metric.higher_is_better else "+"
+        return f"allowed {sign}{fall}" if decision.allowed else "allowed no fall"
+    if decision.outcome is Outcome.INCONCLUSIVE:
+        return f"a fall of {fall} is neither ruled out nor shown"
+    is_shown = decision.p <= verdict.alpha
+    chance = f"{'more than' if is_shown else 'no more than'} chance explains"
+    if verdict.margin is not None:
+        is_out = "not ruled out" if decision.outcome is Outcome.REGRESSED else "ruled out"
+        chance += f", and a fall of {fall} is {is_out}"
+    elif decision.allowed and is_shown:
+        beyond = "beyond" if decision.outcome is Outcome.REGRESSED else "within"
+        chance += f", {beyond} the allowed fall of {fall}"
+    return f"{chance} (p {p_text(decision.p)}, alpha {verdict.alpha:g})"
 
 
 def _gap_text(gap: Gap) -> str:
@@ -123,12 +140,13 @@ def _slices(verdict: Verdict) -> Iterator[str]:
         remark = ""
         if decision.outcome is Outcome.NOT_GATED:
             is_small = decision.pairs.size < verdict.min_queries
-            why = f"fewer than {verdict.min_queries}" if is_small else "too few changed"
+            changed = f"{decision.pairs.changed_units:,} changed, too few for a verdict"
+            why = f"fewer than {verdict.min_queries}" if is_small else changed
             remark = f", {why}: not gated"
         elif decision.outcome is Outcome.INCONCLUSIVE:
             remark = ", inconclusive"
         elif decision.outcome is Outcome.REGRESSED:
-            remark = f", regressed, allowed {decision.allowed:.4f}"
+            remark = f", regressed, {_why(verdict, decision)}"
         yield f"    {quoted(decision.label)}  {means_text(decision.pairs)} ({queries}{remark})"
 
 

@@ -1,0 +1,73 @@
+"""The first line of a verdict: what fell, and what the fall was held against."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluate
+
+QUERIES = [f"q{number:02}" for number in range(40)]
+CHANCE = "more than chance explains"
+GOLDEN = GoldenSet.from_dict(
+    {query_id: {"good": 1} for query_id in QUERIES},
+    attributes={query_id: {"half": f"h{number % 2}"} for number, query_id in enumerate(QUERIES)},
+    name="web",
+)
+
+
+def headline(gate: Gate | None, fallen: int, by: str | None = None) -> str:
+    """Return the failure text after some queries fell from RR 1 to 1/2."""
+    best = {query_id: ["good", "other"] for query_id in QUERIES}
+    worse = {**best, **{query_id: ["other", "good"] for query_id in QUERIES[:fallen]}}
+    now, before = (evaluate(Run.from_dict(run), GOLDEN) for run in (worse, best))
+    with pytest.raises(AssertionError) as failure:
+        assert_not_regressed(now, before, "RR", gate=gate, by=by)
+    return str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("gate", "fallen", "end"),
+    [
+        (None, 1, "0.9875, -0.0125; allowed no fall"),
+        (Gate.tolerance(abs=0.01), 1, "0.9875, -0.0125; allowed -0.0100"),
+        # Ten equal falls: the mid-p is 1/2048.
+        (
+            Gate.significant(),
+            10,
+            "0.8750, -0.1250; CHANCE (p = 0.0005, alpha 0.05)",
+        ),
+        (
+            Gate.significant(alpha=0.01, min_drop=0.1),
+            10,
+            "0.8750, -0.1250; CHANCE, beyond the allowed fall of 0.1000 (p = 0.0005, alpha 0.01)",
+        ),
+        (
+            Gate.noninferior(margin=0.02),
+            10,
+            "0.8750, -0.1250; CHANCE, and a fall of 0.0200 is not ruled out (p = 0.0005, alpha 0.05)",
+        ),
+    ],
+    ids=str,
+)
+def test_the_headline_says_what_would_have_failed(gate: Gate | None, fallen: int, end: str) -> None:
+    first = headline(gate, fallen).partition("\n")[0]
+    end = end.replace("CHANCE", CHANCE)
+    assert first == f"RR regressed on golden set 'web' (40 queries): 1.0000 -> {end}"
+
+
+def test_no_text_of_a_gate_with_a_test_says_that_no_fall_is_allowed() -> None:
+    """Every second of the ten queries is in each half: five equal falls, mid-p 1/64, times 3."""
+    text = headline(Gate.significant(), 10, by="half")
+    assert "allowed" not in text
+    slices = re.findall(r"half=h[01]  1.0000 -> 0.8750, -0.1250 \((.*)\)\n", text)
+    assert (
+        slices == ["20 queries, regressed, more than chance explains (p = 0.0312, alpha 0.05)"] * 2
+    )
+
+
+def test_a_slice_with_too_few_changes_says_so() -> None:
+    """Five falls: three in the first half, two in the second."""
+    text = headline(Gate.significant(), 5, by="half")
+    assert "(20 queries, 2 changed, too few for a verdict: not gated)" in text
