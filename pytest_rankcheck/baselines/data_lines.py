@@ -87,16 +87,15 @@ def queries_of(text: str, columns: Sequence[str], metrics: Sequence[str]) -> Rec
     Args:
         text: the text.
         columns: what its cells are, as the header says it.
-        metrics: the metrics of the record, in the same order.
+        metrics: the metrics of the record, in any order.
 
     Raises:
         ValueError: the text does not have these columns, or a cell is invalid.
     """
     begin = len(_FIRST) + len(metrics)
-    rest = tuple(columns[begin:])
-    if tuple(columns[:begin]) != (*_FIRST, *metrics) or rest not in (
-        (*weight, *slices, _LAST) for weight in ((), (_WEIGHT,)) for slices in ((), (_SLICES,))
-    ):
+    first, names, rest = columns[: len(_FIRST)], columns[len(_FIRST) : begin], columns[begin:]
+    optional = [name for name in (_WEIGHT, _SLICES) if name in rest]
+    if (*first, *rest) != (*_FIRST, *optional, _LAST) or sorted(names) != sorted(metrics):
         raise ValueError(f"its columns are {quoted(columns)}")
     with collector_paused():
         cells, tops = _cells(text, len(columns) - 1)
@@ -109,7 +108,7 @@ def queries_of(text: str, columns: Sequence[str], metrics: Sequence[str]) -> Rec
         raise ValueError("its queries are not sorted, or one of them is a duplicate")
     values = {
         name: _numbers(column, name)
-        for name, column in zip(metrics, cells[len(_FIRST) : begin], strict=True)
+        for name, column in zip(names, cells[len(_FIRST) : begin], strict=True)
     }
     return RecordedQueries(
         ids,

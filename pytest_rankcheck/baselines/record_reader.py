@@ -229,7 +229,8 @@ def _queries_of_lines(
             if name not in canonical:
                 canonical[name] = str(Metric.parse(name))
         queries[query_id] = _query_line(line, names, canonical)
-    return RecordedQueries.of(queries, names)
+    order = [name for name in canonical.values() if name in names]
+    return RecordedQueries.of(queries, dict.fromkeys((*order, *names)))
 
 
 def _query_line(

@@ -101,7 +101,7 @@ def _restore(path: Path) -> int:
         BaselineError: no commit has them.
     """
     _write(path, Record.from_text(text_of(path, BaselineError), str(path), _data_files(path)))
-    print(f"{quoted(path, 300)}: its data file has the lines that this header names")
+    print(f"{quoted(path, 300)}: its data file has the lines that its header names again")
     print(f"  next: {_git_add(path)}")
     return PASSED
 
@@ -136,8 +136,8 @@ def _drive(chosen: argparse.Namespace) -> int:
     print("\n".join(_lines(merge, side, path)), file=sys.stderr)
     if named_data(Path(ours)) is not None:
         print(
-            "  if git reports a conflict in its data file: python -m pytest_rankcheck resolve "
-            f"{quoted(path, 300)}",
+            "  git may take the data files of both branches for one that both have renamed; then "
+            f"run python -m pytest_rankcheck resolve {quoted(path, 300)}",
             file=sys.stderr,
         )
     return PASSED

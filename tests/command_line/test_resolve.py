@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,14 +14,31 @@ from pathlib import Path
 import pytest
 
 from pytest_rankcheck import BaselineError, GoldenSet, Metric, Record, Run, evaluate
+from pytest_rankcheck.baselines import data_file
 from pytest_rankcheck.baselines.approval import Approval
-from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.baselines.data_file import leftover_data, named_data
+from pytest_rankcheck.baselines.record_writer import write_record
 from pytest_rankcheck.command_line.main import main
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 FILE = Path("tests/baselines/test_web/test_mrr--web.json")
-DRIVER = f"'{sys.executable}' -m pytest_rankcheck resolve --driver %O %A %B %P"
+DRIVER = """
+import sys
+from pytest_rankcheck.baselines import data_file
+from pytest_rankcheck.command_line.main import main
+
+data_file.COMPACT_FROM = {compact_from}
+sys.exit(main(["resolve", "--driver", *sys.argv[1:]]))
+"""
+
+
+@pytest.fixture(params=[1000, 10], ids=["one file", "two files"], autouse=True)
+def compact_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """From how many queries on a record is two files; these have 40."""
+    number: int = request.param
+    monkeypatch.setattr(data_file, "COMPACT_FROM", number)
+    return number
 
 
 class Repository:
@@ -72,8 +90,18 @@ class Repository:
     def write(self, record: Record) -> Record:
         file = self.folder / FILE
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(record_text(record), "utf-8")
+        write_record(file, record)
         return record
+
+    def commit_as_told(self, out: str) -> None:
+        """Commit with the command that was printed, which must leave nothing behind."""
+        (command,) = re.findall(r"next: (git add .*?)(?:, then .*)?\n", out)
+        subprocess.run(command, cwd=self.folder, shell=True, check=True)
+        self.git("-c", "core.editor=true", "commit", "-q", "-m", "merged")
+        assert self.git("status", "--porcelain") == ""
+        data = named_data(FILE)
+        folder = [FILE.name, *([] if data is None else [data.name])]
+        assert sorted(path.name for path in FILE.parent.iterdir()) == sorted(folder)
 
     def commit(self, message: str) -> None:
         self.git("add", "-A")
@@ -121,10 +149,8 @@ def test_main_is_the_target_when_it_is_merged_into_a_branch(
     assert f"{FILE}: merged; it has the record of the target branch (theirs) until the next" in out
     assert 'approval of the other branch kept: "on the feature"' in out
     assert "best mean taken from the other branch: RR" in out
-    assert f"next: git add {FILE}" in out
     check_merged(*MAIN_IS_TARGET)
-    repository.git("add", str(FILE))
-    repository.git("commit", "-q", "-m", "merged")
+    repository.commit_as_told(out)
 
 
 @pytest.mark.parametrize("checked_out", ["main", "feature"])
@@ -192,6 +218,18 @@ def test_both_branches_may_have_added_the_baseline(repository: Repository) -> No
     record = Record.load(new)
     assert [approval.reason for approval in record.approvals] == ["main", "feature"]
     assert record.kept["RR"].best == 0.995
+
+
+def test_the_folder_may_have_been_renamed_on_one_branch(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = Path("tests/baselines/test_shop") / FILE.name
+    FILE.parent.rename(new.parent)
+    repository.commit("renamed")
+    repository.git("merge", "main", code=1)
+    assert main(["resolve", str(new)]) == 0, capsys.readouterr().err
+    record = Record.load(new)
+    assert [approval.reason for approval in record.approvals] == list(MAIN_IS_TARGET[1:])
 
 
 def test_an_unknown_target_has_to_be_named(
@@ -315,9 +353,12 @@ def test_a_baseline_that_one_branch_deleted_is_an_error(
 
 
 @pytest.fixture
-def driven(repository: Repository) -> Repository:
+def driven(repository: Repository, tmp_path: Path, compact_from: int) -> Repository:
     """A repository whose baselines are merged by the driver."""
-    repository.git("config", "merge.rankcheck.driver", DRIVER)
+    driver = tmp_path.with_name(f"{tmp_path.name}-driver.py")
+    driver.write_text(DRIVER.format(compact_from=compact_from), "utf-8")
+    command = f"'{sys.executable}' '{driver}' %O %A %B %P"
+    repository.git("config", "merge.rankcheck.driver", command)
     repository.folder.joinpath(".git/info/attributes").write_text(
         "baselines/**/*.json merge=rankcheck\n**/baselines/**/*.json merge=rankcheck\n", "utf-8"
     )
@@ -325,20 +366,42 @@ def driven(repository: Repository) -> Repository:
 
 
 @pytest.mark.parametrize(("checked_out", "merged"), [("feature", "main"), ("main", "feature")])
-def test_the_driver_merges_both_ways(driven: Repository, checked_out: str, merged: str) -> None:
+def test_the_driver_merges_both_ways(
+    driven: Repository, checked_out: str, merged: str, compact_from: int
+) -> None:
     driven.git("checkout", "-q", checked_out)
-    printed = driven.git("merge", "--no-edit", merged)
+    printed = driven.git("merge", "--no-edit", "-X", "find-renames=100%", merged)
     assert "approval of the other branch kept" in printed
     check_merged(*MAIN_IS_TARGET)
     assert driven.git("status", "--short", "--untracked-files=no") == ""
+    # The lines of the other branch are not used: the next update removes them.
+    assert len(leftover_data(FILE)) == (compact_from == 10)
+
+
+@pytest.mark.parametrize(("checked_out", "merged"), [("feature", "main"), ("main", "feature")])
+@pytest.mark.parametrize("compact_from", [10], indirect=True)
+def test_lines_that_git_has_mixed_are_restored_after_the_driver(
+    driven: Repository, checked_out: str, merged: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Git takes the data files of two branches for one that both have renamed, and merges them."""
+    driven.git("checkout", "-q", checked_out)
+    printed = driven.git("merge", "--no-edit", merged, code=1)
+    assert f"then run python -m pytest_rankcheck resolve {FILE}" in printed
+    with pytest.raises(BaselineError, match=f"put it together .*pytest_rankcheck resolve {FILE}"):
+        Record.load(FILE)
+    assert main(["resolve", str(FILE)]) == 0
+    check_merged(*MAIN_IS_TARGET)
+    driven.commit_as_told(capsys.readouterr().out)
+    assert main(["resolve", str(FILE)]) == 2, "nothing is left to resolve"
+    assert "has no merge conflict" in capsys.readouterr().err
 
 
 def test_the_driver_works_in_a_rebase_and_a_cherry_pick(driven: Repository) -> None:
     driven.git("branch", "copy")
-    driven.git("rebase", "main")
+    driven.git("rebase", "-X", "find-renames=100%", "main")
     check_merged(*MAIN_IS_TARGET)
     driven.git("checkout", "-q", "copy")
-    driven.git("cherry-pick", "main")
+    driven.git("cherry-pick", "-X", "find-renames=100%", "main")
     check_merged(*FEATURE_IS_TARGET)
 
 
@@ -359,7 +422,7 @@ def test_the_driver_leaves_other_files_to_git(driven: Repository) -> None:
         driven.git("checkout", "-q", branch)
         other.write_text(f"[\n{line}\n]\n", "utf-8")
         driven.commit(branch)
-    printed = driven.git("merge", "main", code=1)
+    printed = driven.git("merge", "-X", "find-renames=100%", "main", code=1)
     assert "other.json: " in printed
     assert other.read_text("utf-8") == "[\n<<<<<<< ours\n2\n=======\n1\n>>>>>>> theirs\n]\n"
     check_merged(*MAIN_IS_TARGET)
