@@ -105,7 +105,7 @@ class _SessionsAsQueries(JudgedQueries):
             contents.queries[session_id] = query
             results = log.final_results(session_id)
             is_known = rank <= len(results)
-            contents.grades[session_id] = {results[int(rank) - 1]: 1.0} if is_known else {}
+            contents.set_grades(session_id, {results[int(rank) - 1]: 1.0} if is_known else {})
         super().__init__(contents, log.name)
 
     @cached_property

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_source import Contradictions
 from pytest_rankcheck.golden.golden_subsets import (
     in_query_order,
@@ -18,6 +17,9 @@ from pytest_rankcheck.golden.golden_subsets import (
 )
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import label_of
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.golden.expectation import Expectation
 
 __all__ = ["DerivableQueries"]
 

@@ -3,48 +3,90 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from json.encoder import encode_basestring_ascii
 
+from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
-__all__ = ["fingerprint_of", "query_fingerprint"]
+__all__ = ["fingerprint_of", "query_fingerprints"]
 
 _LENGTH = 16
 """Hexadecimal digits, 64 bits: with a million contents, a collision has odds of 1 to 37 million."""
 
+_NOT_PLAIN = re.compile(r"[^#-\[\]-~]")
+"""Characters that JSON escapes, or that sort before its quotation mark."""
 
-def query_fingerprint(
-    query: Query,
-    grades: Mapping[str, float],
+
+def query_fingerprints(
+    judgments: Judgments,
+    queries: Mapping[str, Query],
     candidates: Candidates,
-    weight: float | None = None,
-) -> str:
-    """Return the fingerprint of one query's id, text, judgments, candidates and weight."""
-    judgments = sorted((doc_id, float(grade)) for doc_id, grade in grades.items())
-    content: list[object] = [query.id, query.text or "", judgments]
-    rows = candidates.rows(query.id)
-    if rows:
-        content.append(
-            sorted(
-                (candidates.doc_ids[row], json.dumps(candidates.row(row), sort_keys=True))
-                for row in rows
-            )
-        )
-    if weight is not None:
-        content.append({"weight": weight})
-    return _digest(json.dumps(content))
+    weights: Sequence[float] | None = None,
+) -> Mapping[str, str]:
+    """Return the fingerprint of each query's id, text, judgments, candidates and weight.
+
+    It is that of the JSON text ``[id, text, [[document, grade], ...], candidates, weight]``,
+    without candidates or weight if the query has none.
+
+    Args:
+        judgments: of all queries.
+        queries: those with texts, by id.
+        candidates: of all queries.
+        weights: of all queries.
+    """
+    fingerprints = {}
+    endings = {grade: f'", {float(grade)!r}]' for grade in judgments.distinct_grades}
+    for place, (query_id, documents, grades) in enumerate(judgments.walk()):
+        query = queries.get(query_id)
+        parts = [
+            encode_basestring_ascii(query_id),
+            json.dumps(query.text) if query and query.text else '""',
+            _judgments_text(documents, [endings[grade] for grade in grades]),
+        ]
+        rows = candidates.rows(query_id)
+        if rows:
+            parts.append(_candidates_text(candidates, rows))
+        if weights is not None:
+            parts.append(json.dumps({"weight": weights[place]}))
+        fingerprints[query_id] = _digest(f"[{', '.join(parts)}]")
+    return fingerprints
 
 
-def fingerprint_of(query_fingerprints: Iterable[str], scale: float | None = None) -> str:
+def _judgments_text(documents: Sequence[str], endings: Sequence[str]) -> str:
+    """Return judgments, sorted by document, as ``json.dumps`` writes them.
+
+    Args:
+        documents: all different.
+        endings: the text after the document's id, from its quotation mark on.
+    """
+    if not documents:
+        return "[]"
+    if _NOT_PLAIN.search("".join(documents)):
+        pairs = sorted(zip(documents, endings, strict=True))
+        return f"[{', '.join(f'[{json.dumps(doc)[:-1]}{ending}' for doc, ending in pairs)}]"
+    # No character sorts before the quotation mark, so these sort as the documents do.
+    return '[["' + ', ["'.join(sorted(map(str.__add__, documents, endings))) + "]"
+
+
+def _candidates_text(candidates: Candidates, rows: Sequence[int]) -> str:
+    cells = (
+        (candidates.doc_ids[row], json.dumps(candidates.row(row), sort_keys=True)) for row in rows
+    )
+    return json.dumps(sorted(cells))
+
+
+def fingerprint_of(fingerprints: Iterable[str], scale: float | None = None) -> str:
     """Return the fingerprint of a golden set.
 
     Args:
-        query_fingerprints: those of its queries, in any order.
+        fingerprints: those of its queries, in any order.
         scale: the scale, if it differs from the highest grade of the set.
     """
     of_scale = [] if scale is None else [f"scale {float(scale)!r}"]
-    return _digest("\n".join([*sorted(query_fingerprints), *of_scale]))
+    return _digest("\n".join([*sorted(fingerprints), *of_scale]))
 
 
 def _digest(text: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.golden.checked_values import (
@@ -11,28 +12,21 @@ from pytest_rankcheck.golden.checked_values import (
     checked_number,
     kind_of,
 )
-from pytest_rankcheck.golden.expectation import Expectation
+from pytest_rankcheck.golden.collected_judgments import CollectedJudgments, Repeat
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.grade_reader import GradeReader
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
 
-__all__ = ["SCALE", "Contents", "Repeat"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.golden.expectation import Expectation
+    from pytest_rankcheck.golden.judgments import Judgments
+
+__all__ = ["SCALE", "Contents"]
 
 SCALE = "grade_scale"
 """The key or column of a file that holds the golden set's scale."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """A repeated judgment of a document for the same query."""
-
-    query_id: str
-    doc_id: str
-    before: float
-    again: float
-    where: str
 
 
 class Contents:
@@ -42,12 +36,12 @@ class Contents:
     that name the place given by the caller: a line of the file, or words.
     """
 
-    def __init__(self, source: Source | None = None) -> None:
+    def __init__(self, source: Source | None = None, places: Places | None = None) -> None:
         self.source = source or Source()
         self.reader = GradeReader(self.source.grade_map(has_grades=True))
-        self.places = Places(str(self.source.path or "judgments"))
+        self.places = places or Places(str(self.source.path or "judgments"))
         self.queries: dict[str, Query] = {}
-        self.grades: dict[str, dict[str, float]] = {}
+        self._judged = CollectedJudgments(self.source.contradictions, self.places)
         self.titles: dict[str, str] = {}
         """The titles of documents, for messages."""
         self.candidates = Candidates()
@@ -64,8 +58,42 @@ class Contents:
         """The expectations on single queries, by query id."""
         self.merged_ids: tuple[int, int] | None = None
         """How many different documents are judged, before and after ``doc_id=``."""
-        self.repeats: list[Repeat] = []
+
+    @property
+    def grades(self) -> Mapping[str, Mapping[str, float]]:
+        """The grade of each judged document of each query."""
+        return self._judged.by_query
+
+    @property
+    def judgments(self) -> Judgments:
+        """All judgments in columns."""
+        return self._judged.columns
+
+    @property
+    def repeats(self) -> list[Repeat]:
         """All repeated judgments, with the same or another grade."""
+        return self._judged.repeats
+
+    def take(self, judgments: Judgments) -> None:
+        """Add columns of judgments, which have been checked, before any other judgment."""
+        self._judged.take(judgments)
+
+    def add_judged_query(self, query_id: str) -> None:
+        """Add a query by its id, which has been checked; it may have no judgments."""
+        self._judged.add_query(query_id)
+
+    def set_grades(self, query_id: str, grades: Mapping[str, float]) -> None:
+        """Set the judgments of a query that has none so far, by ids that have been checked."""
+        self._judged.set(query_id, grades)
+
+    def query_place(self, query_id: str) -> str:
+        """Return the place of a query or its first judgment; empty if unknown."""
+        return self.places.query(query_id, self._judged.line(query_id, 0))
+
+    def judgment_place(self, query_id: str, index: int) -> str:
+        """Return the place of a query's judgment at ``index``, as precisely as it is known."""
+        line = self._judged.line(query_id, index)
+        return self.places.shown(line) if line else self.query_place(query_id)
 
     def add_query(self, query: Query, where: Place) -> None:
         """Add a query; its judgments may have been added before.
@@ -81,7 +109,7 @@ class Contents:
                 "judgments into one place, or give the second another id"
             )
         self.queries[query.id] = query
-        self.grades.setdefault(query.id, {})
+        self._judged.add_query(query.id)
         self.places.note_query(query.id, where)
 
     def _attributes(self, query: Query, where: Place) -> dict[str, object]:
@@ -169,37 +197,7 @@ class Contents:
         """
         key = checked_id(query_id, "the query id", where, self.places)
         doc = checked_id(doc_id, "a document id", where, self.places)
-        judged = self.grades.setdefault(key, {})
-        before = judged.get(doc)
-        if before is None:
-            judged[doc] = grade
-            self.places.note(key, where)
-            return
-        self._repeated(Repeat(key, doc, before, grade, self.places.shown(where)), judged)
-
-    def add_judgments(
-        self, query_id: str, doc_ids: Sequence[str], values: Sequence[str], first_line: int
-    ) -> None:
-        """Add the judgments of consecutive lines of one query: much faster for many lines.
-
-        Raises:
-            GoldenSetError: as in `add_judgment`.
-        """
-        if query_id not in self.grades:
-            try:
-                grades = [self.reader.by_text[value] for value in values]
-            except KeyError:
-                grades = [
-                    self.grade(value, doc, first_line + index)
-                    for index, (doc, value) in enumerate(zip(doc_ids, values, strict=True))
-                ]
-            judged = dict(zip(doc_ids, grades, strict=True))
-            if len(judged) == len(doc_ids):
-                self.grades[query_id] = judged
-                self.places.note_all(query_id, range(first_line, first_line + len(doc_ids)))
-                return
-        for index, (doc, value) in enumerate(zip(doc_ids, values, strict=True)):
-            self.add_judgment(query_id, doc, value, first_line + index)
+        self._judged.add(key, doc, grade, where)
 
     def grade(self, value: object, doc_id: str, where: Place) -> float:
         """Return the grade for a value.
@@ -215,18 +213,6 @@ class Contents:
                 f"{kind_of(value)}, {why}"
             )
         return grade
-
-    def _repeated(self, repeat: Repeat, judged: dict[str, float]) -> None:
-        self.repeats.append(repeat)
-        rule = self.source.contradictions
-        if repeat.before != repeat.again and rule == "error":
-            raise GoldenSetError(
-                f"{repeat.where}: document '{quoted(repeat.doc_id)}' of query "
-                f"'{quoted(repeat.query_id)}' is judged twice, {repeat.before:g} and "
-                f"{repeat.again:g}; keep one of them"
-            )
-        if rule == "last" or (rule == "highest" and repeat.again > repeat.before):
-            judged[repeat.doc_id] = repeat.again
 
     def set_scale(self, value: object, where: Place) -> None:
         """Set the highest grade that a document could get.
@@ -254,7 +240,7 @@ class Contents:
 
     def highest_grade(self) -> float:
         """Return the highest grade that occurs; 0 without judgments."""
-        return max((max(grades.values()) for grades in self.grades.values() if grades), default=0)
+        return self._judged.highest
 
     def check_scale(self) -> None:
         """Check that no grade is above the scale.
@@ -267,7 +253,7 @@ class Contents:
         for query_id, grades in self.grades.items():
             for index, (doc_id, grade) in enumerate(grades.items()):
                 if grade > self.scale:
-                    place = self.places.judgment(query_id, index) or f"query '{quoted(query_id)}'"
+                    place = self.judgment_place(query_id, index) or f"query '{quoted(query_id)}'"
                     raise GoldenSetError(
                         f"{place}: document '{quoted(doc_id)}' has the grade {grade:g}, above the "
                         f"scale {self.scale:g}; correct the grade, or raise the scale"
@@ -280,7 +266,8 @@ class Contents:
             GoldenSetError: the query is unknown, or no ranking can meet this expectation together
                 with those before it.
         """
-        from pytest_rankcheck.golden.expectation_conflicts import conflict_in  # rarely needed
+        from pytest_rankcheck.golden.expectation import Expectation  # rarely needed
+        from pytest_rankcheck.golden.expectation_conflicts import conflict_in
 
         if not isinstance(expectation, Expectation):
             raise GoldenSetError(

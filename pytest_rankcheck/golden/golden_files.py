@@ -11,7 +11,6 @@ from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.golden import formats
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.mapped_ids import with_mapped_ids
 
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
@@ -45,7 +44,11 @@ def contents_of_file(
         raise GoldenSetError(f"{source.file} is empty; a golden set has at least one judged query")
     if not source.is_shared:
         contents.check_attributes()
-    return contents if doc_id is None else with_mapped_ids(contents, doc_id)
+    if doc_id is None:
+        return contents
+    from pytest_rankcheck.golden.mapped_ids import with_mapped_ids
+
+    return with_mapped_ids(contents, doc_id)
 
 
 def write_contents(contents: Contents, path: Path, format: str | None) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import Row, add_queries, add_table
+from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Numbering
@@ -46,14 +47,14 @@ def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.Dat
     return pd.DataFrame(rows, columns=["query_id", "query", *attributes])
 
 
-def judgments_frame(grades: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+def judgments_frame(judgments: Judgments) -> pd.DataFrame:
     """Return one row per judgment: ``query_id``, ``doc_id``, ``relevance``."""
-    rows = [
-        (query_id, doc_id, grade)
-        for query_id, judged in grades.items()
-        for doc_id, grade in judged.items()
-    ]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    columns: dict[str, list[object]] = {"query_id": [], "doc_id": [], "relevance": []}
+    for query_id, documents, grades in judgments.walk():
+        columns["query_id"] += [query_id] * len(documents)
+        columns["doc_id"] += documents
+        columns["relevance"] += grades
+    return pd.DataFrame(columns)
 
 
 def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.DataFrame:

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.packed_files import shown_name
-from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.derivable_queries import DerivableQueries
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Contradictions, Source
-from pytest_rankcheck.golden.query import Query
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,19 +122,10 @@ class GoldenSet(DerivableQueries):
             GoldenSetError: no query is given, an id or a grade is invalid, or attributes are given
                 for an unknown query.
         """
+        from pytest_rankcheck.golden.golden_dicts import contents_from_dict
+
         source = Source.of(contradictions=contradictions, scale=scale)
-        contents, texts = Contents(source), dict(queries or {})
-        given = dict(attributes or {})
-        for query_id in {**judgments, **texts}:
-            where = f"query '{quoted(query_id)}'"
-            key = checked_id(query_id, "the query id", where)
-            contents.add_query(
-                Query(key, texts.get(query_id), dict(given.pop(query_id, {}))), where
-            )
-            for document, grade in judgments.get(query_id, {}).items():
-                contents.add_judgment(key, document, grade, where)
-        if given:
-            raise GoldenSetError(f"attributes for unknown queries: {listed(list(given))}")
+        contents = contents_from_dict(judgments, queries or {}, attributes or {}, source)
         return cls(_with_ids(contents, doc_id), name)
 
     @classmethod

@@ -11,39 +11,44 @@ from pytest_rankcheck.golden.golden_source import Contradictions, Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
 
-__all__ = ["in_query_order", "merged", "restricted", "reworded", "sampled_ids"]
+__all__ = ["in_query_order", "merged", "restricted", "reworded", "sampled_ids", "without_judgments"]
 
 
 def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
     """Return the part of a golden set with some of its queries, in the set's order."""
-    part = Contents(contents.source)
-    part.reader = contents.reader
-    part.places, part.titles = contents.places, contents.titles
-    part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
-    part.scale, part.merged_ids = contents.scale, contents.merged_ids
-    for query_id, query in contents.complete_queries().items():
-        if query_id in query_ids:
-            part.queries[query_id] = query
-            part.grades[query_id] = contents.grades[query_id]
-            part.expectations[query_id] = list(contents.expectations.get(query_id, ()))
-    part.repeats = [repeat for repeat in contents.repeats if repeat.query_id in part.grades]
-    _copy_candidates(contents, part, list(part.grades))
-    return part
+    return in_query_order(contents, [each for each in contents.grades if each in query_ids])
 
 
 def in_query_order(contents: Contents, query_ids: Sequence[str]) -> Contents:
-    """Return the same golden set with its queries in another order."""
-    whole = restricted(contents, query_ids)
-    whole.queries = {query_id: whole.queries[query_id] for query_id in query_ids}
-    whole.grades = {query_id: whole.grades[query_id] for query_id in query_ids}
-    return whole
+    """Return the part of a golden set with these of its queries, in this order."""
+    part = without_judgments(contents)
+    part.take(contents.judgments.arranged(tuple(query_ids)))
+    for query_id in query_ids:
+        if query_id in contents.queries:
+            part.queries[query_id] = contents.queries[query_id]
+        if query_id in contents.expectations:
+            part.expectations[query_id] = list(contents.expectations[query_id])
+    part.repeats.extend(each for each in contents.repeats if each.query_id in part.grades)
+    in_order = [each for each in contents.grades if each in part.grades]
+    _copy_candidates(contents, part, in_order)
+    return part
+
+
+def without_judgments(contents: Contents) -> Contents:
+    """Return empty contents that are read, named, weighted and scaled like these."""
+    part = Contents(contents.source, contents.places)
+    part.reader, part.titles = contents.reader, contents.titles
+    part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
+    part.scale, part.merged_ids = contents.scale, contents.merged_ids
+    return part
 
 
 def reworded(contents: Contents, texts: Mapping[str, str]) -> Contents:
     """Return the queries of a golden set that have new texts, with these texts."""
     part = restricted(contents, texts)
     for query_id, text in texts.items():
-        part.queries[query_id] = replace(part.queries[query_id], text=text)
+        before = part.queries.get(query_id) or Query(query_id)
+        part.queries[query_id] = replace(before, text=text)
     return part
 
 
@@ -75,13 +80,13 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     whole.cluster_by = _common("clustered", [part.cluster_by for part in parts])
     for part in parts:
         for query_id, query in part.complete_queries().items():
-            where = part.places.query(query_id) or f"query '{quoted(query_id)}'"
+            where = part.query_place(query_id) or f"query '{quoted(query_id)}'"
             before = whole.queries.get(query_id)
             whole.see_query(Query(query_id, query.text), where)
             attributes = {**(before.attributes if before else {}), **query.attributes}
             whole.queries[query_id] = replace(whole.queries[query_id], attributes=attributes)
             for index, (doc_id, grade) in enumerate(part.grades[query_id].items()):
-                place = part.places.judgment(query_id, index) or where
+                place = part.judgment_place(query_id, index) or where
                 whole.add_grade(query_id, doc_id, grade, place)
             for expectation in part.expectations.get(query_id, ()):
                 whole.add_expectation(expectation, where)

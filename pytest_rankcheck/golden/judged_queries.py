@@ -15,14 +15,13 @@ from pytest_rankcheck.errors import (
     suggestion,
     unknown_id,
 )
-from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.fingerprint import fingerprint_of, query_fingerprint
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query, slices_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.lint.lint_finding import LintFinding
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
@@ -42,14 +41,16 @@ class JudgedQueries:
         contents.check_scale()
         self.name = name
         self._contents = contents
-        self._grades: Mapping[str, Mapping[str, float]] = contents.grades
-        self._queries = contents.complete_queries()
         self._slices: dict[str, Mapping[str, Sequence[str]]] = {}
 
-    @property
+    @cached_property
+    def _queries(self) -> Mapping[str, Query]:
+        return self._contents.complete_queries()
+
+    @cached_property
     def query_ids(self) -> Sequence[str]:
         """The ids of all queries, in the set's own order."""
-        return tuple(self._queries)
+        return tuple(self._contents.grades)
 
     def query(self, query_id: str) -> Query:
         """Return the query with this id.
@@ -69,19 +70,17 @@ class JudgedQueries:
             UnknownIdError: the set has no such query; a KeyError.
         """
         try:
-            return self._grades[query_id]
+            return self._contents.grades[query_id]
         except KeyError:
             raise self._unknown(query_id) from None
 
     def _unknown(self, query_id: str) -> UnknownIdError:
         return unknown_id(f"{self.kind} '{quoted(self.name)}'", "query", query_id, self._queries)
 
-    @cached_property
+    @property
     def columns(self) -> Judgments:
         """All judgments in columns."""
-        from pytest_rankcheck.golden.judgments import Judgments
-
-        return Judgments.of_dicts(self._grades)
+        return self._contents.judgments
 
     @property
     def expectations(self) -> Sequence[Expectation]:
@@ -93,22 +92,22 @@ class JudgedQueries:
 
     def place(self, query_id: str) -> str:
         """Return where a query is defined, as ``file:line``; empty if that is unknown."""
-        place = self._contents.places.query(query_id)
+        place = self._contents.query_place(query_id)
         return "" if place == f"query '{quoted(query_id)}'" else place
 
     def __len__(self) -> int:
-        return len(self._queries)
+        return len(self._contents.grades)
 
     def __iter__(self) -> Iterator[Query]:
         return iter(self._queries.values())
 
     def __contains__(self, query_id: object) -> bool:
-        return query_id in self._queries
+        return query_id in self._contents.grades
 
     @cached_property
     def judgment_count(self) -> int:
         """The number of judgments."""
-        return sum(map(len, self._grades.values()))
+        return len(self.columns)
 
     @property
     def has_merged_ids(self) -> bool:
@@ -132,9 +131,7 @@ class JudgedQueries:
     @cached_property
     def positive_grades(self) -> frozenset[float]:
         """The grades above 0 that occur."""
-        return frozenset(
-            grade for grades in self._grades.values() for grade in grades.values() if grade > 0
-        )
+        return frozenset(grade for grade in self.columns.distinct_grades if grade > 0)
 
     @cached_property
     def attributes(self) -> Sequence[str]:
@@ -179,13 +176,10 @@ class JudgedQueries:
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each query's text and judgments, by query id."""
-        candidates, weights = self._contents.candidates, self.weights
-        return {
-            query.id: query_fingerprint(
-                query, self._grades[query.id], candidates, weights[place] if weights else None
-            )
-            for place, query in enumerate(self)
-        }
+        from pytest_rankcheck.golden.fingerprint import query_fingerprints
+
+        contents = self._contents
+        return query_fingerprints(self.columns, contents.queries, contents.candidates, self.weights)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -195,6 +189,8 @@ class JudgedQueries:
         not matter, nor do attributes, titles and expectations, which do not change what is
         measured. Candidates, which a reranker sees, weights, and a scale above all grades do.
         """
+        from pytest_rankcheck.golden.fingerprint import fingerprint_of
+
         return fingerprint_of(self.query_fingerprints.values(), self._contents.stored_scale)
 
     @cached_property
@@ -250,7 +246,7 @@ class JudgedQueries:
         """One row per judgment: ``query_id``, ``doc_id``, ``relevance``."""
         from pytest_rankcheck.golden.golden_frames import judgments_frame
 
-        return judgments_frame(self._grades)
+        return judgments_frame(self.columns)
 
     @cached_property
     def candidates(self) -> pd.DataFrame:
@@ -266,8 +262,7 @@ class JudgedQueries:
 
         if self.has_candidates:
             return candidates_frame(self._contents.candidates, query_ids)
-        judged = {query_id: self._grades[query_id] for query_id in query_ids}
-        return judgments_frame(judged)[["query_id", "doc_id"]]
+        return judgments_frame(self.columns.arranged(query_ids))[["query_id", "doc_id"]]
 
     @property
     def has_numbered_features(self) -> bool:
@@ -310,7 +305,7 @@ class JudgedQueries:
         """
         from pytest_rankcheck.golden.text_ceiling import ceiling_of
 
-        ceilings = ceiling_of(self._queries, self._grades, self._contents.candidates, k)
+        ceilings = ceiling_of(self._queries, self._contents.grades, self._contents.candidates, k)
         return sum(ceilings.values()) / len(ceilings)
 
     @checked_arguments

@@ -103,7 +103,7 @@ def add_table(contents: Contents, header: Sequence[str], rows: Iterable[Row]) ->
             if grade is not None or mark_at is None or not is_candidate:
                 contents.add_judgment(key, doc, grade, number)
             else:
-                contents.grades.setdefault(key, {})
+                contents.add_judged_query(key)
             if title_at is not None and _cell(row[title_at]) is not None:
                 contents.titles[doc] = str(row[title_at])
         extras.add(number, key, doc if is_candidate else None, [row[index] for index in others])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -18,7 +18,13 @@ from pytest_rankcheck.files.id_columns import (
     number_spelled,
 )
 
-__all__ = ["Judgments"]
+__all__ = ["GradesByQuery", "Judgments"]
+
+_WALKED = 1 << 17
+"""How many rows are turned into Python's objects at once."""
+
+_EXACT = 2.0**53
+"""Below it, a whole grade is shown as int."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +39,53 @@ class Judgments:
     """The judged document of each row; within a query, all are different."""
     grades: FloatArray
     """The grade of each row, finite."""
+    lines: range | IntArray | None = None
+    """The line or row of the source that has each judgment, from 1 on; 0 where it is unknown."""
 
     @classmethod
-    def of_dicts(cls, grades: Mapping[str, Mapping[str, float]]) -> Judgments:
-        """Return the columns of ``{query_id: {doc_id: grade}}``, which has been checked."""
+    def of_dicts(
+        cls,
+        grades: Mapping[str, Mapping[str, float]],
+        lines: Mapping[str, Sequence[int]] | None = None,
+    ) -> Judgments:
+        """Return the columns of ``{query_id: {doc_id: grade}}``, which has been checked.
+
+        Args:
+            grades: the judgments.
+            lines: the lines of the first judgments of some queries.
+        """
         lengths = np.fromiter(map(len, grades.values()), np.int64, len(grades))
-        starts = np.concatenate([[0], np.cumsum(lengths)])
         documents = list(chain.from_iterable(grades.values()))
         values = chain.from_iterable(judged.values() for judged in grades.values())
-        judgments = cls(
-            tuple(grades),
-            starts,
-            HeldIds(documents),
-            np.fromiter(values, np.float64, len(documents)),
-        )
-        judgments._dicts.update(enumerate(grades.values()))
-        return judgments
+        column = np.fromiter(values, np.float64, len(documents))
+        starts = _starts_of(lengths)
+        known = None
+        if lines:
+            known = np.zeros(len(documents), np.int64)
+            for query_id, start in zip(grades, starts.tolist(), strict=False):
+                of_query = lines.get(query_id, ())
+                known[start : start + len(of_query)] = of_query
+        return cls(tuple(grades), starts, HeldIds(documents), column + 0.0, known)
+
+    @classmethod
+    def of_groups(
+        cls,
+        starts: IntArray,
+        grades: FloatArray,
+        documents: IdColumn | None = None,
+        query_ids: Sequence[str] | None = None,
+    ) -> Judgments:
+        """Return the judgments of arrays without ids, as in learning to rank.
+
+        Args:
+            starts: ``[Q + 1]`` where the rows of each query begin, and where the last ones end.
+            grades: the grade of each row, finite.
+            documents: of each row; without them, the row numbers from 1 on.
+            query_ids: of each query; without them, ``"1"`` to ``"Q"``.
+        """
+        numbers = NumberIds(np.arange(1, len(grades) + 1)) if documents is None else documents
+        counted = map(str, range(1, len(starts))) if query_ids is None else query_ids
+        return cls(tuple(counted), starts, numbers, grades + 0.0)
 
     def __len__(self) -> int:
         return len(self.grades)
@@ -66,9 +103,8 @@ class Judgments:
         judged = self._dicts.get(code)
         if judged is None:
             start, end = self.starts[code : code + 2].tolist()
-            grades = self.grades[start:end].tolist()
             documents = self.documents.part(start, end).texts()
-            judged = dict(zip(documents, map(_as_written, grades), strict=True))
+            judged = dict(zip(documents, _as_written(self.grades[start:end]), strict=True))
             self._dicts[code] = judged
         return judged
 
@@ -77,8 +113,67 @@ class Judgments:
         return {}
 
     def __iter__(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        for code, query_id in enumerate(self.query_ids):
-            yield query_id, self.of_query(code)
+        for query_id, documents, grades in self.walk():
+            yield query_id, dict(zip(documents, grades, strict=True))
+
+    def walk(self) -> Iterator[tuple[str, Sequence[str], Sequence[float]]]:
+        """Yield each query with its documents and their grades; nothing is kept."""
+        for first, last in self.blocks(_WALKED):
+            start, end = int(self.starts[first]), int(self.starts[last])
+            documents = self.documents.part(start, end).texts()
+            grades = _as_written(self.grades[start:end])
+            bounds = pairwise((self.starts[first : last + 1] - start).tolist())
+            for code, (begin, stop) in enumerate(bounds, start=first):
+                yield self.query_ids[code], documents[begin:stop], grades[begin:stop]
+
+    def blocks(self, rows: int) -> Iterator[tuple[int, int]]:
+        """Yield the first query of each block of about so many rows, and the first one after it."""
+        first, count = 0, len(self.query_ids)
+        while first < count:
+            last = int(np.searchsorted(self.starts, self.starts[first] + rows, "right")) - 1
+            last = min(max(last, first + 1), count)
+            yield first, last
+            first = last
+
+    @cached_property
+    def by_query(self) -> GradesByQuery:
+        """The grades of the documents of each query, as a mapping."""
+        return GradesByQuery(self)
+
+    @cached_property
+    def distinct_grades(self) -> Sequence[float]:
+        """The grades that occur, in ascending order."""
+        return _as_written(np.unique(self.grades))
+
+    @cached_property
+    def highest(self) -> float:
+        """The highest grade; 0 without judgments."""
+        return self.distinct_grades[-1] if len(self) else 0
+
+    def line(self, code: int, index: int) -> int:
+        """Return the line or row with the judgment at ``index`` of a query; 0 if it is unknown."""
+        row = int(self.starts[code]) + index
+        known = self.lines is not None and row < self.starts[code + 1]
+        return int(self.lines[row]) if known else 0  # type: ignore[index]
+
+    def arranged(self, query_ids: Sequence[str]) -> Judgments:
+        """Return the judgments of these queries, in this order; unknown queries have none."""
+        if tuple(query_ids) == self.query_ids:
+            return self
+        codes = np.fromiter((self.codes.get(each, -1) for each in query_ids), np.int64)
+        lengths = np.append(np.diff(self.starts), 0)[codes]
+        starts = _starts_of(lengths)
+        offsets = np.append(self.starts[:-1], 0)[codes] - starts[:-1]
+        rows = np.repeat(offsets, lengths) + np.arange(starts[-1])
+        if len(rows) == len(self) and not offsets[lengths > 0].any():
+            return Judgments(tuple(query_ids), starts, self.documents, self.grades, self.lines)
+        return self.of_rows(tuple(query_ids), starts, rows)
+
+    def of_rows(self, query_ids: Sequence[str], starts: IntArray, rows: IntArray) -> Judgments:
+        """Return some rows, for queries whose rows begin at ``starts`` of them."""
+        lines = None if self.lines is None else np.asarray(self.lines)[rows]
+        documents = self.documents.reordered(rows)
+        return Judgments(query_ids, starts, documents, self.grades[rows], lines)
 
     @cached_property
     def texts(self) -> TextIds:
@@ -109,8 +204,46 @@ class Judgments:
         return NumberIds(found), rows
 
 
-def _as_written(grade: float) -> float:
-    return int(grade) if grade.is_integer() and abs(grade) < 2**53 else grade
+class GradesByQuery(Mapping[str, Mapping[str, float]]):
+    """Judgments as ``{query_id: {doc_id: grade}}``; a dict is made for each query asked for."""
+
+    def __init__(self, judgments: Judgments) -> None:
+        self._judgments = judgments
+
+    def __getitem__(self, query_id: str) -> Mapping[str, float]:
+        return self._judgments.of_query(self._judgments.codes[query_id])
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._judgments.codes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._judgments.query_ids)
+
+    def __len__(self) -> int:
+        return len(self._judgments.query_ids)
+
+    def items(self) -> ItemsView[str, Mapping[str, float]]:
+        """Return a view of all queries with their grades, which keeps nothing when it is walked."""
+        return _Items(self)
+
+
+class _Items(ItemsView[str, Mapping[str, float]]):
+    def __iter__(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        return iter(self._mapping._judgments)  # type: ignore[attr-defined]
+
+
+def _starts_of(lengths: IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
+def _as_written(grades: FloatArray) -> Sequence[float]:
+    """Return grades as Python's numbers; whole ones are int."""
+    is_whole = (np.abs(grades) < _EXACT) & (grades == np.floor(grades))
+    if is_whole.all():
+        whole: list[float] = grades.astype(np.int64).tolist()
+        return whole
+    pairs = zip(grades.tolist(), is_whole.tolist(), strict=True)
+    return [int(grade) if is_int else grade for grade, is_int in pairs]
 
 
 def _in_utf8(doc_id: str) -> str | None:

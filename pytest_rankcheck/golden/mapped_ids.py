@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+
+import numpy as np
 
 from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.files.id_columns import HeldIds
+from pytest_rankcheck.golden.collected_judgments import Repeat, grade_of_two
 from pytest_rankcheck.golden.expectation import Expectation
-from pytest_rankcheck.golden.golden_contents import Contents, Repeat
-from pytest_rankcheck.golden.golden_subsets import restricted
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_subsets import without_judgments
+from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 __all__ = ["with_mapped_ids"]
@@ -29,11 +35,10 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
             one; all judged documents become one or two; or an expectation names a document twice.
     """
     to_id = DocIdMap(rule)
-    mapped = restricted(contents, contents.grades)
-    mapped.places = contents.places.copied()
-    mapped.repeats = [replace(repeat, doc_id=to_id(repeat.doc_id)) for repeat in contents.repeats]
-    for query_id, grades in contents.grades.items():
-        mapped.grades[query_id] = _grades(query_id, grades, to_id, mapped)
+    mapped = without_judgments(contents)
+    mapped.queries = dict(contents.queries)
+    mapped.repeats.extend(replace(each, doc_id=to_id(each.doc_id)) for each in contents.repeats)
+    mapped.take(_judgments(contents, to_id, mapped.repeats))
     mapped.merged_ids = _merged_ids(contents, mapped, to_id)
     mapped.titles = {}
     for doc_id, title in contents.titles.items():
@@ -52,10 +57,7 @@ def _merged_ids(contents: Contents, mapped: Contents, to_id: DocIdMap) -> tuple[
     Raises:
         GoldenSetError: many documents become one or two.
     """
-    before, after = (
-        {doc_id for grades in each.grades.values() for doc_id in grades}
-        for each in (contents, mapped)
-    )
+    before, after = (set(each.judgments.documents.texts()) for each in (contents, mapped))
     if len(after) <= _FEW and len(before) >= _MANY:
         raise GoldenSetError(
             f"doc_id={quoted(to_id.name)} maps all {len(before):,} judged documents to "
@@ -65,11 +67,30 @@ def _merged_ids(contents: Contents, mapped: Contents, to_id: DocIdMap) -> tuple[
     return len(before), len(after)
 
 
-def _grades(
-    query_id: str, grades: dict[str, float], to_id: DocIdMap, mapped: Contents
-) -> dict[str, float]:
-    """Return the grades by mapped ids; repeats are noted in the contents."""
-    rule = mapped.source.contradictions
+def _judgments(contents: Contents, to_id: DocIdMap, repeats: list[Repeat]) -> Judgments:
+    """Return the judgments by mapped ids; repeats are added to a list."""
+    columns, documents, grades = contents.judgments, list[str](), list[float]()
+    rows, lengths = list[int](), list[int]()
+    for query_id, judged in columns:
+        kept, by_id = _mapped(contents, query_id, judged, to_id, repeats)
+        start = int(columns.starts[len(lengths)])
+        rows += [start + index for index in kept]
+        lengths.append(len(kept))
+        documents += by_id
+        grades += by_id.values()
+    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    kept_rows = columns.of_rows(columns.query_ids, starts, np.array(rows, np.int64))
+    return replace(kept_rows, documents=HeldIds(documents), grades=np.array(grades, np.float64))
+
+
+def _mapped(
+    contents: Contents,
+    query_id: str,
+    grades: Mapping[str, float],
+    to_id: DocIdMap,
+    repeats: list[Repeat],
+) -> tuple[list[int], dict[str, float]]:
+    """Return which judgments of a query are the first of a mapped id, and the grades by it."""
     by_id: dict[str, float] = {}
     originals: dict[str, str] = {}
     kept: list[int] = []
@@ -80,20 +101,17 @@ def _grades(
             kept.append(index)
             continue
         before = by_id[key]
-        if before != grade and rule == "error":
+        if before != grade and contents.source.contradictions == "error":
             raise GoldenSetError(
                 f"query '{quoted(query_id)}': doc_id={quoted(to_id.name)} maps documents "
                 f"'{quoted(originals[key])}' (grade {before:g}) and '{quoted(doc_id)}' (grade "
                 f"{grade:g}) to '{quoted(key)}'; correct a judgment, or choose the grade that "
                 "counts, such as contradictions='highest'"
             )
-        where = mapped.places.judgment(query_id, index) or f"query '{quoted(query_id)}'"
-        mapped.repeats.append(Repeat(query_id, key, before, grade, where))
-        if rule == "last" or (rule == "highest" and grade > before):
-            by_id[key] = grade
-    if len(kept) < len(grades):
-        mapped.places.keep(query_id, kept)
-    return by_id
+        where = contents.judgment_place(query_id, index) or f"query '{quoted(query_id)}'"
+        repeats.append(Repeat(query_id, key, before, grade, where))
+        by_id[key] = grade_of_two(repeats[-1], contents.source.contradictions)
+    return kept, by_id
 
 
 def _candidates(candidates: Candidates, to_id: DocIdMap) -> Candidates:

@@ -112,7 +112,7 @@ def _check_repeat(
         GoldenSetError: they are not.
     """
     shown = f"document '{quoted(doc_id)}' of query '{quoted(query_id)}'"
-    before = contents.places.judgment(query_id, list(contents.grades[query_id]).index(doc_id))
+    before = contents.judgment_place(query_id, list(contents.grades[query_id]).index(doc_id))
     if features is None:
         raise GoldenSetError(
             f"{where}: {shown} is also at {before}: the first word of a comment is the document "

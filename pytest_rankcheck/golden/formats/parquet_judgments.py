@@ -95,7 +95,8 @@ def _add_at_once(
     row = 0
     for run in queries.rle().to_list():
         end = row + run["len"]
-        contents.add_judgments(run["value"], doc_ids[row:end], values[row:end], start + row)
+        for index in range(row, end):
+            contents.add_judgment(run["value"], doc_ids[index], values[index], start + index)
         row = end
     return True
 

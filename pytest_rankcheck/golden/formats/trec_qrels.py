@@ -7,7 +7,7 @@ are in a file beside it: ``web.queries.tsv`` for ``web.qrels``, tab-separated wi
 
 from __future__ import annotations
 
-from itertools import groupby
+from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
@@ -15,7 +15,7 @@ from pytest_rankcheck.files.delimited_tables import table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
-from pytest_rankcheck.files.trec_columns import columns_of, line_of, words_of_lines
+from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, line_of
 from pytest_rankcheck.files.whole_files import check_encodable, write_whole
 from pytest_rankcheck.golden.format_limits import (
     refuse_candidates,
@@ -25,11 +25,15 @@ from pytest_rankcheck.golden.format_limits import (
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import add_queries
+from pytest_rankcheck.golden.judgment_rows import JudgmentRows, column_of_grades
 from pytest_rankcheck.golden.source_places import Numbering
 
 __all__ = ["FORMAT"]
 
 _COLUMNS = 4
+
+LARGE_FILE_BYTES = 16 << 20
+"""From this size on, polars is worth its import time."""
 
 
 def read(source: Source) -> Contents:
@@ -40,28 +44,30 @@ def read(source: Source) -> Contents:
             contradicts another; the message names file and line.
     """
     contents = Contents(source)
-    for first_line, text in blocks_of_lines(source.file, GoldenSetError):
-        words = words_of_lines(text, _COLUMNS)
-        if words is None:
+    if not _add_columns(contents):
+        for first_line, text in blocks_of_lines(source.file, GoldenSetError):
             _add_by_line(contents, text, first_line)
-        else:
-            _add_by_query(contents, words, first_line)
     companion = _queries_file(source.file)
     if companion.exists():
         _read_queries(contents, companion)
     return contents
 
 
-def _add_by_query(contents: Contents, words: list[list[bytes]], first_line: int) -> None:
-    """Add a block of ordinary lines, consecutive lines of a query at once."""
-    queries, _, docs, grades = words
-    start = 0
-    for query, lines in groupby(queries):
-        end = start + sum(1 for _ in lines)
-        doc_ids = b"\n".join(docs[start:end]).decode().split("\n")
-        values = b"\n".join(grades[start:end]).decode().split("\n")
-        contents.add_judgments(query.decode(), doc_ids, values, first_line + start)
-        start = end
+def _add_columns(contents: Contents) -> bool:
+    """Add all lines as columns; False, and nothing is added, if a line is malformed."""
+    rows, path = JudgmentRows(), contents.source.file
+    for first_line, text in blocks_of_lines(path, GoldenSetError):
+        is_large = path.stat().st_size >= LARGE_FILE_BYTES and find_spec("polars") is not None
+        read = columns_of_lines(text, _COLUMNS, first_line, is_large=is_large)
+        if read is None:
+            return False
+        lines, (queries, _, documents, values) = read
+        grades = column_of_grades(contents.reader, values.texts())
+        if grades is None:
+            return False
+        rows.add(queries, documents, grades, lines)
+    rows.put_into(contents)
+    return True
 
 
 def _add_by_line(contents: Contents, text: bytes, first_line: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.golden_contents import Repeat
+from pytest_rankcheck.golden.collected_judgments import Repeat
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, counted_queries, rule
 

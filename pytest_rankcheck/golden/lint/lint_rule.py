@@ -29,13 +29,13 @@ class Linted:
 
     def places_of(self, query_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the places of queries, as far as known."""
-        places = (self.contents.places.query(query_id) for query_id in query_ids)
+        places = (self.contents.query_place(query_id) for query_id in query_ids)
         return tuple(place for place in places if place)
 
     def place_of(self, query_id: str, doc_id: str) -> str:
         """Return the place of a judgment; empty if unknown."""
         index = list(self.grades[query_id]).index(doc_id)
-        return self.contents.places.judgment(query_id, index)
+        return self.contents.judgment_place(query_id, index)
 
 
 @dataclass(frozen=True, slots=True)

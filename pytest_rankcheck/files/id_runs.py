@@ -1,0 +1,42 @@
+"""Rows of equal ids that follow each other, and columns of ids put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import ne
+
+import numpy as np
+
+from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
+
+__all__ = ["joined_ids", "run_starts"]
+
+
+def run_starts(column: IdColumn) -> IntArray:
+    """Return the rows whose id differs from that of the row before, from row 0 on."""
+    if not len(column):
+        return np.zeros(0, np.int64)
+    if isinstance(column, NumberIds):
+        changes = np.not_equal(column.ids[1:], column.ids[:-1])
+    elif isinstance(column, TextIds):
+        changes = (column.ids[1:] != column.ids[:-1]).to_numpy()
+    else:
+        ids = column.texts()
+        changes = np.fromiter(map(ne, ids[1:], ids), np.bool_, len(ids) - 1)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1])
+
+
+def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:
+    """Return columns of ids one after the other, in the form of the first if all have it."""
+    if len(columns) == 1:
+        return columns[0]
+    numbers = [column.ids for column in columns if isinstance(column, NumberIds)]
+    if columns and len(numbers) == len(columns):
+        return NumberIds(np.concatenate(numbers))
+    texts = [column.ids for column in columns if isinstance(column, TextIds)]
+    if columns and len(texts) == len(columns):
+        import polars as pl
+
+        return TextIds(pl.concat(texts))
+    return HeldIds([doc_id for column in columns for doc_id in column.texts()])

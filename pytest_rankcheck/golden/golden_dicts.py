@@ -1,0 +1,78 @@
+"""Golden sets from dicts: whole columns at once, or one by one where something is unusual."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from numbers import Real
+
+import numpy as np
+
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.files.id_columns import HeldIds
+from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.golden.query import Query
+
+__all__ = ["contents_from_dict"]
+
+GradesByQuery = Mapping[str, Mapping[str, float]]
+
+
+def contents_from_dict(
+    judgments: GradesByQuery,
+    texts: Mapping[str, str],
+    attributes: Mapping[str, Mapping[str, object]],
+    source: Source,
+) -> Contents:
+    """Return the contents of a golden set from ``{query_id: {doc_id: grade}}``.
+
+    Raises:
+        GoldenSetError: as in ``GoldenSet.from_dict``.
+    """
+    contents = Contents(source)
+    contents.places.are_ids = True
+    columns = _columns_of(judgments)
+    if columns is not None:
+        contents.take(columns)
+    given = dict(attributes)
+    is_bare = columns is not None and not texts and not attributes
+    for query_id in () if is_bare else {**judgments, **texts}:
+        of_query = dict(given.pop(query_id, {}))
+        if columns is None or of_query or query_id not in judgments:
+            where = f"query '{quoted(query_id)}'"
+            key = checked_id(query_id, "the query id", where)
+            contents.add_query(Query(key, texts.get(query_id), of_query), where)
+            if columns is None:
+                for document, grade in judgments.get(query_id, {}).items():
+                    contents.add_judgment(key, document, grade, where)
+        elif query_id in texts:
+            contents.queries[query_id] = Query(query_id, texts[query_id])
+    if given:
+        raise GoldenSetError(f"attributes for unknown queries: {listed(list(given))}")
+    return contents
+
+
+def _columns_of(judgments: GradesByQuery) -> Judgments | None:
+    """Return dicts as columns; None if an id is not a text, or a grade not a finite number."""
+    judged = judgments.values()
+    if not (set(map(type, judged)) <= {dict} and set(map(type, judgments)) <= {str}):
+        return None
+    documents = list(chain.from_iterable(judged))
+    grades = list(chain.from_iterable(each.values() for each in judged))
+    has_empty = "" in judgments or any("" in each for each in judged)
+    if has_empty or not set(map(type, documents)) <= {str}:
+        return None
+    if not all(issubclass(kind, Real) for kind in set(map(type, grades))):
+        return None
+    try:
+        column = np.array(grades, np.float64)
+    except OverflowError:
+        return None
+    lengths = np.fromiter(map(len, judged), np.int64, len(judgments))
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    if not np.isfinite(column).all():
+        return None
+    return Judgments(tuple(judgments), starts, HeldIds(documents), column + 0.0)

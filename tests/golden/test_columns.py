@@ -1,0 +1,218 @@
+"""Golden sets read as columns: every way gives the same set, places and messages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_rankcheck import GoldenSet, GoldenSetError
+from pytest_rankcheck.files.id_columns import NumberIds
+from pytest_rankcheck.golden import golden_dicts
+from pytest_rankcheck.golden.formats import trec_qrels
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.judgments import Judgments
+from tests.examples import examples
+
+RULES = ("error", "first", "last", "highest")
+
+
+def outcome(read: Callable[[], GoldenSet]) -> object:
+    """Return all that can be seen of a golden set, or the message of the error."""
+    try:
+        golden = read()
+    except GoldenSetError as error:
+        return str(error)
+    contents = golden._contents
+    places = [
+        contents.judgment_place(query_id, index)
+        for query_id in golden.query_ids
+        for index in range(len(golden.grades(query_id)))
+    ]
+    return (
+        list(golden),
+        [list(golden.grades(query_id).items()) for query_id in golden.query_ids],
+        [golden.place(query_id) for query_id in golden.query_ids],
+        places,
+        contents.repeats,
+        golden.lint(),
+        golden.fingerprint,
+        frame_of(golden),
+    )
+
+
+def frame_of(golden: GoldenSet) -> object:
+    try:
+        return golden.judgments.to_dict("list")
+    except UnicodeEncodeError:  # pandas cannot hold a lone surrogate
+        return None
+
+
+@contextmanager
+def replaced(where: object, name: str, value: object) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(where, name, value)
+        yield
+
+
+# --- dicts ---------------------------------------------------------------------------------------
+
+IDS = st.sampled_from(["d1", "d2", "d10", "é", '"', "\\", " ", "\ud800", "d!", "\x7f"])
+ODD_IDS = st.one_of(IDS, st.sampled_from(["", 1, None, 1.5, True]))
+GRADES = st.sampled_from([0, 1, 2, 3.0, -2, 0.1, -0.0, True, np.int64(3), np.float32(0.1), 2**60])
+ODD_GRADES = st.one_of(
+    GRADES, st.sampled_from(["2", "1_0", None, float("nan"), Decimal("0.5"), 10**400, 1j, False])
+)
+
+
+def judged(ids: st.SearchStrategy[object], grades: st.SearchStrategy[object]) -> object:
+    return st.dictionaries(ids, st.dictionaries(ids, grades, max_size=5), max_size=4)
+
+
+@examples(200)
+@given(
+    judgments=st.one_of(judged(IDS, GRADES), judged(ODD_IDS, ODD_GRADES)),  # type: ignore[arg-type]
+    texts=st.dictionaries(IDS, st.sampled_from(["red shoes", "", 'a "b"']), max_size=3),
+    attributes=st.dictionaries(IDS, st.just({"locale": "en"}), max_size=2),
+    scale=st.sampled_from([None, None, 2, 2.0**61]),
+)
+def test_dicts_become_columns_or_are_checked_one_by_one(
+    judgments: Mapping[str, Mapping[str, float]],
+    texts: Mapping[str, str],
+    attributes: Mapping[str, Mapping[str, object]],
+    scale: float | None,
+) -> None:
+    def read() -> GoldenSet:
+        return GoldenSet.from_dict(judgments, texts, attributes=attributes, scale=scale)
+
+    with replaced(golden_dicts, "_columns_of", lambda judgments: None):
+        one_by_one = outcome(read)
+    assert outcome(read) == one_by_one
+
+
+def test_ordinary_dicts_become_columns() -> None:
+    columns = golden_dicts._columns_of({"q": {"d": 1, "e": 0.5}, "r": {}})
+    assert columns is not None
+    assert dict(columns) == {"q": {"d": 1, "e": 0.5}, "r": {}}
+
+
+def test_a_golden_set_does_not_change_with_the_dicts_it_was_made_from() -> None:
+    given = {"q": {"d": 1}}
+    golden = GoldenSet.from_dict(given)
+    given["q"]["d"] = 3
+    given["r"] = {}
+    assert dict(golden.grades("q")) == {"d": 1}
+    assert golden.query_ids == ("q",)
+
+
+# --- TREC qrels ----------------------------------------------------------------------------------
+
+LINES = st.one_of(
+    *[
+        st.builds(
+            lambda query, doc, grade, space: f"{query}{space}0{space}{doc}{space}{grade}",
+            st.sampled_from(["q1", "q2", "é"]),
+            st.sampled_from(["d1", "d2", "d3", "\N{NO-BREAK SPACE}", "\0"]),
+            st.sampled_from(["0", "1", "1", "2.0", "01"]),
+            st.sampled_from([" ", " ", " ", "\t", "  "]),
+        )
+    ]
+    * 8,
+    st.sampled_from(["# comment", "", " \r", "\N{NO-BREAK SPACE}", " q1 0 d9 1", "q1 0 d8 1 "]),
+    st.sampled_from(["q1 0 d1", "q1 0 d1 high", "q1 0 d1 1 2", "q1 0 d1 nan", "\udcff 0 d 1"]),
+)
+
+
+@examples(200)
+@given(
+    lines=st.lists(LINES, max_size=12),
+    end=st.sampled_from(["\n", "\r\n", ""]),
+    rule=st.sampled_from(RULES),
+)
+def test_qrels_are_read_alike_by_polars_as_columns_and_line_by_line(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, rule: str
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "web.qrels"
+    text = (end or "\n").join(lines) + end
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    def read() -> GoldenSet:
+        return GoldenSet.load(file, "trec", contradictions=rule)  # type: ignore[arg-type]
+
+    with replaced(trec_qrels, "_add_columns", lambda contents: False):
+        line_by_line = outcome(read)
+    assert outcome(read) == line_by_line
+    pytest.importorskip("polars", reason="polars is not installed")
+    with replaced(trec_qrels, "LARGE_FILE_BYTES", 0):
+        assert outcome(read) == line_by_line
+
+
+@pytest.mark.parametrize("least", [0, 1 << 30])
+def test_ordinary_qrels_become_columns(tmp_path: Path, least: int) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    file = tmp_path / "web.qrels"
+    file.write_text("q1 0 d1 2\nq2 0 d1 1\nq1 0 d3 0\n")
+    contents = Contents(trec_qrels.Source(file))
+    with replaced(trec_qrels, "LARGE_FILE_BYTES", least):
+        assert trec_qrels._add_columns(contents)
+    assert contents.judgments.query_ids == ("q1", "q2")
+    assert contents.judgments.documents.texts() == ["d1", "d3", "d1"]
+    assert type(contents.judgments.documents).__name__ == ("HeldIds" if least else "TextIds")
+    assert [contents.judgments.line(*place) for place in ((0, 0), (0, 1), (1, 0))] == [1, 3, 2]
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def test_a_golden_set_of_arrays_without_ids() -> None:
+    columns = Judgments.of_groups(np.array([0, 2, 2, 3]), np.array([1.0, 0.0, 2.0]))
+    contents = Contents()
+    contents.take(columns)
+    golden = GoldenSet(contents, "ltr")
+    assert golden.query_ids == ("1", "2", "3")
+    assert [dict(golden.grades(each)) for each in golden.query_ids] == [
+        {"1": 1, "2": 0},
+        {},
+        {"3": 2},
+    ]
+    same = GoldenSet.from_dict({"1": {"1": 1, "2": 0}, "2": {}, "3": {"3": 2}})
+    assert golden.fingerprint == same.fingerprint
+    assert isinstance(golden.columns.documents, NumberIds)
+
+
+# --- subsets and fingerprints --------------------------------------------------------------------
+
+
+def test_subsets_in_any_order_keep_judgments_and_places(tmp_path: Path) -> None:
+    file = tmp_path / "web.qrels"
+    file.write_text("q1 0 d1 2\nq2 0 d1 1\nq1 0 d3 0\nq3 0 d2 1\n")
+    part = GoldenSet.load(file).ordered(["q3", "q1"])
+    assert part.query_ids == ("q3", "q1")
+    assert dict(part.grades("q1")) == {"d1": 2, "d3": 0}
+    assert part.place("q3") == f"{file}:4"
+    assert part._contents.judgment_place("q1", 1) == f"{file}:3"
+
+
+@examples(100)
+@given(
+    judgments=st.dictionaries(st.text(min_size=1), st.dictionaries(st.text(min_size=1), GRADES)),
+    text=st.text(),
+)
+def test_a_fingerprint_is_the_hash_of_the_json_of_the_query(
+    judgments: dict[str, dict[str, float]], text: str
+) -> None:
+    judgments["q"] = {}
+    golden = GoldenSet.from_dict(judgments, {"q": text})
+    for query_id, grades in judgments.items():
+        pairs = sorted((doc_id, float(grade) + 0.0) for doc_id, grade in grades.items())
+        content = json.dumps([query_id, text if query_id == "q" else "", pairs])
+        expected = hashlib.sha256(content.encode()).hexdigest()[:16]
+        assert golden.query_fingerprints[query_id] == expected
