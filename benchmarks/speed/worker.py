@@ -1,0 +1,83 @@
+"""Measure one contestant on one form, in a process of its own.
+
+    python -m speed.worker CONTESTANT FORM FOLDER WARM
+
+The contestant does the same work on a small set first (WARM), so that imports and the compilation
+of numba are over. Then the input of the form is made, and the work is measured once. Prints one
+line of JSON, or ``null`` if the contestant cannot take the form.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from speed.floors import floor
+from speed.inputs import Inputs
+from speed.ours import rankcheck, rankcheck_without_polars
+from speed.peers import PEERS
+from speed.single import SINGLE
+
+CONTESTANTS: dict[str, Callable[[str, Inputs], Any]] = {
+    "rankcheck": rankcheck,
+    "rankcheck, no polars": rankcheck_without_polars,
+    "floor": floor,
+    **{name: peer.prepare for name, peer in PEERS.items()},
+    **SINGLE,
+}
+
+
+def measured(work: Callable[[], Mapping[str, float]]) -> dict[str, Any]:
+    """Do the work once; return CPU and wall seconds, memory in MB, and the means."""
+    gc.collect()
+    _forget_the_peak()
+    before, cpu, wall = _memory("VmRSS"), _cpu(), time.perf_counter()
+    means = work()
+    wall, cpu = time.perf_counter() - wall, _cpu() - cpu
+    return {
+        **{"cpu": cpu, "wall": wall, "before_mb": before, "peak_mb": _memory("VmHWM")},
+        "means": dict(means),
+    }
+
+
+def _cpu() -> float:
+    """Return the CPU seconds, user and system, of this process and its children."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
+
+
+def _forget_the_peak() -> None:
+    """Let the peak of the memory begin anew: building the input does not count."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _memory(name: str) -> float:
+    """Return a figure of the memory of this process in MB (2**20 bytes)."""
+    with Path("/proc/self/status").open() as status:
+        line = next(line for line in status if line.startswith(f"{name}:"))
+    return int(line.split()[1]) / 1024
+
+
+def main() -> None:
+    """Measure once and print the result."""
+    warnings.simplefilter("ignore")
+    contestant, form, folder, warm = sys.argv[1:]
+    prepare = CONTESTANTS[contestant]
+    small = prepare(form, Inputs(Path(warm)))
+    if small is None:
+        print("null")
+        return
+    small()
+    del small
+    print(json.dumps(measured(prepare(form, Inputs(Path(folder))))))
+
+
+if __name__ == "__main__":
+    main()
