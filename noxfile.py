@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import nox
 
 nox.options.default_venv_backend = "venv"
@@ -102,3 +104,16 @@ def histories(session: nox.Session) -> None:
     """Play 10,000 random steps of updates, edits, kills and pull requests on baselines."""
     session.install("-e", ".[test,fast]")
     session.run("python", "tests/adversary/random_history.py", *(session.posargs or ["10000"]))
+
+
+@nox.session(python="3.11", tags=["night"])
+def benchmark(session: nox.Session) -> None:
+    """Measure every shape and form against the peers; RecTools needs another numpy, so a Python."""
+    session.install("-e", ".[benchmark]")
+    other = Path(session.create_tmp()) / "rectools"
+    session.run("python", "-m", "venv", str(other))
+    python = str(other / "bin" / "python")
+    libraries = ("rectools", "polars", "pyarrow<22")
+    session.run(python, "-m", "pip", "install", "-q", *libraries, external=True)
+    chosen = session.posargs or ["--json", "speed.json", "--write"]
+    session.run("python", "benchmarks/compare.py", "--python", f"RecTools={python}", *chosen)

@@ -61,15 +61,15 @@ def arguments() -> argparse.Namespace:
         ("--rows", ["growth", *ROWS]),
         ("--peers", list(PEERS)),
     ):
-        help = f"all, none, or some of {', '.join(known)}"
-        parser.add_argument(option, type=names_among(known), default=known, help=help)
+        text = f"all, none, or some of {', '.join(known)}"
+        parser.add_argument(option, type=names_among(known), default=known, help=text)
     cache = Path.home() / ".cache" / "rankcheck-benchmark"
     parser.add_argument("--runs", type=int, default=5, help="how often a cell is measured")
     parser.add_argument("--scale", type=float, default=1.0, help="the part of the queries")
     parser.add_argument("--cache", type=Path, default=cache, help="where the data is kept")
     parser.add_argument("--json", type=Path, help="a file of results, which is added to")
-    help = "the Python that has this peer, where it is not the one that runs this"
-    parser.add_argument("--python", action="append", default=[], metavar="PEER=PATH", help=help)
+    text = "the Python that has this peer, where it is not the one that runs this"
+    parser.add_argument("--python", action="append", default=[], metavar="PEER=PATH", help=text)
     parser.add_argument("--write", action="store_true", help="write the tables into docs/speed.md")
     return parser.parse_args()
 

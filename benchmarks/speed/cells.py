@@ -10,7 +10,7 @@ from typing import Any
 
 from speed.inputs import FORMS
 from speed.pairs import Entry, Machine, Series, agreed, close_to_the_fastest
-from speed.peers import PEERS
+from speed.peers import PEERS, Peer
 from speed.shapes import SHAPES, Shape, folder_of
 
 FAST, PLAIN = "rankcheck", "rankcheck, no polars"
@@ -48,10 +48,15 @@ def ours(form: str) -> str:
     return PLAIN if form == "plain" else FAST
 
 
+def takes(peer: Peer, shape: Shape, form: str) -> bool:
+    """Return whether a peer computes the same from a shape in a form."""
+    return form in peer.forms and (len(shape.grades) == 2 or not peer.binary)
+
+
 def cell(plan: Plan, letter: str, form: str) -> dict[str, Any] | None:
     """Return the measurements of a cell; None if this version of ours cannot take the form."""
     shape, mine = SHAPES[letter], ours(form)
-    peers = [name for name in plan.peers if form in PEERS[name].forms]
+    peers = [name for name in plan.peers if takes(PEERS[name], shape, form)]
     entries = {name: plan.entry(name, form, shape) for name in (mine, *peers)}
     first = plan.machine.in_turns(entries, 1)
     if mine not in first:
@@ -66,7 +71,9 @@ def cell(plan: Plan, letter: str, form: str) -> dict[str, Any] | None:
         "ours": figures(first[mine]),
         "peers": {name: figures(first[name]) for name in kept},
         "slower": {name: figures(first[name]) for name in peers if name not in kept},
-        **{"metrics": metrics, "runs": runs, "date": date.today().isoformat()},
+        "metrics": metrics,
+        "runs": runs,
+        "date": date.today().isoformat(),
     }
     if kept and min(ratios(measured).values()) < 1:
         floors = plan.machine.in_turns({"floor": plan.entry("floor", form, shape)}, min(runs, 3))

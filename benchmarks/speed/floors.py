@@ -71,21 +71,11 @@ def _parquet(inputs: Inputs) -> Work:
 
 
 def _frames(inputs: Inputs) -> Work:
-    """Prepare numbering the ids of both frames with pandas' hash table, and joining the numbers."""
-    import numpy as np
-    import pandas as pd
+    """Prepare handing the columns to polars and joining them there."""
+    import polars as pl
 
-    qrels, run = inputs.qrels_frame(), inputs.run_frame()
-
-    def join() -> Mapping[str, float]:
-        keys = []
-        for name in ("query_id", "doc_id"):
-            codes, known = pd.factorize(qrels[name])
-            keys.append((codes, pd.Index(known).get_indexer(run[name])))
-        judged, ranked = (queries * 2**32 + docs for queries, docs in zip(*keys, strict=True))
-        return {"judged and ranked": float(np.isin(ranked, judged).sum())}
-
-    return join
+    qrels, run = inputs.qrels_frame(), inputs.run_frame()[["query_id", "doc_id", "score"]]
+    return lambda: _polars_join(pl.from_pandas(run), pl.from_pandas(qrels))
 
 
 def _built(run: Mapping[str, Any], qrels: Mapping[str, Mapping[str, float]]) -> float:
@@ -130,7 +120,7 @@ FLOORS: dict[str, tuple[Callable[[Inputs], Work], str]] = {
     "dicts": (_dicts, "the scores to arrays, and the intersection of the keys of each query"),
     "prebuilt": (_dicts, "the scores to arrays, and the intersection of the keys of each query"),
     "lists": (_lists, "the intersection of each list with the keys of its query"),
-    "frames": (_frames, "pandas numbers the ids of both frames, and numpy joins the numbers"),
+    "frames": (_frames, "polars takes three columns of each frame and joins them"),
     "arrays": (_arrays, "numpy sorts the scores within their groups"),
 }
 """The floor of each form, and what it does."""

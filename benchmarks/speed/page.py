@@ -51,13 +51,20 @@ def _letters(cells: Mapping[str, Any]) -> list[str]:
 
 def _shapes(results: Results) -> Iterator[str]:
     yield from _table(
-        ["shape", "", "queries x documents", "judged per query", "of these ranked", "grades", "ids"],
+        [
+            "shape",
+            "",
+            "queries x documents",
+            "judged per query",
+            "of these ranked",
+            "grades",
+            "ids",
+        ],
         (
             [
                 letter,
                 SHAPES[letter].title,
-                f"{SHAPES[letter].scaled(results['machine']['scale']):,} x "
-                f"{SHAPES[letter].documents:,}",
+                _size(letter, results["machine"]["scale"]),
                 f"{SHAPES[letter].judged:,}",
                 f"{known['ranked']:.0%}",
                 f"{'0' if SHAPES[letter].grades[0] else '1'} to {len(SHAPES[letter].grades) - 1}",
@@ -66,6 +73,10 @@ def _shapes(results: Results) -> Iterator[str]:
             for letter, known in results["shapes"].items()
         ),
     )
+
+
+def _size(letter: str, scale: float) -> str:
+    return f"{SHAPES[letter].scaled(scale):,} x {SHAPES[letter].documents:,}"
 
 
 def _ratio(value: float) -> str:
@@ -119,17 +130,14 @@ def _seconds(value: float) -> str:
 
 def _details(cells: Mapping[str, Any]) -> Iterator[str]:
     def row(letter: str, form: str, measured: dict[str, Any]) -> list[str]:
-        own, (by_cpu, cpu), (by_wall, wall) = (
-            measured["ours"],
-            fastest(measured, "cpu"),
-            fastest(measured, "wall"),
-        )
+        own = measured["ours"]
+        (by_cpu, cpu), (by_wall, wall) = fastest(measured, "cpu"), fastest(measured, "wall")
+        other = "" if by_wall == by_cpu else f"{by_wall} "
         return [
             letter,
             FORMS[form],
             f"{_seconds(own['cpu'])} / {_seconds(own['wall'])}",
-            f"{by_cpu} {_seconds(cpu['cpu'])} / "
-            f"{'' if by_wall == by_cpu else f'{by_wall} '}{_seconds(wall['wall'])}",
+            f"{by_cpu} {_seconds(cpu['cpu'])} / {other}{_seconds(wall['wall'])}",
             f"{own['peak_mb']:.0f} MB",
             f"{cpu['peak_mb']:.0f} MB",
         ]

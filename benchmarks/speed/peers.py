@@ -28,12 +28,14 @@ class Peer:
         forms: the forms that it is measured on.
         package: what its version is asked from.
         differs: which of the five metrics it has not, or has with another convention.
+        binary: whether it takes every grade above 0 as 1, and so is measured only where that is so.
     """
 
     prepare: Callable[[str, Inputs], Work | None]
     forms: tuple[str, ...]
     package: str
     differs: str = ""
+    binary: bool = False
 
 
 # --- pytrec_eval ---------------------------------------------------------------------------------
@@ -45,8 +47,11 @@ def pytrec_eval(form: str, inputs: Inputs) -> Work:
 
     measures = {"ndcg_cut.10", "recip_rank", "map_cut.1000", "recall.100", "P.10"}
     names = {
-        **{"ndcg_cut_10": "nDCG@10", "recip_rank": "RR", "map_cut_1000": "AP@1000"},
-        **{"recall_100": "R@100", "P_10": "P@10"},
+        "ndcg_cut_10": "nDCG@10",
+        "recip_rank": "RR",
+        "map_cut_1000": "AP@1000",
+        "recall_100": "R@100",
+        "P_10": "P@10",
     }
 
     def means(evaluator: Any, run: Any, queries: int) -> Means:
@@ -93,8 +98,11 @@ def ranx(form: str, inputs: Inputs) -> Work:
     import ranx as library
 
     names = {
-        **{"ndcg@10": "nDCG@10", "mrr@10": "RR@10", "map@1000": "AP@1000"},
-        **{"recall@100": "R@100", "precision@10": "P@10"},
+        "ndcg@10": "nDCG@10",
+        "mrr@10": "RR@10",
+        "map@1000": "AP@1000",
+        "recall@100": "R@100",
+        "precision@10": "P@10",
     }
 
     def means(qrels: Any, run: Any) -> Means:
@@ -152,13 +160,13 @@ def ir_measures(form: str, inputs: Inputs) -> Work:
 
 
 def rectools(form: str, inputs: Inputs) -> Work:
-    """Prepare RecTools: it trusts the column of ranks, and every grade above 0 is 1."""
+    """Prepare RecTools, which trusts the column of ranks and takes every grade above 0 as 1."""
     import pandas as pd
     from rectools import Columns
     from rectools.metrics import MAP, MRR, NDCG, Precision, Recall, calc_metrics
 
     metrics = {
-        "nDCG@10 of binary grades": NDCG(k=10, divide_by_achievable=True),
+        "nDCG@10": NDCG(k=10, divide_by_achievable=True),
         "RR@10": MRR(k=10),
         "AP@1000": MAP(k=1000),
         "R@100": Recall(k=100),
@@ -168,12 +176,9 @@ def rectools(form: str, inputs: Inputs) -> Work:
 
     def means(qrels: Any, run: Any) -> Means:
         relevant = qrels[qrels["relevance"] > 0]
-        binary = bool((relevant["relevance"] == 1).all())
         values: dict[str, float] = calc_metrics(
             metrics, run.rename(columns=columns), relevant.rename(columns=columns)
         )
-        if binary:
-            values["nDCG@10"] = values.pop("nDCG@10 of binary grades")
         return values
 
     if form in ("trec", "plain"):
@@ -207,8 +212,11 @@ def lightgbm(form: str, inputs: Inputs) -> Work:
 
     scores, labels, groups = inputs.arrays()
     parameters = {
-        **{"objective": "lambdarank", "metric": "ndcg", "eval_at": [10], "verbose": -1},
-        **{"label_gain": list(range(int(labels.max()) + 1))},
+        "objective": "lambdarank",
+        "metric": "ndcg",
+        "eval_at": [10],
+        "verbose": -1,
+        "label_gain": list(range(int(labels.max()) + 1)),
     }
     feature = np.arange(labels.size, dtype=np.float32).reshape(-1, 1)
     data = library.Dataset(feature, labels, group=groups, params=parameters)
@@ -216,7 +224,7 @@ def lightgbm(form: str, inputs: Inputs) -> Work:
 
     def means() -> Means:
         data.set_init_score(scores)
-        [(_, _, value, _)] = library.Booster(parameters, data).eval_train()
+        [(_, _, value, *_)] = library.Booster(parameters, data).eval_train()
         return {"nDCG@10": float(value)}
 
     return means
@@ -240,7 +248,8 @@ PEERS = {
         rectools,
         ("trec", "plain", "parquet", "frames"),
         "rectools",
-        "every grade above 0 is 1, which changes nDCG where there are several grades",
+        "its grades are binary, so it is measured on a and d only",
+        binary=True,
     ),
     "LightGBM": Peer(lightgbm, ("arrays",), "lightgbm", "nDCG@10 only"),
     "scikit-learn": Peer(sklearn, ("arrays",), "scikit-learn", "nDCG@10 only"),

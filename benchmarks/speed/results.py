@@ -26,7 +26,11 @@ class Results:
     def __init__(self, path: Path | None, machine: dict[str, Any]) -> None:
         self._path = path
         self.content: dict[str, Any] = {
-            **{"machine": machine, "shapes": {}, "cells": {}, "growth": {}, "rows": {}}
+            "machine": machine,
+            "shapes": {},
+            "cells": {},
+            "growth": {},
+            "rows": {},
         }
         if path and path.exists():
             self.content = json.loads(path.read_text("utf-8"))
@@ -46,7 +50,9 @@ class Results:
 def this_machine(scale: float) -> dict[str, Any]:
     """Return what all results of one file must share."""
     return {
-        **{"cpu": _processor(), "cores": os.cpu_count(), "python": platform.python_version()},
+        "cpu": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
         "scale": scale,
     }
 

@@ -201,7 +201,7 @@ def _write(shape: Shape, rows: Generated, folder: Path) -> None:
         {**ids(rows.run_query, rows.run_doc), "rank": rows.rank, "score": rows.score}
     )
     golden = pl.DataFrame({**ids(rows.golden_query, rows.golden_doc), "relevance": rows.grade})
-    text = {"separator": " ", "include_header": False}
+    text: dict[str, Any] = {"separator": " ", "include_header": False}
     run.select(
         "query_id", pl.lit("Q0"), "doc_id", "rank", "score", pl.lit("bm25").alias("tag")
     ).write_csv(folder / "run.trec", float_precision=4, **text)
@@ -216,7 +216,7 @@ def _write(shape: Shape, rows: Generated, folder: Path) -> None:
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """Return the share of the judged documents that are ranked, and a query's and a document's id."""
+    """Return the share of the judged documents that are ranked, and the ids of one judgment."""
     import polars as pl
 
     keys = ["query_id", "doc_id"]

@@ -15,7 +15,6 @@ HUNDRED = [f"{name}@{k}" for name in ("nDCG", "RR", "AP", "P", "R") for k in CUT
 def golden_set(form: str, inputs: Inputs) -> Work:
     """Prepare loading a golden set from Parquet."""
     from pytest_rankcheck import GoldenSet
-
     from speed.ours import import_now
 
     import_now()
@@ -32,7 +31,6 @@ def golden_set(form: str, inputs: Inputs) -> Work:
 def hundred_metrics(form: str, inputs: Inputs) -> Work:
     """Prepare a hundred metrics of an evaluation whose hits are found."""
     from pytest_rankcheck import GoldenSet, Run, evaluate
-
     from speed.ours import import_now
 
     import_now()

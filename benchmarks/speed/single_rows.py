@@ -61,9 +61,7 @@ def whole_process(plan: Plan) -> dict[str, Any]:
     """Return what a small set takes from the start of a process to the printed means."""
     folder = folder_of(plan.cache, SMALL, SMALL.queries)
     codes = {
-        name: code
-        for name, code in WHOLE_PROCESS.items()
-        if name in ("rankcheck", *plan.peers)
+        name: code for name, code in WHOLE_PROCESS.items() if name in ("rankcheck", *plan.peers)
     }
     return _processes(plan.machine, codes, 3 * plan.runs, folder)
 
@@ -103,9 +101,7 @@ def _processes(
 def _timed(command: Sequence[str], folder: Path) -> tuple[float, float]:
     """Return the CPU and wall seconds of a command."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(
-        command, cwd=folder, stdout=subprocess.DEVNULL, check=True, env=environment()
-    )
+    subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True, env=environment())
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return cpu, wall

@@ -42,7 +42,10 @@ def measured(work: Callable[[], Mapping[str, float]]) -> dict[str, Any]:
     means = work()
     wall, cpu = time.perf_counter() - wall, _cpu() - cpu
     return {
-        **{"cpu": cpu, "wall": wall, "before_mb": before, "peak_mb": _memory("VmHWM")},
+        "cpu": cpu,
+        "wall": wall,
+        "before_mb": before,
+        "peak_mb": _memory("VmHWM"),
         "means": dict(means),
     }
 
