@@ -11,6 +11,16 @@ from typing import Any, NoReturn
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.data_file import DataFiles, DataSummary, checked_sha256
 from pytest_rankcheck.baselines.data_lines import queries_of
+from pytest_rankcheck.baselines.entry_values import (
+    as_count,
+    as_list,
+    as_mapping,
+    as_means,
+    as_number,
+    as_number_or_nan,
+    as_text,
+    as_text_or_none,
+)
 from pytest_rankcheck.baselines.record_contents import (
     FORMAT_NAME,
     FORMAT_VERSION,
@@ -21,7 +31,7 @@ from pytest_rankcheck.baselines.record_contents import (
     digest_of,
 )
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, RecordedQuery
-from pytest_rankcheck.errors import BaselineError, ConfigurationError, MetricError, quoted
+from pytest_rankcheck.errors import BaselineError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -56,7 +66,7 @@ def contents_from_text(text: str, path: str, data: DataFiles | None = None) -> R
         raise
     except KeyError as missing:
         _broken(path, f"it lacks {missing}")
-    except (TypeError, ValueError, AttributeError, MetricError, ConfigurationError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         _broken(path, quoted(error, 200))
 
 
@@ -113,11 +123,9 @@ def _refuse_conflict(text: str, path: str) -> None:
 
 
 def _record(entry: Mapping[str, Any], path: str, data: DataFiles | None) -> RecordContents:
-    golden = entry["golden_set"]
+    golden = as_mapping(entry["golden_set"])
     metrics = {str(_metric(name, path)): detail for name, detail in entry["metrics"].items()}
     depth = entry["depth"]
-    if depth is not None and not isinstance(depth, int):
-        _broken(path, f"its depth is {quoted(depth)}")
     details = sorted(metrics.items(), key=lambda metric: (not metric[1]["gated"], metric[0]))
     names = [name for name, _ in details]
     if "data" in entry:
@@ -125,53 +133,56 @@ def _record(entry: Mapping[str, Any], path: str, data: DataFiles | None) -> Reco
     else:
         queries = _queries_of_lines(entry["queries"], names, path)
     return RecordContents(
-        golden_name=str(golden["name"]),
-        golden_queries=int(golden["queries"]),
-        golden_judgments=int(golden["judgments"]),
-        golden_fingerprint=str(golden["fingerprint"]),
-        depth=depth,
+        golden_name=as_text(golden["name"]),
+        golden_queries=as_count(golden["queries"]),
+        golden_judgments=as_count(golden["judgments"]),
+        golden_fingerprint=as_text(golden["fingerprint"]),
+        depth=None if depth is None else as_count(depth),
         conventions=Conventions.from_dict(entry["conventions"]),
         kept={name: _kept(detail) for name, detail in details},
         queries=queries,
-        approvals=tuple(_approval(approval) for approval in entry["approvals"]),
+        approvals=tuple(_approval(approval) for approval in as_list(entry["approvals"])),
         slices={
-            str(attribute): {str(value): int(count) for value, count in values.items()}
-            for attribute, values in entry.get("slices", {}).items()
+            attribute: _counts(values)
+            for attribute, values in as_mapping(entry.get("slices", {})).items()
         },
-        kept_depth=int(entry.get("top", TOP)),
-        test=str(entry["test"]),
-        golden_scale=float(golden["scale"]),
+        kept_depth=as_count(entry.get("top", TOP)),
+        test=as_text(entry["test"]),
+        golden_scale=as_number(golden["scale"]),
         since_approval=_since_approval(entry["since_approval"]),
-        world={str(name): str(value) for name, value in entry.get("world", {}).items()},
+        world={name: as_text(value) for name, value in entry.get("world", {}).items()},
         retired=_approval(entry["retired"]) if "retired" in entry else None,
         is_merged=bool(entry.get("merged", False)),
     )
 
 
 def _kept(detail: Mapping[str, Any]) -> RecordedMetric:
-    best, noise, gate = detail["best"], detail["noise"], detail["gate"]
+    noise = detail["noise"]
     return RecordedMetric(
         bool(detail["gated"]),
-        math.nan if best is None else float(best),
-        None if noise is None else float(noise),
-        None if gate is None else str(gate),
+        as_number_or_nan(detail["best"]),
+        None if noise is None else as_number(noise),
+        as_text_or_none(detail["gate"]),
         bool(detail.get("lower_is_better", False)),
     )
 
 
 def _since_approval(entry: Mapping[str, Any]) -> SinceApproval:
     return SinceApproval(
-        queries=int(entry["queries"]),
-        counted={str(name): int(count) for name, count in entry["counted"].items()},
-        added=int(entry["added"]),
-        removed=int(entry["removed"]),
-        edited=int(entry["edited"]),
-        uncounted={str(name): int(count) for name, count in entry["uncounted"].items()},
+        queries=as_count(entry["queries"]),
+        counted=_counts(entry["counted"]),
+        added=as_count(entry["added"]),
+        removed=as_count(entry["removed"]),
+        edited=as_count(entry["edited"]),
+        uncounted=_counts(entry["uncounted"]),
         mean_change={
-            str(name): math.nan if change is None else float(change)
-            for name, change in entry["mean_change"].items()
+            name: as_number_or_nan(change) for name, change in entry["mean_change"].items()
         },
     )
+
+
+def _counts(entry: object) -> dict[str, int]:
+    return {name: as_count(count) for name, count in as_mapping(entry).items()}
 
 
 def _refuse_edited(entry: Mapping[str, Any], record: RecordContents, path: str) -> None:
@@ -179,11 +190,9 @@ def _refuse_edited(entry: Mapping[str, Any], record: RecordContents, path: str) 
     problem = None
     for name, detail in entry["metrics"].items():
         mean = record.mean(Metric.parse(name))
-        written_mean = math.nan if detail["mean"] is None else float(detail["mean"])
-        if (
-            not (math.isnan(mean) and math.isnan(written_mean))
-            and not abs(mean - written_mean) <= SLACK
-        ):
+        written_mean = as_number_or_nan(detail["mean"])
+        are_both_nan = math.isnan(mean) and math.isnan(written_mean)
+        if not are_both_nan and not abs(mean - written_mean) <= SLACK:
             problem = f"its mean of {name} is {written_mean:g}, but its queries give {mean:.6f}"
             break
     else:
@@ -206,8 +215,8 @@ def _queries_of_data(
         raise ValueError("its queries are in a data file; read it with Record.load(path)")
     summary = DataSummary(
         checked_sha256(entry["data"]["sha256"]),
-        int(entry["data"]["lines"]),
-        tuple(map(str, entry["data"]["columns"])),
+        as_count(entry["data"]["lines"]),
+        tuple(map(as_text, as_list(entry["data"]["columns"]))),
     )
     queries = queries_of(data.text(summary, path), summary.columns, names)
     if len(queries) != summary.lines:
@@ -221,14 +230,17 @@ def _queries_of_lines(
     """Return the queries in the lines of a record in one file."""
     canonical: dict[str, str] = {}
     queries = {}
-    for line in lines:
-        query_id = str(line["id"])
+    for line in as_list(lines):
+        query_id = as_text(line["id"])
         if query_id in queries:
             _broken(path, f"duplicate query '{quoted(query_id)}'")
         for name in line["values"]:
             if name not in canonical:
                 canonical[name] = str(Metric.parse(name))
-        queries[query_id] = _query_line(line, names, canonical)
+        try:
+            queries[query_id] = _query_line(line, names, canonical)
+        except ValueError as error:
+            raise ValueError(f"query '{quoted(query_id)}': {error}") from None
     order = [name for name in canonical.values() if name in names]
     return RecordedQueries.of(queries, dict.fromkeys((*order, *names)))
 
@@ -238,23 +250,16 @@ def _query_line(
 ) -> RecordedQuery:
     values = {canonical[name]: value for name, value in line["values"].items()}
     for name in names:
-        value = values[name]
-        if value is not None and (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not math.isfinite(value)
-        ):
-            raise ValueError(f"{name} of query '{line['id']}' is {value!r}, not a number")
+        as_number_or_nan(values[name])
     weight = line.get("weight")
-    if weight is not None and (isinstance(weight, bool) or not 0 < weight < math.inf):
-        raise ValueError(f"the weight of query '{line['id']}' is {weight!r}, not above 0")
+    if weight is not None and not as_number(weight) > 0:
+        raise ValueError(f"its weight is {weight}, not above 0")
     slices = {
-        str(attribute): tuple(map(str, values))
-        for attribute, values in line.get("slices", {}).items()
+        attribute: tuple(map(as_text, as_list(values)))
+        for attribute, values in as_mapping(line.get("slices", {})).items()
     }
-    return RecordedQuery(
-        str(line["fingerprint"]), values, tuple(map(str, line["top"])), weight, slices
-    )
+    top = tuple(map(as_text, as_list(line["top"])))
+    return RecordedQuery(as_text(line["fingerprint"]), values, top, weight, slices)
 
 
 def _metric(name: str, path: str) -> Metric:
@@ -271,16 +276,17 @@ def _metric(name: str, path: str) -> Metric:
 
 
 def _approval(entry: Mapping[str, Any]) -> Approval:
-    if not str(entry["reason"]).strip():
-        raise ValueError(f"the approval of {entry['date']} has no reason")
+    reason = as_text(entry["reason"])
+    if not reason.strip():
+        raise ValueError(f"the approval of {quoted(entry['date'])} has no reason")
     return Approval(
-        reason=str(entry["reason"]),
-        date=str(entry["date"]),
-        commit=entry["commit"],
-        author=entry["author"],
-        fall=dict(entry["fall"]),
-        change=entry.get("change"),
-        raised=dict(entry.get("raised", {})),
+        reason=reason,
+        date=as_text(entry["date"]),
+        commit=as_text_or_none(entry["commit"]),
+        author=as_text_or_none(entry["author"]),
+        fall=as_means(entry["fall"]),
+        change=as_text_or_none(entry.get("change")),
+        raised=as_means(entry.get("raised", {})),
     )
 
 

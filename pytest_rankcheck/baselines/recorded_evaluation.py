@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_contents import FORMAT_NAME, RecordedMetric
-from pytest_rankcheck.baselines.recorded_queries import RecordedQuery
+from pytest_rankcheck.baselines.record_contents import FORMAT_NAME
+from pytest_rankcheck.baselines.report_reader import REPORT, record_of_report
 from pytest_rankcheck.errors import BaselineError, GoldenSetError, quoted
-from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.text_files import text_of
@@ -24,7 +21,6 @@ from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 
 __all__ = ["RecordedEvaluation", "record_in", "recorded"]
 
-_REPORT = "pytest-rankcheck report"
 _SAMPLE = 200
 
 
@@ -92,7 +88,7 @@ def record_in(path: Path, golden_name: str | None = None) -> Record | None:
         return None
     if kind == FORMAT_NAME:
         return Record.load(path)
-    return _record_of_report(json.loads(text_of(path, BaselineError)), str(path), golden_name)
+    return record_of_report(text_of(path, BaselineError), str(path), golden_name)
 
 
 def recorded(path: Path) -> str | None:
@@ -100,50 +96,5 @@ def recorded(path: Path) -> str | None:
     start = b""
     with suppress(BaselineError):
         start = first_bytes(path, _SAMPLE, BaselineError)
-    kinds = (FORMAT_NAME, _REPORT)
+    kinds = (FORMAT_NAME, REPORT)
     return next((kind for kind in kinds if f'"format": "{kind}"'.encode() in start), None)
-
-
-def _record_of_report(report: Mapping[str, Any], path: str, golden_name: str | None) -> Record:
-    """Return what a report says of a golden set now, as a record."""
-    measurements = report["measurements"]
-    if not measurements:
-        raise BaselineError(f"{path}: the report has no measurement")
-    names = [measurement["golden_set"]["name"] for measurement in measurements]
-    measurement = measurements[names.index(golden_name) if golden_name in names else 0]
-    queries = {
-        line["id"]: RecordedQuery(
-            line["fingerprint"],
-            {name: pair[1] for name, pair in line["values"].items()},
-            tuple(line["now"]),
-        )
-        for line in measurement["queries"]
-    }
-    metrics = {name: Metric.parse(name) for name in measurement["metrics"]}
-    best = {
-        gate["metric"]: gate["best"]
-        for gate in report["gates"]
-        if gate["measurement"] == measurement["key"] and gate.get("best") is not None
-    }
-    columns = {
-        name: np.array([_value(line.values.get(name)) for line in queries.values()])
-        for name in metrics
-    }
-    golden = measurement["golden_set"]
-    return Record(
-        golden_name=golden["name"],
-        golden_queries=golden["queries"],
-        golden_judgments=golden["judgments"],
-        golden_fingerprint=golden["fingerprint"],
-        depth=measurement["run"]["depth"],
-        conventions=Conventions.from_dict(measurement["conventions"]),
-        kept={
-            name: RecordedMetric(True, best.get(name, metrics[name].mean(columns[name])))
-            for name in metrics
-        },
-        queries=dict(sorted(queries.items())),
-    )
-
-
-def _value(value: float | None) -> float:
-    return float("nan") if value is None else value

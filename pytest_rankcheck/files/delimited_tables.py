@@ -14,6 +14,7 @@ from pathlib import Path
 from pytest_rankcheck.errors import RankcheckError, listed, plural, quoted, suggestion
 from pytest_rankcheck.files.checked_cells import decimal_comma_hint
 from pytest_rankcheck.files.text_files import numbered_lines
+from pytest_rankcheck.files.whole_files import check_encodable
 
 __all__ = [
     "DelimitedTable",
@@ -320,10 +321,24 @@ def _check_columns(
 
 
 def table_text(
-    header: Sequence[str], rows: Sequence[Sequence[object]], delimiter: str = ","
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    error: type[RankcheckError],
+    delimiter: str = ",",
 ) -> str:
-    """Return a table as text; None is an empty cell."""
+    """Return a table as text; None is an empty cell.
+
+    Raises:
+        error: a cell is too long to be read again, or has a character (a lone surrogate) that
+            cannot be written as UTF-8.
+    """
     cells = [[_text(cell) for cell in row] for row in rows]
+    longest = max((cell for row in (header, *cells) for cell in row), key=len, default="")
+    if len(longest) > csv.field_size_limit():
+        raise error(
+            f"'{quoted(longest, 40)}' is longer than {csv.field_size_limit():,} characters, which "
+            "is too long for a table; save as jsonl"
+        )
     # csv leaves a lone carriage return unquoted but reads it as a line end; and a space at the
     # start of a name would be read as part of the separator.
     is_odd = any("\r" in cell for row in (header, *cells) for cell in row)
@@ -337,6 +352,7 @@ def table_text(
     )
     writer.writerow(header)
     writer.writerows(cells)
+    check_encodable(buffer.getvalue(), error)
     return buffer.getvalue()
 
 

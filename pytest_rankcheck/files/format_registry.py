@@ -67,6 +67,13 @@ class FileSample:
         """The first line with content."""
         return self.numbered_line[1]
 
+    @property
+    def begins_object(self) -> bool:
+        """Whether the first line looks like the beginning of a JSON object."""
+        from pytest_rankcheck.files.text_files import begins_object
+
+        return begins_object(self.line)
+
     @cached_property
     def header(self) -> list[str]:
         """The first line read as a table header: the normalised column names.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from pytest_rankcheck.files.packed_files import failures_named, opened
 
 __all__ = [
     "LONGEST_LINE",
+    "begins_object",
     "blocks_of_lines",
     "decode_utf8",
     "line_too_long",
@@ -33,6 +35,7 @@ LONGEST_LINE = 64 << 20
 """In bytes: far longer than any line of a golden set or run, far smaller than memory."""
 
 _BLOCK = 1 << 20
+_OBJECT = re.compile(r'\s*\{\s*(?:"|\}|$)')
 
 _PEEKED = 1024
 _ALTERNATING = 8
@@ -186,6 +189,11 @@ def decode_utf8(raw: bytes, where: str, error: type[RankcheckError]) -> str:
         raise error(
             f"{where}: byte {failure.start + 1} is not UTF-8; save the file as UTF-8"
         ) from None
+
+
+def begins_object(line: str) -> bool:
+    """Whether a line looks like the beginning of a JSON object, and not like an id in braces."""
+    return _OBJECT.match(line) is not None
 
 
 def read_json(path: Path, error: type[RankcheckError]) -> object:

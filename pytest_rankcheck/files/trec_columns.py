@@ -10,6 +10,7 @@ import numpy as np
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, TextIds
+from pytest_rankcheck.files.text_files import begins_object
 from pytest_rankcheck.files.whole_files import check_encodable
 
 __all__ = ["columns_of", "columns_of_lines", "is_utf8", "line_of", "words_of_lines"]
@@ -120,15 +121,16 @@ def line_of(columns: Sequence[str], error: type[RankcheckError]) -> str:
     """Return the line of a TREC file that `columns_of` splits into these columns.
 
     Raises:
-        error: a column has ASCII white space, the line would be read as a comment, or a character
-            (a lone surrogate) cannot be written as UTF-8.
+        error: a column has ASCII white space; the line would be read as a comment, as JSON or
+            without a byte order mark; or a character (a lone surrogate) cannot be written as UTF-8.
     """
     line = f"{' '.join(columns)}\n"
-    if columns_of(line) != list(columns) or line.startswith("#"):
+    is_misread = line.startswith(("#", "\ufeff")) or begins_object(line)
+    if columns_of(line) != list(columns) or is_misread:
         named = next((word for word in columns if columns_of(word) != [word]), columns[0])
         raise error(
-            f"'{quoted(named)}' cannot be an id in TREC files (white space, or # at the start); "
-            "save as jsonl"
+            f"'{quoted(named)}' cannot be an id in TREC files: it has white space, or the line "
+            "would be read as a comment or as JSON; save as jsonl"
         )
     check_encodable(line, error)
     return line

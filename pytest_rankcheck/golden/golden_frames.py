@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
+from pytest_rankcheck.files.data_frames import frame_of_columns
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import Row, add_queries, add_table
@@ -40,11 +41,14 @@ def _rows(frame: pd.DataFrame) -> Iterator[Row]:
 
 def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.DataFrame:
     """Return one row per query: ``query_id``, ``query`` and the attributes."""
-    rows = [
-        [query.id, query.text, *(query.attributes.get(name) for name in attributes)]
-        for query in queries
-    ]
-    return pd.DataFrame(rows, columns=["query_id", "query", *attributes])
+    rows = list(queries)
+    return frame_of_columns(
+        {
+            "query_id": [query.id for query in rows],
+            "query": [query.text for query in rows],
+            **{name: [query.attributes.get(name) for query in rows] for name in attributes},
+        }
+    )
 
 
 def judgments_frame(judgments: Judgments) -> pd.DataFrame:
@@ -54,17 +58,17 @@ def judgments_frame(judgments: Judgments) -> pd.DataFrame:
         columns["query_id"] += [query_id] * len(documents)
         columns["doc_id"] += documents
         columns["relevance"] += grades
-    return pd.DataFrame(columns)
+    return frame_of_columns(columns)
 
 
 def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.DataFrame:
     """Return one row per candidate: ``query_id``, ``doc_id`` and the columns."""
     places = [(query_id, row) for query_id in query_ids for row in candidates.rows(query_id)]
     rows = [row for _, row in places]
-    columns: dict[str, object] = {
+    columns: dict[str, list[object]] = {
         "query_id": [query_id for query_id, _ in places],
         "doc_id": [candidates.doc_ids[row] for row in rows],
     }
     for name, column in candidates.columns.items():
         columns[name] = [column[row] for row in rows]
-    return pd.DataFrame(columns)
+    return frame_of_columns(columns)

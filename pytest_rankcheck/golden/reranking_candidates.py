@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["Candidates", "is_feature_number"]
 
+_DIGITS = 18
+"""Of the largest number of a feature; what has more is a name."""
+
 Column = list[object] | array  # type: ignore[type-arg]
 
 
@@ -108,7 +111,7 @@ class Candidates:
 
 def is_feature_number(name: str) -> bool:
     """Whether the name of a column is the number of a feature."""
-    return name.isascii() and name.isdecimal()
+    return name.isascii() and name.isdecimal() and len(name) <= _DIGITS
 
 
 def _place(name: str) -> tuple[bool, int]:

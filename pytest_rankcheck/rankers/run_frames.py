@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.files.data_frames import frame_of_columns
 from pytest_rankcheck.rankers.rank_order import by_rank
 from pytest_rankcheck.rankers.ranking import IncompleteRanks, Ranking, Ties, by_score
 from pytest_rankcheck.rankers.ranking_forms import given_twice, ids_of, numbers_of, query_id_of
@@ -92,7 +93,8 @@ def frame_of(rankings: Iterable[tuple[str, Ranking]]) -> pd.DataFrame:
         shown = scores if gives_order else itertools.repeat(None)
         ranks = range(1, len(ranking) + 1)
         rows.extend((query_id, *cells) for cells in zip(doc_ids, ranks, shown, strict=False))
-    frame = pd.DataFrame(rows, columns=list(_COLUMNS))
+    columns = zip(*rows, strict=True) if rows else ([] for _ in _COLUMNS)
+    frame = frame_of_columns(dict(zip(_COLUMNS, map(list, columns), strict=True)))
     if any(score is None for *_, score in rows):  # pandas would turn None into NaN
         frame["score"] = pd.Series([score for *_, score in rows], dtype=object)
     return frame

@@ -61,7 +61,10 @@ class Clock:
             if callable(timestamp):
                 return self._of_moment(value, row)
             raise ValueError(f"'{quoted(value, 60)}' is not a time")
-        return self._of_number(float(value), row)
+        try:
+            return self._of_number(float(value), row)
+        except OverflowError:  # a whole number of 400 digits
+            raise ValueError(f"'{quoted(value, 60)}' is not a time") from None
 
     def _of_number(self, number: float, row: int) -> float:
         if not math.isfinite(number):

@@ -96,7 +96,7 @@ def number_of(value: object) -> float | None:
         raise ValueError(f"'{value}' is not a number")
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"'{quoted(value, 60)}' is not a number") from None
     if not math.isfinite(number):
         raise ValueError(f"{number} is not a finite number")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_rankcheck.files.data_frames import frame_of_columns
 from pytest_rankcheck.sessions.log_reader import LogContents
 from pytest_rankcheck.sessions.log_trails import event_places
 
@@ -17,12 +18,10 @@ __all__ = ["events_frame"]
 
 def events_frame(log: LogContents) -> pd.DataFrame:
     """Return a DataFrame with one row per event, in order."""
-    import pandas as pd
-
     events = log.events
     rows = range(len(events))
     starts = events.selected_starts
-    return pd.DataFrame(
+    return frame_of_columns(
         {
             "session_id": np.array(log.session_ids, dtype=object)[events.session],
             "event": event_places(events, len(log.session_ids)),

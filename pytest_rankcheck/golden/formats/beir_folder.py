@@ -19,7 +19,7 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of, parse_json
-from pytest_rankcheck.files.whole_files import check_encodable, readable_json, write_whole
+from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.format_limits import refuse_candidates, refuse_expectations
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -125,8 +125,7 @@ def write(contents: Contents, path: Path) -> None:
         for query_id, grades in contents.grades.items()
         for doc_id, grade in grades.items()
     ]
-    qrels = table_text(_HEADER, rows, "\t")
-    check_encodable(qrels, GoldenSetError)
+    qrels = table_text(_HEADER, rows, GoldenSetError, "\t")
     (path / _QRELS).mkdir(parents=True, exist_ok=True)
     write_whole(path / _QRELS / f"{_USUAL_SPLIT}.tsv", qrels)
     queries = contents.stored_queries().values()

@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.whole_files import check_encodable, write_whole
+from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.golden.format_limits import refuse_expectations, refuse_lists
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
@@ -50,9 +50,7 @@ def write(contents: Contents, path: Path, *, delimiter: str) -> None:
     refuse_expectations(contents, name)
     refuse_lists(contents, name)
     header, rows = table_of_contents(contents)
-    text = table_text(header, list(rows), delimiter)
-    check_encodable(text, GoldenSetError)
-    write_whole(path, text)
+    write_whole(path, table_text(header, list(rows), GoldenSetError, delimiter))
 
 
 def _recognises(sample: FileSample, delimiter: str) -> bool:

@@ -215,7 +215,7 @@ def _check_attributes(query: Query) -> None:
 
 
 def _recognises(sample: FileSample) -> bool:
-    return sample.line.lstrip().startswith("{")
+    return sample.begins_object
 
 
 FORMAT = Format(

@@ -45,7 +45,7 @@ def read(source: Source) -> Contents:
     sizes = _Sizes(source.file)
     rows = 0
     for number, line in lines_of(source.file, GoldenSetError):
-        if line.startswith("#"):
+        if line.lstrip().startswith("#"):
             header = _HEADER.match(line)
             if header:
                 contents.candidates.first_feature = int(header[1].lower() == "one")

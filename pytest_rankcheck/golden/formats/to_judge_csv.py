@@ -8,7 +8,7 @@ formula is written with a leading apostrophe, which is removed again.
 
 from __future__ import annotations
 
-from pytest_rankcheck.errors import GoldenSetError
+from pytest_rankcheck.errors import GoldenSetError, listed
 from pytest_rankcheck.files.delimited_tables import normalised_name, table_of
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.golden.checked_values import checked_id
@@ -19,6 +19,8 @@ from pytest_rankcheck.golden.query import Query
 __all__ = ["COLUMNS", "FORMAT", "guarded"]
 
 COLUMNS = ("query_id", "query", "doc_id", "title", "relevance", "rank", "metric", "influence")
+_NEEDED = COLUMNS[:5]
+"""Those that are read again."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 """Characters that start a spreadsheet formula, and the guard itself."""
@@ -39,8 +41,13 @@ def read(source: Source) -> Contents:
     contents = Contents(source)
     table = table_of(source.file, GoldenSetError)
     place = {normalised_name(name): index for index, name in enumerate(table.header)}
+    missing = [name for name in _NEEDED if name not in place]
+    if missing:
+        raise GoldenSetError(
+            f"{source.file} has no column {listed(missing)}; keep the columns as they were written"
+        )
     for number, row in table.rows:
-        cells = {name: row[place[name]].removeprefix("'") for name in COLUMNS if name in place}
+        cells = {name: row[place[name]].removeprefix("'") for name in _NEEDED}
         if not cells["relevance"].strip():
             continue
         query_id = checked_id(cells["query_id"], "query_id", number, contents.places)

@@ -16,7 +16,7 @@ from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, line_of
-from pytest_rankcheck.files.whole_files import check_encodable, write_whole
+from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.golden.format_limits import (
     refuse_candidates,
     refuse_expectations,
@@ -108,7 +108,6 @@ def write(contents: Contents, path: Path) -> None:
         for doc_id, grade in grades.items()
     )
     queries = _queries_text(contents)
-    check_encodable(queries, GoldenSetError)
     write_whole(path, qrels)
     if queries:
         write_whole(_queries_file(path), queries)
@@ -127,7 +126,7 @@ def _queries_text(contents: Contents) -> str:
         [query.id, query.text, *(query.attributes.get(name) for name in attributes)]
         for query in queries
     ]
-    return table_text(["query_id", "query", *attributes], rows, "\t")
+    return table_text(["query_id", "query", *attributes], rows, GoldenSetError, "\t")
 
 
 def _queries_file(path: Path) -> Path:
@@ -137,6 +136,8 @@ def _queries_file(path: Path) -> Path:
 
 
 def _recognises(sample: FileSample) -> bool:
+    if not sample.numbered_line[0]:  # no judgments, only queries
+        return not sample.is_folder and _queries_file(sample.path).exists()
     return len(columns_of(sample.line)) == _COLUMNS
 
 

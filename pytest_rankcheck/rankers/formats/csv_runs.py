@@ -14,7 +14,7 @@ from pathlib import Path
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint, table_of, table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.whole_files import check_encodable, write_whole
+from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.golden.checked_values import finite_number
 from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_by_score
 from pytest_rankcheck.rankers.rank_order import check_ranks
@@ -91,9 +91,8 @@ def write(rankings: FileRankings, path: Path, *, delimiter: str) -> None:
         [query_id, doc_id, rank, repr(score)]
         for query_id, doc_id, rank, score in ranked_rows(rankings)
     ]
-    text = table_text(["query_id", "doc_id", "rank", "score"], rows, delimiter)
-    check_encodable(text, RunError)
-    write_whole(path, text)
+    header = ["query_id", "doc_id", "rank", "score"]
+    write_whole(path, table_text(header, rows, RunError, delimiter))
 
 
 def _recognises(sample: FileSample, delimiter: str) -> bool:

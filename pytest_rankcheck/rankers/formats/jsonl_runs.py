@@ -56,6 +56,8 @@ def _listings(numbered: Iterable[tuple[str, str]]) -> Iterator[tuple[str, FileRa
             raise RunError(
                 f'{where}: not of the form {{"query_id": "q1", "ranking": ["d7", "d3"]}}'
             )
+        if not query_id:
+            raise RunError(f"{where}: query_id is empty")
         if query_id in seen:
             raise RunError(f"{where}: duplicate query '{quoted(query_id)}'")
         seen.add(query_id)
@@ -119,7 +121,7 @@ def format_lines(lines: FileRankings) -> Iterator[str]:
 
 
 def _recognises(sample: FileSample) -> bool:
-    return sample.line.lstrip().startswith("{")
+    return sample.begins_object
 
 
 FORMAT = Format(

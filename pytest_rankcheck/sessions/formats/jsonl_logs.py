@@ -34,7 +34,7 @@ def read(source: LogSource) -> Iterator[NumberedRow]:
 
 
 def _recognises(sample: FileSample) -> bool:
-    return sample.line.lstrip().startswith("{")
+    return sample.begins_object
 
 
 FORMAT = Format(

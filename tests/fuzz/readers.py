@@ -1,0 +1,172 @@
+"""What is done with a file from outside: read it, look at all of it, write it, read it again."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+from unittest import mock
+
+from samples import golden_set
+
+from pytest_rankcheck import (
+    BaselineError,
+    GoldenSet,
+    RankcheckError,
+    Record,
+    Run,
+    SessionLog,
+    evaluate,
+    evaluate_sessions,
+)
+from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.command_line import project_inputs, unrun_command
+from pytest_rankcheck.command_line.main import main
+from pytest_rankcheck.plugin.project_configuration import project_configuration
+
+__all__ = ["READERS", "command"]
+
+ENDINGS = {"golden": ("jsonl", "csv", "qrels"), "run": ("jsonl", "csv", "run")}
+
+
+Loaded = TypeVar("Loaded")
+
+
+def read_again(load: Callable[[Path], Loaded], path: Path) -> Loaded:
+    """Load what was just saved, which must not be refused."""
+    try:
+        return load(path)
+    except RankcheckError as refusal:
+        raise AssertionError(f"refuses what it saved: {refusal}") from refusal
+
+
+def read_golden(path: Path) -> None:
+    """Read a golden set, lint it, measure a run on it, and keep its fingerprint in files."""
+    golden = GoldenSet.load(path)
+    assert len(golden.judgments) == golden.judgment_count
+    assert len(golden.queries) == len(golden)
+    for finding in golden.lint():
+        str(finding).encode("utf-8")
+    ranking = {query: [*golden.grades(query), "another"] for query in golden.query_ids}
+    evaluate(Run.from_dict(ranking), golden).mean("nDCG@10")
+    for ending in ENDINGS["golden"]:
+        copy = path.with_name(f"copy.{ending}")
+        try:
+            golden.save(copy)
+        except RankcheckError:
+            continue  # what the format cannot hold
+        again = read_again(GoldenSet.load, copy)
+        assert again.fingerprint == golden.fingerprint, ending
+
+
+def read_run(path: Path) -> None:
+    """Read a run whole and in passing, measure it, and keep its rankings in files."""
+    evaluate(Run.scan(path), golden_set()).mean("nDCG@10")
+    run = Run.load(path)
+    evaluate(run, golden_set()).mean("RR")
+    run.to_frame()
+    for ending in ENDINGS["run"]:
+        copy = path.with_name(f"copy.{ending}")
+        try:
+            run.save(copy)
+        except RankcheckError:
+            continue
+        again = read_again(Run.load, copy)
+        rankings = {query: list(run.ranking(query)) for query in run.query_ids}
+        # Text formats have no line for a query without documents.
+        kept = {query: docs for query, docs in rankings.items() if docs or ending == "jsonl"}
+        assert {query: list(again.ranking(query)) for query in again.query_ids} == kept, ending
+
+
+HOW: dict[str, dict[str, Any]] = {
+    "log.jsonl": {"first_rank": 1, "time_unit": "s"},
+    "nested.jsonl": {"first_rank": 1, "time_unit": "s"},
+    "log.csv": {"first_rank": 1},
+}
+"""How the logs are read whose numbers could mean several things."""
+
+
+def read_log(path: Path) -> None:
+    """Read a log strictly and leniently, and measure both."""
+    how = HOW.get(path.name, {})
+    for lenient in (True, False):
+        log = SessionLog.load(path, lenient=lenient, **how)
+        evaluation = evaluate_sessions(log)
+        for metric in ("SuccessRate@3", "SessionRR(abandoned=zero)"):
+            evaluation.mean(metric)
+        assert set(log.events["session_id"]) <= set(log.session_ids)
+        str(log.set_aside).encode("utf-8")
+
+
+@cache
+def _project() -> Any:
+    return project_configuration()
+
+
+def command(*arguments: str) -> int:
+    """Run a command in this process, and return its exit code."""
+    configured = mock.patch.object(project_inputs, "project_configuration", _project)
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "strict") for _ in range(2))
+    with configured, redirect_stdout(out), redirect_stderr(err):
+        try:
+            return main(arguments)
+        finally:
+            out.flush()  # what cannot be encoded raises here
+            err.flush()
+
+
+def read_record(path: Path) -> None:
+    """Read a baseline or a report: as a record, and with the commands that take it."""
+    golden = path.with_name("web.jsonl")
+    if not golden.exists():
+        golden_set().save(golden)
+        (path.with_name("web.run")).write_text("q1 Q0 d1 1 9.5 x\nq2 Q0 d2 1 3 x\n", "utf-8")
+    try:
+        record = Record.load(path)
+    except BaselineError:
+        record = None
+    if record is not None:
+        text = record_text(record)  # rounds what an update writes rounded
+        assert record_text(Record.from_text(text)) == text
+    assert command("show", str(path)) in (0, 2)
+    given = ("--golden", str(golden))
+    assert command("show", str(path), *given) in (0, 2)
+    assert command("compare", str(path), str(path.with_name("web.run")), *given) in (0, 1, 2)
+
+
+def read_conflict(path: Path) -> None:
+    """Resolve a merge conflict."""
+    assert command("resolve", str(path), "--target", "ours") in (0, 2)
+
+
+def read_jobs(path: Path) -> None:
+    """List the gates that no job ran."""
+    with mock.patch.object(unrun_command, "project_configuration", _project):
+        assert command("unrun", str(path), "--root", str(path.parent)) in (0, 1, 2)
+
+
+def read_configuration(path: Path) -> None:
+    """Read the configuration of a project."""
+    import os
+
+    here = Path.cwd()
+    os.chdir(path.parent)
+    try:
+        with redirect_stdout(io.StringIO()):
+            project_configuration()
+    finally:
+        os.chdir(here)
+
+
+READERS: dict[str, Callable[[Path], None]] = {
+    "golden": read_golden,
+    "run": read_run,
+    "log": read_log,
+    "record": read_record,
+    "conflict": read_conflict,
+    "unrun": read_jobs,
+    "configuration": read_configuration,
+}

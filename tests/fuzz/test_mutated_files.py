@@ -1,0 +1,41 @@
+"""Every reader, on thousands of broken files: it loads them, or says what is wrong with them."""
+
+from __future__ import annotations
+
+import pytest
+from bounds import loads_or_refuses
+from hypothesis import HealthCheck, given, settings
+from mutations import STEPS, Step, mutated
+from readers import READERS
+from samples import SAMPLES, Sample
+
+in_one_folder = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_a_valid_file_is_read(sample: Sample, tmp_path) -> None:
+    READERS[sample.kind](written(sample, tmp_path, []))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+@given(steps=STEPS)
+@in_one_folder
+def test_a_broken_file_is_read_or_refused(sample: Sample, steps: list[Step], tmp_path) -> None:
+    path = written(sample, tmp_path, steps)
+    with loads_or_refuses():
+        READERS[sample.kind](path)
+
+
+def written(sample: Sample, folder, steps: list[Step]):
+    """Write the files of a sample, one of them mutated; return the path to open."""
+    for name, data in sample.files.items():
+        file = folder / name
+        if name == sample.mutated:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(sample.finish(mutated(data, steps)) if steps else data)
+        elif not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+    return folder / (sample.opened or sample.mutated)
