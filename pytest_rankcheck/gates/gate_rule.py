@@ -250,4 +250,9 @@ def number_text(value: float) -> str:
 
 def is_at_least_zero(value: object, kind: type[Real] | type[Integral]) -> bool:
     """Return whether a value is a finite number of a kind, numpy's included, and not negative."""
-    return isinstance(value, kind) and not isinstance(value, bool) and 0 <= float(value) < math.inf
+    if not isinstance(value, kind) or isinstance(value, bool):
+        return False
+    try:
+        return 0 <= float(value) < math.inf
+    except OverflowError:  # a whole number of 400 digits
+        return False

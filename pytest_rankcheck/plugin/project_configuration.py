@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted
 from pytest_rankcheck.plugin.configuration import (
     add_options,
     configured_names,
@@ -74,10 +74,16 @@ def project_configuration() -> ProjectConfiguration:
     """
     reader = _Reader()
     messages = io.StringIO()
+    why = ""
     with _clean_environment(), redirect_stderr(messages):
-        pytest.main([*_ARGUMENTS], plugins=[reader])
+        try:
+            pytest.main([*_ARGUMENTS], plugins=[reader])
+        except RankcheckError:
+            raise
+        except (ValueError, OSError, RecursionError) as failure:  # of a file that is not UTF-8
+            why = f"{type(failure).__name__}: {failure}"
     if reader.read is None:
-        why = " ".join(messages.getvalue().removeprefix("ERROR: ").split())
+        why = why or " ".join(messages.getvalue().removeprefix("ERROR: ").split())
         raise ConfigurationError(f"pytest cannot read its configuration file: {quoted(why, 300)}")
     return reader.read
 

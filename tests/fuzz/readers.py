@@ -85,6 +85,7 @@ HOW: dict[str, dict[str, Any]] = {
     "log.jsonl": {"first_rank": 1, "time_unit": "s"},
     "nested.jsonl": {"first_rank": 1, "time_unit": "s"},
     "log.csv": {"first_rank": 1},
+    "numbers.tsv": {"first_rank": 1},
 }
 """How the logs are read whose numbers could mean several things."""
 

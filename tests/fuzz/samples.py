@@ -158,7 +158,7 @@ s1,1,2026-11-21T14:30:05Z,cam,d7|d3,,false,A
 s1,2,2026-11-21T14:30:09Z,camel,d3,1,true,A
 s2,1,2026-11-21T15:00:00Z,x,d1|d2,2,yes,B
 """,
-    "numbers.tsv": "sid\tstep\tts\tkeyword\tresult_count\tclicked\ns1\t1\t1763735405\tcam\t2\td7\ns2\t1\t1763735406\tx\t0\t\n",
+    "numbers.tsv": "sid\tstep\tts\tkeyword\tresult_count\tclicked_rank\ns1\t1\t1763735405\tcam\t2\t1\ns2\t1\t1763735406\tx\t0\t\n",
     "payload.csv": """event_id,time_epoch,event_data
 searchRestarted,1763735405000,"{""sessionId"": ""s1"", ""index"": 1, ""query"": ""cam"", ""results"": [""d7"", ""d3""]}"
 sessionFinished,1763735409000,"{""sessionId"": ""s1"", ""index"": 2, ""query"": ""camel"", ""results"": [""d3""], ""selectedIndexes"": [0]}"
