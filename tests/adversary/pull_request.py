@@ -18,12 +18,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from project import REGRESSION_TEST, Project, git
-
-from pytest_rankcheck.baselines.record_contents import digest_of
-from pytest_rankcheck.files.whole_files import readable_json
+from record_entries import Entry, read_entry, write_entry
 
 Lines = list[dict[str, Any]]
-Entry = dict[str, Any]
 Ranks = Mapping[int, int | None]
 
 MAIN_RANKS: Ranks = dict.fromkeys(range(70, 80), 2)
@@ -132,8 +129,7 @@ class PullRequest:
 
     def record(self, path: str | None = None) -> Entry:
         """Return what a baseline file says."""
-        entry: Entry = json.loads((self.path / (path or self.record_path)).read_text("utf-8"))
-        return entry
+        return read_entry(self.path / (path or self.record_path))
 
     def edit_record(self, edit: Callable[[Entry], object], path: str | None = None) -> None:
         """Edit a baseline by hand, cleverly: the means and the digest agree with the rest."""
@@ -144,13 +140,13 @@ class PullRequest:
             values = [line["values"][name] for line in entry["queries"]]
             counted = [value for value in values if value is not None]
             metric["mean"] = round(sum(counted) / len(counted), 6)
-        entry["digest"] = digest_of(entry)
-        self.write(path, readable_json(entry))
+        write_entry(self.path / path, entry)
 
     def forget_records(self) -> None:
         """Delete all baseline files."""
         for file in self.records().values():
-            file.unlink()
+            for each in (file, *file.parent.glob(f"{file.stem}.*.tsv")):
+                each.unlink()
 
     def record_anew(self, *arguments: str) -> None:
         """Delete all baselines and record them again."""

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,11 +27,13 @@ from promises import (
     lines_of,
     mean_of,
 )
+from record_entries import data_name, entry_of, read_entry, write_entry
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Record, Run, evaluate
+from pytest_rankcheck.baselines import data_file
 from pytest_rankcheck.baselines.baseline import Baseline
 from pytest_rankcheck.baselines.baseline_file import Proposal
-from pytest_rankcheck.baselines.record_contents import digest_of
+from pytest_rankcheck.baselines.data_file import DataFiles, leftover_data
 from pytest_rankcheck.baselines.update_actions import Action, Mode
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -71,10 +73,15 @@ class MainBranch:
     """The reference: the text of the file on main."""
 
     content: str | None
+    data: Mapping[str, bytes] = field(default_factory=dict)
+    """The data files on main, by name."""
     name: str = "main"
 
     def text(self, path: Path) -> str | None:
         return self.content
+
+    def data_files(self, path: Path) -> DataFiles:
+        return DataFiles(path, lambda data_path: [self.data[data_path.name]])
 
     def is_untouched(self, path: Path, text: str | None) -> bool:
         return False
@@ -133,6 +140,8 @@ class History:
     """A baseline on a branch, the same baseline on main, and what is measured."""
 
     def __init__(self, folder: Path, seed: int) -> None:
+        self._data: dict[str, bytes] = {}
+        """The data files of all records so far, by name."""
         self.random = random.Random(seed)
         self.path = folder / "test_x--web.json"
         self.queries: dict[str, tuple[str, dict[str, int]]] = {}
@@ -256,7 +265,8 @@ class History:
     def update_while_killed(self) -> None:
         before = self._text()
         session = Session(self, Mode(update=True))
-        with killing(after_replacing=self.random.random() < 0.3), suppress(Killed):
+        at, after = self.random.choice([1, 1, 2]), self.random.random() < 0.3
+        with killing(at, after_replacing=after), suppress(Killed):
             session.finish()
         if self._text() != before:
             self._check_update(before, session, True)
@@ -278,14 +288,14 @@ class History:
         if self.main is None or not self.path.exists():
             self._merge()
             return
-        if Session(self, Mode(), MainBranch(self.main)).passed:
-            before, after = json.loads(self.main), self._entry()
+        if Session(self, Mode(), MainBranch(self.main, self._data)).passed:
+            before, after = self._entry_of(self.main), self._entry()
             self._demand(broken_promises(before, after, updates=2))
             self.main_ledger.follow(before, after)
             self._demand(self.main_ledger.broken())
             self._merge()
         elif self.is_tampered or self.random.random() < 0.5:
-            self.path.write_text(self.main, "utf-8")
+            self._check_out(self.main)
             self.ledger = self.main_ledger.copy()
             self.is_tampered = False
 
@@ -311,8 +321,7 @@ class History:
             mean = mean_of(entry, name)
             metric["mean"] = None if mean != mean else round(mean, 6)
             metric["counted"] = sum(line["values"][name] is not None for line in entry["queries"])
-        entry["digest"] = digest_of(entry)
-        self.path.write_text(json.dumps(entry), "utf-8")
+        write_entry(self.path, entry)
         self.is_tampered = True
         self.open_and_merge_a_pull_request()
 
@@ -338,11 +347,30 @@ class History:
     # --- checks ------------------------------------------------------------------------------
 
     def _text(self) -> str | None:
-        return self.path.read_text("utf-8") if self.path.exists() else None
+        """Return the file; of a record of two files the header, which tells all others apart."""
+        if not self.path.exists():
+            return None
+        text = self.path.read_text("utf-8")
+        self._entry_of(text, self._read)  # its lines must be there
+        return text
+
+    def _read(self, name: str) -> bytes:
+        self._data[name] = (self.path.parent / name).read_bytes()
+        return self._data[name]
+
+    def _check_out(self, text: str) -> None:
+        """Write the files of an earlier record, as git does."""
+        entry = json.loads(text)
+        if "data" in entry:
+            name = data_name(self.path, entry["data"]["sha256"])
+            (self.path.parent / name).write_bytes(self._data[name])
+        self.path.write_text(text, "utf-8")
 
     def _entry(self) -> Entry:
-        entry: Entry = json.loads(self.path.read_text("utf-8"))
-        return entry
+        return read_entry(self.path)
+
+    def _entry_of(self, text: str, data_of: Callable[[str], bytes] | None = None) -> Entry:
+        return entry_of(text, data_of or self._data.__getitem__, self.path)
 
     def _check_update(self, text: str | None, session: Session, passed: bool) -> None:
         """Check what a session made of the file."""
@@ -357,7 +385,8 @@ class History:
         if text is None:
             self.ledger.start(after)
             return
-        before = json.loads(text)
+        assert not leftover_data(self.path) or "update_while_killed" in self.played
+        before = self._entry_of(text)
         self._demand(broken_promises(before, after))
         assert set(lines_of(after)) == set(session.evaluation.query_ids)
         self.ledger.follow(before, after)
@@ -374,14 +403,22 @@ class History:
 
 
 @contextmanager
-def killing(*, after_replacing: bool) -> Iterator[None]:
-    """Kill the process before or after the temporary file takes the place of the old one."""
+def killing(at: int, *, after_replacing: bool) -> Iterator[None]:
+    """Kill the process before or after a temporary file takes the place of the old one.
+
+    Args:
+        at: the number of the file: a large record is two.
+        after_replacing: whether the file is replaced.
+    """
     replace = Path.replace
+    replaced: list[Path] = []
 
     def replace_and_die(path: Path, target: Any) -> None:
-        if after_replacing:
+        replaced.append(path)
+        if after_replacing or len(replaced) < at:
             replace(path, target)
-        raise Killed
+        if len(replaced) == at:
+            raise Killed
 
     with (
         mock.patch.object(Path, "replace", replace_and_die),
@@ -468,13 +505,21 @@ TRICKS = (
 # --- playing ---------------------------------------------------------------------------------
 
 
-def play(steps: int, seed: int) -> None:
+def play(steps: int, seed: int, compact_from: int = 1000) -> None:
     """Play a history; an error says how to play it again.
+
+    Args:
+        steps: how many steps.
+        seed: of the history.
+        compact_from: from how many queries on a record is two files.
 
     Raises:
         AssertionError: a promise was broken; the message has the seed and the steps.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.object(data_file, "COMPACT_FROM", compact_from),
+    ):
         history = History(Path(folder), seed)
         for number in range(steps):
             try:
@@ -485,10 +530,11 @@ def play(steps: int, seed: int) -> None:
 
 
 def main(steps: int, seed: int) -> None:
-    """Play histories of 200 steps each."""
+    """Play histories of 200 steps each: of one file, of two, and from one form to the other."""
     for number in range(0, steps, 200):
-        print(f"seed {seed + number}", flush=True)
-        play(200, seed + number)
+        compact_from = (1000, 1, QUERIES)[number // 200 % 3]
+        print(f"seed {seed + number}, two files from {compact_from} queries on", flush=True)
+        play(200, seed + number, compact_from)
 
 
 if __name__ == "__main__":

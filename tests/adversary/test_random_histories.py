@@ -26,6 +26,11 @@ def test_the_promises_are_kept(seed: int, steps: int) -> None:
     play(steps, seed)
 
 
+@pytest.mark.parametrize(("seed", "compact_from"), [(11, 1), (12, 24), (13, 24)])
+def test_the_promises_are_kept_by_records_of_two_files(seed: int, compact_from: int) -> None:
+    play(100, seed, compact_from)
+
+
 def lower_a_value(entry: Entry) -> None:
     entry["queries"][3]["values"]["RR"] = 0.99
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 from collections.abc import Mapping
-from multiprocessing.synchronize import Barrier
+from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 
 import pytest
 from promises import mean_of
 from random_history import PlainStore
+from record_entries import read_entry
 
 from pytest_rankcheck import Gate, GoldenSet, Metric, Record, Run, evaluate
+from pytest_rankcheck.baselines import data_file
 from pytest_rankcheck.baselines.baseline import Baseline
+from pytest_rankcheck.baselines.data_file import leftover_data
+from pytest_rankcheck.baselines.record_writer import write_record
 from pytest_rankcheck.baselines.update_actions import Mode
+from pytest_rankcheck.files.folder_lock import locked_folder
 from pytest_rankcheck.files.whole_files import temporary_files
 
 QUERIES = [f"q{number}" for number in range(10)]
@@ -39,28 +43,44 @@ def baseline_of(path: Path, mode: Mode, ranks: Mapping[str, int]) -> Baseline:
 
 
 def play_session(
-    paths: list[Path], mode: Mode, ranks: Mapping[str, int], everyone_has_read: Barrier
+    paths: list[Path],
+    mode: Mode,
+    ranks: Mapping[str, int],
+    everyone_has_read: Barrier,
+    compact_from: int,
 ) -> None:
     """Read all records, wait for the other session to have read them, and write all of them."""
+    data_file.COMPACT_FROM = compact_from
     baselines = [baseline_of(path, mode, ranks) for path in paths]
     everyone_has_read.wait(timeout=120)
     for baseline in baselines:
         baseline.write_or_keep()
 
 
+@pytest.mark.parametrize("compact_from", [1000, 1], ids=["one file", "two files"])
 @pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])
-def test_no_record_and_no_approval_is_lost(tmp_path: Path, count: int) -> None:
+def test_no_record_and_no_approval_is_lost(
+    tmp_path: Path, count: int, compact_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_file, "COMPACT_FROM", compact_from)
     paths = [tmp_path / f"test_x{number}--web.json" for number in range(count)]
-    baseline_of(paths[0], Mode(update=True), APPROVED).write_or_keep()
-    for path in paths[1:]:
-        path.write_bytes(paths[0].read_bytes())
+    for path in paths:
+        baseline_of(path, Mode(update=True), APPROVED).write_or_keep()
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)
     sessions = [
-        context.Process(target=play_session, args=(paths, Mode(update=True), BETTER, barrier)),
+        context.Process(
+            target=play_session, args=(paths, Mode(update=True), BETTER, barrier, compact_from)
+        ),
         context.Process(
             target=play_session,
-            args=(paths[::-1], Mode(update=True, approval="another index"), LOWER, barrier),
+            args=(
+                paths[::-1],
+                Mode(update=True, approval="another index"),
+                LOWER,
+                barrier,
+                compact_from,
+            ),
         ),
     ]
     for session in sessions:
@@ -70,9 +90,39 @@ def test_no_record_and_no_approval_is_lost(tmp_path: Path, count: int) -> None:
     assert [session.exitcode for session in sessions] == [0, 0]
     for path in paths:
         Record.load(path)
-        record = json.loads(path.read_text("utf-8"))
+        record = read_entry(path)
+        assert not leftover_data(path)
         assert [approval["reason"] for approval in record["approvals"]] == ["another index"]
         assert record["metrics"]["RR"]["best"] == 1.0
         mean = mean_of(record, "RR")
         assert mean == 1.0 or (mean, record["approvals"][0]["fall"]["RR"]["from"]) == (0.85, 1.0)
     assert not list(temporary_files(tmp_path))
+
+
+def write_again_and_again(path: Path, records: list[Record], has_ended: Event) -> None:
+    """Replace a record by others, in turn."""
+    data_file.COMPACT_FROM = 1
+    while not has_ended.is_set():
+        for record in records:
+            with locked_folder(path.parent):
+                write_record(path, record)
+
+
+def test_a_reader_always_finds_a_whole_record(tmp_path: Path) -> None:
+    path = tmp_path / "test_x--web.json"
+    records = []
+    for ranks in (APPROVED, BETTER, LOWER):
+        baseline_of(path, Mode(update=True, approval="why"), ranks).write_or_keep()
+        records.append(Record.load(path))
+    context = multiprocessing.get_context("spawn")
+    has_ended = context.Event()
+    writer = context.Process(target=write_again_and_again, args=(path, records, has_ended))
+    writer.start()
+    try:
+        seen = [Record.load(path) for _ in range(2000)]
+    finally:
+        has_ended.set()
+        writer.join()
+    assert writer.exitcode == 0
+    assert all(record in records for record in seen)
+    assert not leftover_data(path)

@@ -8,6 +8,7 @@ from itertools import groupby
 import test_changed_tests
 import test_everyday_work
 import test_golden_set_edits
+import test_large_records
 import test_loosened_gates
 import test_record_edits
 import test_updates
@@ -18,6 +19,7 @@ MODULES = (
     test_updates,
     test_golden_set_edits,
     test_record_edits,
+    test_large_records,
     test_changed_tests,
     test_loosened_gates,
     test_everyday_work,
