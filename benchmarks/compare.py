@@ -8,12 +8,13 @@
 RecTools needs another numpy and so a Python of its own, ``--python RecTools=/path/to/bin/python``;
 `nox -s benchmark` makes both.
 
-Method. Every measurement runs in a process of its own (speed/worker.py), which does the same work
-on 20 queries first, so imports and numba's compilation are over; makes the input of the form; and
-does the work once. It reports the CPU time of all threads, the wall time, and the peak memory while
-the work runs. In the first round every peer runs, and all must compute the same means within 1e-6
-(the page names what a peer computes otherwise). Then ours and the peers within a quarter of the
-fastest one take turns, five times in all, or three times if the peer takes more than four seconds.
+Method. Every measurement runs in a process of its own (speed/worker.py): it does the same work on
+20 queries first, so numba's compilation is over; imports what the work needs (a process that does
+not count finds out what that is for ours); makes the input of the form; and does the work once. It
+reports the CPU time of all threads, the wall time, and the peak memory while the work runs. In the
+first round every peer runs, and all must compute the same means within 1e-6 (the page names what a
+peer computes otherwise). Then ours and the peers within a quarter of the fastest one take turns,
+five times in all, or three times if the peer takes more than four seconds.
 Medians count. Each tool uses as many threads as it does by default. A ratio is the fastest peer's
 time divided by ours. Where a ratio is below 1, the floor of the form is measured (speed/floors.py).
 """

@@ -56,11 +56,12 @@ def takes(peer: Peer, shape: Shape, form: str) -> bool:
 def cell(plan: Plan, letter: str, form: str) -> dict[str, Any] | None:
     """Return the measurements of a cell; None if this version of ours cannot take the form."""
     shape, mine = SHAPES[letter], ours(form)
-    peers = [name for name in plan.peers if takes(PEERS[name], shape, form)]
-    entries = {name: plan.entry(name, form, shape) for name in (mine, *peers)}
-    first = plan.machine.in_turns(entries, 1)
-    if mine not in first:
+    entry = plan.machine.rehearsed(plan.entry(mine, form, shape))
+    if entry is None:
         return None
+    peers = [name for name in plan.peers if takes(PEERS[name], shape, form)]
+    entries = {mine: entry, **{name: plan.entry(name, form, shape) for name in peers}}
+    first = plan.machine.in_turns(entries, 1)
     metrics = agreed(first)
     kept = close_to_the_fastest(first, peers)
     runs = plan.shorter(min((first[name].middle("wall") for name in kept), default=0))

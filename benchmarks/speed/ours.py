@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pkgutil
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 from speed.inputs import Inputs
@@ -15,15 +12,11 @@ Means = Mapping[str, float]
 Work = Callable[[], Means]
 
 METRICS = ("nDCG@10", "RR@10", "AP@1000", "R@100", "P@10")
-LAYERS = ("files", "golden", "rankers", "evaluation", "metrics")
-"""The packages of ours that an evaluation imports, some of them only when it needs them."""
 
 
 def rankcheck(form: str, inputs: Inputs) -> Work | None:
     """Prepare pytest-rankcheck on a form; None if this version cannot take it."""
     from pytest_rankcheck import GoldenSet, Run, evaluate
-
-    import_now()
 
     def means(run: Any, golden: Any) -> Means:
         return _means(evaluate(run, golden))
@@ -68,16 +61,3 @@ def _arrays(inputs: Inputs) -> Work | None:
 
 def _means(evaluation: Any) -> Means:
     return {name: evaluation.mean(name) for name in METRICS}
-
-
-def import_now() -> None:
-    """Import what would otherwise be imported while the clock runs."""
-    for library in ("polars", "pandas", "pyarrow"):
-        with suppress(ImportError):
-            import_module(library)
-    package = import_module("pytest_rankcheck")
-    for layer in LAYERS:
-        folder = f"{package.__path__[0]}/{layer}"
-        for module in pkgutil.walk_packages([folder], f"pytest_rankcheck.{layer}."):
-            with suppress(ImportError):
-                import_module(module.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from speed.cells import fastest, ratios
@@ -30,8 +30,14 @@ def as_markdown(results: Results) -> str:
     return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table."""
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Iterator[str]:
+    """Yield the lines of a table with its title, or nothing if it has no rows."""
+    rows = list(rows)
+    if not rows:
+        return
+    if title:
+        yield f"**{title}**"
+        yield ""
     yield f"| {' | '.join(header)} |"
     yield "|---" * len(header) + "|"
     for row in rows:
@@ -94,10 +100,14 @@ def _overview(cells: Mapping[str, Any]) -> Iterator[str]:
             return "-"
         return " / ".join(_ratio(value) for value in ratios(measured).values())
 
-    yield "**The fastest peer's time divided by ours, CPU / wall**"
-    yield ""
-    rows = ([title, *(entry(letter, form) for letter in letters)] for form, title in FORMS.items())
-    yield from _table(["form", *letters], (row for row in rows if set(row[1:]) != {"-"}))
+    yield from _by_form("The fastest peer's time divided by ours, CPU / wall", letters, entry)
+
+
+def _by_form(title: str, letters: Sequence[str], entry: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield a table with a row for each form and a column for each shape, without empty rows."""
+    rows = ([name, *(entry(letter, form) for letter in letters)] for form, name in FORMS.items())
+    filled = (row for row in rows if set(row[1:]) - {"-"})
+    yield from _table(["form", *letters], filled, title)
 
 
 def _floors(cells: Mapping[str, Any]) -> Iterator[str]:
@@ -142,8 +152,6 @@ def _details(cells: Mapping[str, Any]) -> Iterator[str]:
             f"{cpu['peak_mb']:.0f} MB",
         ]
 
-    yield "**Seconds (CPU / wall) and peak memory**"
-    yield ""
     yield from _table(
         ["shape", "form", "rankcheck", "fastest peer", "memory", "the peer's"],
         (
@@ -152,22 +160,19 @@ def _details(cells: Mapping[str, Any]) -> Iterator[str]:
             for form in FORMS
             if (measured := _measured(cells, letter, form))
         ),
+        "Seconds (CPU / wall) and peak memory",
     )
 
 
 def _growth(growth: Mapping[str, Any]) -> Iterator[str]:
     letters = _letters(growth)
-    if not letters:
-        return
 
     def entry(letter: str, form: str) -> str:
         measured = growth.get(f"{letter}/{form}")
         return f"{measured['2']['cpu'] / measured['1']['cpu']:.2f}" if measured else "-"
 
-    yield "**Twice the queries: our CPU time divided by that of the shape**"
-    yield ""
-    rows = ([title, *(entry(letter, form) for letter in letters)] for form, title in FORMS.items())
-    yield from _table(["form", *letters], (row for row in rows if set(row[1:]) != {"-"}))
+    title = "Twice the queries: our CPU time divided by that of the shape"
+    yield from _by_form(title, letters, entry)
 
 
 def _rows(rows: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -39,12 +39,20 @@ class Series:
 
 @dataclass(frozen=True)
 class Entry:
-    """Who is measured on what: a name of worker.py, and the folder of the shape."""
+    """Who is measured on what.
+
+    Attributes:
+        contestant: a name of worker.py.
+        folder: the files of the shape.
+        warm: the files of a small set of that shape, to be measured first.
+        modules: what is imported before the clock starts, beyond what the small set needs.
+    """
 
     contestant: str
     form: str
     folder: Path
     warm: Path
+    modules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,7 @@ class Machine:
         """Measure once, in a new process; None if the contestant cannot take the form."""
         command = [
             *(self.python(entry.contestant), "-m", "speed.worker", entry.contestant, entry.form),
-            *(str(entry.folder), str(entry.warm)),
+            *(str(entry.folder), str(entry.warm), *entry.modules),
         ]
         done = subprocess.run(
             command, stdout=subprocess.PIPE, check=True, env=environment(), timeout=LIMIT
@@ -79,6 +87,14 @@ class Machine:
                 flush=True,
             )
         return result
+
+    def rehearsed(self, entry: Entry) -> Entry | None:
+        """Return the entry with the modules that its work imports; None if it takes no such form.
+
+        What we import depends on the size of the data, so the small set does not show all of it.
+        """
+        result = self.measure(entry)
+        return None if result is None else replace(entry, modules=tuple(result["imported"]))
 
     def in_turns(self, entries: Mapping[str, Entry], runs: int) -> dict[str, Series]:
         """Measure every entry ``runs`` times, in an order that changes with each round."""

@@ -15,9 +15,7 @@ HUNDRED = [f"{name}@{k}" for name in ("nDCG", "RR", "AP", "P", "R") for k in CUT
 def golden_set(form: str, inputs: Inputs) -> Work:
     """Prepare loading a golden set from Parquet."""
     from pytest_rankcheck import GoldenSet
-    from speed.ours import import_now
 
-    import_now()
     kept = []
 
     def load() -> Mapping[str, float]:
@@ -31,9 +29,7 @@ def golden_set(form: str, inputs: Inputs) -> Work:
 def hundred_metrics(form: str, inputs: Inputs) -> Work:
     """Prepare a hundred metrics of an evaluation whose hits are found."""
     from pytest_rankcheck import GoldenSet, Run, evaluate
-    from speed.ours import import_now
 
-    import_now()
     evaluation = evaluate(Run.load(inputs.run_parquet), GoldenSet.load(inputs.qrels_parquet))
     evaluation.mean("NumRet")
     return lambda: {name: evaluation.mean(name) for name in HUNDRED}

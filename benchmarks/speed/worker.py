@@ -1,10 +1,11 @@
 """Measure one contestant on one form, in a process of its own.
 
-    python -m speed.worker CONTESTANT FORM FOLDER WARM
+    python -m speed.worker CONTESTANT FORM FOLDER WARM [MODULE ...]
 
-The contestant does the same work on a small set first (WARM), so that imports and the compilation
-of numba are over. Then the input of the form is made, and the work is measured once. Prints one
-line of JSON, or ``null`` if the contestant cannot take the form.
+The contestant does the same work on a small set first (WARM), so that the compilation of numba and
+most imports are over, and the MODULEs are imported. Then the input of the form is made, and the
+work is measured once. Prints one line of JSON, with the modules that were imported all the same,
+or ``null`` if the contestant cannot take the form.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,7 @@ def measured(work: Callable[[], Mapping[str, float]]) -> dict[str, Any]:
     """Do the work once; return CPU and wall seconds, memory in MB, and the means."""
     gc.collect()
     _forget_the_peak()
+    known = set(sys.modules)
     before, cpu, wall = _memory("VmRSS"), _cpu(), time.perf_counter()
     means = work()
     wall, cpu = time.perf_counter() - wall, _cpu() - cpu
@@ -47,6 +51,7 @@ def measured(work: Callable[[], Mapping[str, float]]) -> dict[str, Any]:
         "before_mb": before,
         "peak_mb": _memory("VmHWM"),
         "means": dict(means),
+        "imported": sorted(set(sys.modules) - known),
     }
 
 
@@ -71,7 +76,7 @@ def _memory(name: str) -> float:
 def main() -> None:
     """Measure once and print the result."""
     warnings.simplefilter("ignore")
-    contestant, form, folder, warm = sys.argv[1:]
+    contestant, form, folder, warm, *modules = sys.argv[1:]
     prepare = CONTESTANTS[contestant]
     small = prepare(form, Inputs(Path(warm)))
     if small is None:
@@ -79,6 +84,9 @@ def main() -> None:
         return
     small()
     del small
+    for module in modules:
+        with suppress(ImportError):
+            import_module(module)
     print(json.dumps(measured(prepare(form, Inputs(Path(folder))))))
 
 
