@@ -18,7 +18,7 @@ from typing import Literal, ParamSpec, TypeVar, get_args, get_origin
 
 from pytest_rankcheck.errors import ConfigurationError, RankcheckError, quoted, suggestion
 
-__all__ = ["check_whole_number", "checked_arguments"]
+__all__ = ["check_whole_number", "checked_arguments", "library_of_frame"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -149,10 +149,29 @@ def _is_names(value: object) -> bool:
 
 
 def _is_frame(value: object) -> bool:
-    return any(
-        kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
-        for kind in type(value).__mro__
-    )
+    return library_of_frame(value) == "pandas"
+
+
+_FRAMES = frozenset(
+    {
+        ("pandas", "DataFrame"),
+        ("polars", "DataFrame"),
+        ("polars", "LazyFrame"),
+        ("pyarrow", "Table"),
+        ("pyarrow", "RecordBatch"),
+        ("pyarrow", "RecordBatchReader"),
+    }
+)
+"""The library and the class of each kind of table in memory."""
+
+
+def library_of_frame(value: object) -> str | None:
+    """Return the library of a table in memory: pandas, polars or pyarrow; None if it is none."""
+    for kind in type(value).__mro__:
+        library = kind.__module__.partition(".")[0]
+        if (library, kind.__name__) in _FRAMES:
+            return library
+    return None
 
 
 _EVALUATION = _Kind(
@@ -241,6 +260,12 @@ _KINDS: Mapping[str, _Kind] = {
     "pd.DataFrame": _Kind(
         "a pandas DataFrame",
         _is_frame,
+        "a pandas DataFrame",
+        {"text": "load(path), which reads a file", "mapping": "from_dict"},
+    ),
+    "Frame": _Kind(
+        "a DataFrame of pandas or polars, or a table of pyarrow",
+        lambda value: library_of_frame(value) is not None,
         "a pandas DataFrame",
         {"text": "load(path), which reads a file", "mapping": "from_dict"},
     ),

@@ -7,6 +7,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pytest_rankcheck.argument_checks import library_of_frame
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
@@ -26,32 +27,7 @@ if TYPE_CHECKING:
         | pa.RecordBatchReader
     )
 
-__all__ = ["is_frame", "table_of_frame"]
-
-_FRAMES = frozenset(
-    {
-        ("pandas", "DataFrame"),
-        ("polars", "DataFrame"),
-        ("polars", "LazyFrame"),
-        ("pyarrow", "Table"),
-        ("pyarrow", "RecordBatch"),
-        ("pyarrow", "RecordBatchReader"),
-    }
-)
-"""The library and the class of each frame."""
-
-
-def is_frame(value: object) -> bool:
-    """Whether a value is a frame of pandas, polars or pyarrow."""
-    return _library_of(value) is not None
-
-
-def _library_of(value: object) -> str | None:
-    for kind in type(value).__mro__:
-        library = kind.__module__.partition(".")[0]
-        if (library, kind.__name__) in _FRAMES:
-            return library
-    return None
+__all__ = ["table_of_frame"]
 
 
 def table_of_frame(frame: object, error: type[RankcheckError], name: str) -> Table:
@@ -66,7 +42,7 @@ def table_of_frame(frame: object, error: type[RankcheckError], name: str) -> Tab
     Raises:
         error: the value is none of these, or polars cannot read it.
     """
-    library = _library_of(frame)
+    library = library_of_frame(frame)
     readers = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
     if library is None:
         raise error(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, count, islice
 from pathlib import Path
 
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.table_batches import Batch
 from pytest_rankcheck.files.table_columns import CellColumn
-from pytest_rankcheck.files.text_files import lines_of, parse_json
+from pytest_rankcheck.files.text_files import blocks_of_lines, lines_of_block, parse_json
 
 __all__ = ["OnBroken", "add_keys", "batches_of_objects", "json_objects", "layouts_of_objects"]
 
@@ -45,12 +46,17 @@ def json_objects(
     Raises:
         error: the file cannot be read, or a line is not an object; the message names the line.
     """
-    lines = ((number, line) for number, line in lines_of(path, error) if not line.startswith("#"))
+    lines = chain.from_iterable(
+        _lines_of_block(path, number, block, error)
+        for number, block in blocks_of_lines(path, error)
+    )
     while some := list(islice(lines, BATCH_ROWS)):
         numbers: list[int] = []
         objects: list[Mapping[str, object]] = []
         for number, line in some:
             row = _plain_object(line)
+            if row is None and (not line.strip() or line.startswith("#")):
+                continue
             if row is None:
                 try:
                     row = _checked_object(f"{path}:{number}", line, error, what)
@@ -62,6 +68,19 @@ def json_objects(
             numbers.append(number)
             objects.append(row)
         yield numbers, objects
+
+
+def _lines_of_block(
+    path: Path, number: int, block: bytes, error: type[RankcheckError]
+) -> Iterable[tuple[int, str]]:
+    """Return the lines of a block without their ends."""
+    try:
+        text = block.decode()
+    except UnicodeDecodeError:
+        lines = lines_of_block(path, number, block, error)
+        return ((place, line.rstrip("\r\n")) for place, line in lines)
+    text = text.replace("\r\n", "\n") if "\r" in text else text
+    return zip(count(number), text.removesuffix("\n").split("\n"))
 
 
 def _plain_object(line: str) -> dict[str, object] | None:
@@ -144,8 +163,11 @@ def layouts_of_objects(numbers: Sequence[int], objects: Objects) -> Iterator[Bat
     places: dict[tuple[str, ...], list[int]] = {}
     for place, keys in enumerate(map(tuple, objects)):
         places.setdefault(keys, []).append(place)
-    if len(places) == 1:
-        yield _batch(next(iter(places)), numbers, objects)
-        return
     for keys, rows in places.items():
-        yield _batch(keys, [numbers[row] for row in rows], [objects[row] for row in rows])
+        chosen = objects if len(places) == 1 else [objects[row] for row in rows]
+        columns = list(zip(*(row.values() for row in chosen), strict=True))
+        yield Batch(keys, [numbers[row] for row in rows], partial(_column, columns))
+
+
+def _column(columns: Sequence[Sequence[object]], index: int) -> CellColumn:
+    return CellColumn(columns[index])

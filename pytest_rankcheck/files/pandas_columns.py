@@ -18,6 +18,7 @@ from pytest_rankcheck.files.table_columns import (
     CodedCells,
     Column,
     IdCells,
+    MomentCells,
     NumberCells,
 )
 
@@ -84,6 +85,20 @@ class PandasColumn:
             return CellColumn(self.cells()).coded()
         codes, distinct = pd.factorize(self.series, use_na_sentinel=False)
         return CodedCells(distinct.tolist(), codes.astype(np.int64))
+
+    def moments(self) -> MomentCells | None:
+        """Return the column as points in time; None if its type is another."""
+        kind = self.series.dtype
+        is_zoned = isinstance(kind, pd.DatetimeTZDtype)
+        if (not is_zoned and kind.kind != "M") or isinstance(kind, pd.ArrowDtype):
+            return None
+        plain = self.series.dt.tz_convert("UTC").dt.tz_localize(None) if is_zoned else self.series
+        times = plain.to_numpy()
+        if times.dtype == np.dtype("M8[ns]"):
+            count = (times.astype(np.int64) + 500) // 1000
+        else:
+            count = times.astype("M8[us]").astype(np.int64)
+        return MomentCells(count, np.isnat(times), is_zoned)
 
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values."""

@@ -10,7 +10,13 @@ import polars as pl
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
-from pytest_rankcheck.files.table_columns import CellColumn, CodedCells, IdCells, NumberCells
+from pytest_rankcheck.files.table_columns import (
+    CellColumn,
+    CodedCells,
+    IdCells,
+    MomentCells,
+    NumberCells,
+)
 
 __all__ = ["PolarsColumn"]
 
@@ -86,6 +92,17 @@ class PolarsColumn:
             codes = series.replace_strict(distinct, places, return_dtype=pl.Int64)
             return CodedCells(PolarsColumn(distinct).cells(), codes.to_numpy())
         return CellColumn(self.cells()).coded()
+
+    def moments(self) -> MomentCells | None:
+        """Return the column as points in time; None if its type is another."""
+        kind = self.series.dtype
+        if not isinstance(kind, pl.Datetime):
+            return None
+        count = self.series.dt.cast_time_unit("us").to_physical()
+        is_zoned = kind.time_zone is not None
+        return MomentCells(
+            count.fill_null(0).to_numpy().copy(), count.is_null().to_numpy(), is_zoned
+        )
 
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values.

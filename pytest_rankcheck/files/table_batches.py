@@ -63,7 +63,7 @@ class Table:
     _read: Callable[[Sequence[int], int], Iterator[Batch]]
 
     def batches(
-        self, columns: Sequence[int] | None = None, rows: int = BATCH_ROWS
+        self, columns: Sequence[int] | None = None, rows: int | None = None
     ) -> Iterator[Batch]:
         """Yield the rows in batches, in the order of the table. They can be read once.
 
@@ -71,11 +71,11 @@ class Table:
             columns: the indexes of the columns that will be asked for; None for all. Others are
                 not loaded from Parquet and Arrow files.
             rows: how many rows of a Parquet file, an Arrow file or a frame are in memory at a
-                time. Text files have smaller batches.
+                time; None for some 100,000. Text files have smaller batches.
 
         Raises:
             RankcheckError: the file is damaged, or a row of a text file is malformed; the message
                 names file and line.
         """
         wanted = range(len(self.header)) if columns is None else columns
-        return self._read(wanted, rows)
+        return self._read(wanted, rows or BATCH_ROWS)

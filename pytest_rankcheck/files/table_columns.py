@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import count
+from typing import Any, Protocol
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.checked_cells import finite_number, id_text
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds
 from pytest_rankcheck.files.plain_values import is_missing
 
-__all__ = ["CellColumn", "CodedCells", "Column", "IdCells", "NumberCells"]
+__all__ = [
+    "CellColumn",
+    "CodedCells",
+    "Column",
+    "IdCells",
+    "MomentCells",
+    "NumberCells",
+    "new_codes",
+]
 
 _NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
+_NEVER_EQUAL = frozenset({str, int, type(None)})
+"""Types whose values never equal a value of another of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,17 @@ class CodedCells:
     """``[N]`` the index of each cell among them."""
 
 
+@dataclass(frozen=True, slots=True)
+class MomentCells:
+    """A column of points in time."""
+
+    microseconds: IntArray
+    """``[N]`` since 1970, in UTC or in local time."""
+    is_missing: BoolArray
+    """``[N]``; the value of such a row means nothing."""
+    is_zoned: bool
+
+
 class Column(Protocol):
     """A column of some rows of a table."""
 
@@ -67,6 +90,9 @@ class Column(Protocol):
 
     def coded(self) -> CodedCells:
         """Return the distinct cells, and which one each row has."""
+
+    def moments(self) -> MomentCells | None:
+        """Return the column as points in time; None if its type is another."""
 
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values."""
@@ -117,8 +143,8 @@ class CellColumn:
         """Return a column that numpy converts by our rules; None if there is another cell."""
         kinds, cells = set(map(type, self.values)), self.values
         try:
-            if kinds <= {int, float}:
-                return np.array(cells, dtype=np.float64)
+            if kinds <= {int, float, type(None)}:
+                return np.array(cells, dtype=np.float64)  # None becomes NaN
             if kinds == {str} and "_" not in "".join(cells):  # type: ignore[arg-type]
                 values: FloatArray = np.array(list(map(float, cells)))  # type: ignore[arg-type]
                 return values if np.isfinite(values).all() else None
@@ -128,9 +154,13 @@ class CellColumn:
 
     def coded(self) -> CodedCells:
         """Return the distinct cells, and which one each row has."""
+        if set(map(type, self.values)) <= _NEVER_EQUAL:
+            known = new_codes()
+            codes = np.fromiter(map(known.__getitem__, self.values), np.int64, len(self.values))
+            return CodedCells(list(known), codes)
         places: dict[object, int] = {}
         values: list[object] = []
-        codes = []
+        found = []
         for cell in self.values:
             try:
                 code = places.setdefault((type(cell), cell), len(values))
@@ -138,8 +168,11 @@ class CellColumn:
                 code = len(values)
             if code == len(values):
                 values.append(cell)
-            codes.append(code)
-        return CodedCells(values, np.array(codes, dtype=np.int64))
+            found.append(code)
+        return CodedCells(values, np.array(found, dtype=np.int64))
+
+    def moments(self) -> None:
+        """Return None: Python's own times may be of several kinds."""
 
     def cells(self) -> Sequence[object]:
         """Return the cells."""
@@ -148,6 +181,11 @@ class CellColumn:
     def cell(self, row: int) -> object:
         """Return the cell of a row."""
         return self.values[row]
+
+
+def new_codes() -> defaultdict[Any, int]:
+    """Return a dict that gives each new key the next number, from 0."""
+    return defaultdict(count().__next__)
 
 
 def _number(cell: object) -> float:

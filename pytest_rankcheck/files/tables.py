@@ -19,7 +19,7 @@ from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet, scan_of
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
-from pytest_rankcheck.files.text_files import lines_of
+from pytest_rankcheck.files.text_files import begins_object, lines_of
 
 if TYPE_CHECKING:
     from pytest_rankcheck.files.json_rows import OnBroken
@@ -78,7 +78,7 @@ def _kind_of(path: Path, error: type[RankcheckError]) -> TableKind:
         return "Arrow"
     for _, line in lines_of(path, error):
         if not line.startswith("#"):
-            return "json lines" if line.lstrip().startswith(("{", "[")) else "delimited"
+            return "json lines" if begins_object(line) else "delimited"
     return "delimited"
 
 

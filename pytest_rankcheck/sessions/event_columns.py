@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -12,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.sessions.raw_event import RawEvent
+from pytest_rankcheck.sessions.session_attributes import SessionAttributes
+from pytest_rankcheck.sessions.shown_lists import DocumentCodes
 
-__all__ = ["EventCollector", "Events"]
+__all__ = ["UNKNOWN", "EventCollector", "Events"]
 
 UNKNOWN = -1
 
@@ -91,81 +90,65 @@ def _item_places(starts: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
 
 
 class EventCollector:
-    """Collects the events of a log, in the order of the file."""
+    """Collects the events of a log, in any order."""
 
     def __init__(self) -> None:
-        self.sessions: dict[str, int] = {}
         self.queries: dict[str, int] = {}
-        self.documents: dict[str, int] = {}
-        self.starts: dict[int, float] = {}
-        """When sessions started, where the log says so."""
-        self.attributes: list[dict[str, object]] = []
-        """The attributes of each session."""
-        self.varying: dict[str, tuple[int, str]] = {}
-        """Columns that change within a session: the first such row, and its session."""
-        self._numbers = {name: array("q") for name in _WHOLE}
-        self._reals = {name: array("d") for name in _REAL}
+        self.documents = DocumentCodes()
+        self.attributes = SessionAttributes()
+        self._parts: list[tuple[Events, IntArray]] = []
+        self._starts: list[tuple[IntArray, FloatArray]] = []
 
-    def add(self, event: RawEvent) -> None:
-        """Add an event."""
-        session = self.sessions.setdefault(event.session, len(self.sessions))
-        if session == len(self.attributes):
-            self.attributes.append({})
-        self._describe(session, event)
-        if not math.isnan(event.start):
-            self.starts[session] = min(event.start, self.starts.get(session, math.inf))
-        whole, real = self._numbers, self._reals
-        whole["session"].append(session)
-        real["event"].append(event.event)
-        real["time"].append(event.time)
-        query = UNKNOWN
-        if event.query is not None:
-            query = self.queries.setdefault(event.query, len(self.queries))
-        whole["query"].append(query)
-        whole["count"].append(UNKNOWN if event.count is None else event.count)
-        whole["has_list"].append(event.results is not None)
-        whole["is_finish"].append(event.is_finish)
-        whole["row"].append(event.row)
-        documents = self.documents
-        whole["shown"].extend(
-            [documents.setdefault(doc_id, len(documents)) for doc_id in event.results or ()]
-        )
-        whole["shown_starts"].append(len(whole["shown"]))
-        for selection in event.selections:
-            whole["selected_rank"].append(selection.rank)
-            real["selected_time"].append(selection.time)
-        whole["selected_starts"].append(len(whole["selected_rank"]))
+    def add(self, events: Events, places: IntArray, starts: FloatArray) -> None:
+        """Add events.
 
-    def _describe(self, session: int, event: RawEvent) -> None:
-        attributes = self.attributes[session]
-        for name, value in event.attributes.items():
-            if attributes.setdefault(name, value) != value and name not in self.varying:
-                self.varying[name] = (event.row, event.session)
+        Args:
+            events: the events; sessions, queries and documents are codes of this collector.
+            places: the place of each event in its row, ``[N]``.
+            starts: when its session started, in seconds, NaN where unknown, ``[N]``.
+        """
+        self._parts.append((events, places))
+        has_start = ~np.isnan(starts)
+        if has_start.any():
+            self._starts.append((events.session[has_start], starts[has_start]))
 
-    def __len__(self) -> int:
-        return len(self._numbers["session"])
+    def finished(self) -> tuple[Events, IntArray]:
+        """Return the events in the order of the file, and the codes of their sessions.
 
-    def finished(self) -> Events:
-        """Return the events as arrays."""
-        columns: dict[str, Any] = {
-            name: np.array(column, dtype=np.int64) for name, column in self._numbers.items()
-        }
-        columns |= {name: np.array(column) for name, column in self._reals.items()}
-        for name in ("shown_starts", "selected_starts"):
-            columns[name] = np.concatenate((np.zeros(1, dtype=np.int64), columns[name]))
-        for name in ("has_list", "is_finish"):
-            columns[name] = columns[name].astype(bool)
-        return Events(**columns)
+        The sessions of the events are renumbered in the order of their first events.
+        """
+        events = _joined([part for part, _ in self._parts])
+        places = np.concatenate([places for _, places in self._parts])
+        steps = np.diff(events.row)
+        if ((steps < 0) | ((steps == 0) & (np.diff(places) < 0))).any():
+            events = events.taken(np.lexsort((places, events.row)))
+        codes, first = np.unique(events.session, return_index=True)
+        order = np.argsort(first)
+        numbers = np.zeros(int(codes[-1]) + 1, dtype=np.int64)
+        numbers[codes[order]] = np.arange(len(codes))
+        return replace(events, session=numbers[events.session]), codes[order]
 
-    def plain_attributes(self) -> Sequence[Mapping[str, object]]:
-        """Return the attributes of each session, without columns that change within one."""
-        if not self.varying:
-            return self.attributes
-        return [
-            {name: value for name, value in attributes.items() if name not in self.varying}
-            for attributes in self.attributes
-        ]
+    def starts(self, sessions: int) -> FloatArray:
+        """Return when each session started, by its code; NaN where unknown."""
+        starts = np.full(sessions, np.inf)
+        for codes, times in self._starts:
+            np.minimum.at(starts, codes, times)
+        return np.where(np.isinf(starts), np.nan, starts)
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
 
 
-_REAL = ("event", "time", "selected_time")
-_WHOLE = tuple(field.name for field in fields(Events) if field.name not in _REAL)
+def _joined(parts: Sequence[Events]) -> Events:
+    """Return the events of several parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    columns: dict[str, Any] = {}
+    for field in fields(Events):
+        arrays = [getattr(part, field.name) for part in parts]
+        if field.name.endswith("_starts"):
+            ends = np.cumsum([0, *(array[-1] for array in arrays)])
+            arrays = [array[:-1] + end for array, end in zip(arrays, ends, strict=False)]
+            arrays.append(ends[-1:])
+        columns[field.name] = np.concatenate(arrays)
+    return Events(**columns)

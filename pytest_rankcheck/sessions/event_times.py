@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Literal, get_args
 
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
-from pytest_rankcheck.golden.source_places import Numbering
+from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.table_columns import Column
 
 __all__ = ["Clock", "TimeUnit"]
 
@@ -41,6 +46,87 @@ class Clock:
         self._first: dict[str, int] = {}
         """The first row with each kind of time."""
 
+    def column(
+        self, column: Column, numbers: IntArray, rows: IntArray
+    ) -> tuple[FloatArray, dict[int, str]]:
+        """Return a column of times in seconds, NaN where a cell is empty or invalid.
+
+        Args:
+            column: the column, ``[N]``.
+            numbers: the number of each row, for messages, ``[N]``.
+            rows: the rows to convert; the others are NaN.
+
+        Returns:
+            The seconds, ``[N]``; and by row, why a cell is not a time.
+        """
+        seconds: FloatArray = np.full(len(column), np.nan)
+        moments = column.moments()
+        if moments is not None:
+            kind = "zoned" if moments.is_zoned else "local"
+            self._note(kind, numbers[rows][~moments.is_missing[rows]])
+            seconds[rows] = np.where(moments.is_missing, np.nan, moments.microseconds / 1_000_000)[
+                rows
+            ]
+            return seconds, {}
+        cells: Sequence[object] | None = None
+        others = rows
+        if not _is_text_of_a_moment(column, rows):
+            found = column.numbers()
+            seconds[rows] = self._of_numbers(found.values[rows], numbers[rows])
+            others = found.invalid[np.isin(found.invalid, rows)]
+        else:
+            cells = column.cells()
+            texts = [cells[row] for row in rows.tolist()]
+            usual = self._of_texts(texts, numbers[rows])
+            if usual is not None:
+                seconds[rows] = usual
+                return seconds, {}
+        errors: dict[int, str] = {}
+        for row in others.tolist():
+            try:
+                cell = column.cell(row) if cells is None else cells[row]
+                seconds[row] = self.seconds(cell, int(numbers[row]))
+            except ValueError as error:
+                errors[row] = str(error)
+        return seconds, errors
+
+    def _of_numbers(self, values: FloatArray, rows: IntArray) -> FloatArray:
+        """Return numbers in seconds, and note the first row of each kind."""
+        factor: FloatArray = np.full(len(values), _SECONDS.get(str(self._unit), 1.0))
+        is_relative = np.isfinite(values)
+        for unit, (low, high) in _EPOCH.items():
+            is_unit = (values >= low) & (values < high)
+            is_relative &= ~is_unit
+            self._note(unit, rows[is_unit])
+            if self._unit is None:
+                factor[is_unit] = _SECONDS[unit]
+        self._note("relative", rows[is_relative])
+        return values * factor
+
+    def _of_texts(self, texts: list[str], rows: IntArray) -> list[float] | None:
+        """Return ISO 8601 times of one kind in seconds; None if there is another text."""
+        try:
+            if not all(":" in text for text in texts):  # "20261121" is a number
+                return None
+            moments = list(map(datetime.fromisoformat, texts))
+        except (TypeError, ValueError):
+            return None
+        zones = {moment.tzinfo is None for moment in moments}
+        if len(zones) > 1:
+            return None
+        if zones == {True}:
+            moments = [moment.replace(tzinfo=UTC) for moment in moments]
+        self._note("local" if zones == {True} else "zoned", rows)
+        return [moment.timestamp() for moment in moments]
+
+    def _note(self, kind: str, rows: IntArray) -> None:
+        """Note the first of some rows with a kind of time."""
+        if len(rows):
+            self._note_row(kind, int(rows.min()))
+
+    def _note_row(self, kind: str, row: int) -> None:
+        self._first[kind] = min(row, self._first.get(kind, row))
+
     def seconds(self, value: object, row: int) -> float:
         """Return a time in seconds; NaN for an empty cell, NaN or NaT.
 
@@ -70,11 +156,9 @@ class Clock:
         if not math.isfinite(number):
             raise ValueError(f"{number} is not a time")
         kind = next((unit for unit, (low, high) in _EPOCH.items() if low <= number < high), None)
-        if self._unit is not None:
-            self._first.setdefault(kind or "relative", row)
-            return number * _SECONDS[self._unit]
-        self._first.setdefault(kind or "relative", row)
-        return number * _SECONDS[kind] if kind else number
+        self._note_row(kind or "relative", row)
+        unit = self._unit or kind
+        return number * _SECONDS[unit] if unit else number
 
     def _of_text(self, text: str, row: int) -> float:
         try:
@@ -87,7 +171,7 @@ class Clock:
 
     def _of_moment(self, moment: object, row: int) -> float:
         is_zoned = getattr(moment, "tzinfo", None) is not None
-        self._first.setdefault("zoned" if is_zoned else "local", row)
+        self._note_row("zoned" if is_zoned else "local", row)
         if isinstance(moment, datetime) and not is_zoned:
             moment = moment.replace(tzinfo=UTC)  # for all of them, so differences are right
         return float(moment.timestamp())  # type: ignore[attr-defined]
@@ -99,7 +183,7 @@ class Clock:
             SessionLogError: times are of several kinds (a row of each is named), contradict
                 ``time_unit``, or are numbers whose unit is unknown.
         """
-        kinds = list(self._first.items())
+        kinds = sorted(self._first.items(), key=lambda item: item[1])
         if len(kinds) > 1:
             (kind, row), (other_kind, other_row) = kinds[:2]
             raise SessionLogError(
@@ -107,7 +191,7 @@ class Clock:
                 f"{rows.place(other_row)} it is {_WORDS[other_kind]}; write all times "
                 "in the same way"
             )
-        wrong = next((kind for kind in self._first if kind in _EPOCH), self._unit)
+        wrong = next((kind for kind, _ in kinds if kind in _EPOCH), self._unit)
         if self._unit is not None and wrong != self._unit:
             raise SessionLogError(
                 f"{rows.place(self._first[str(wrong)])}: time_unit={self._unit} was "
@@ -126,3 +210,9 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def _is_text_of_a_moment(column: Column, rows: IntArray) -> bool:
+    """Whether the first cell is a text with a colon, which no number has."""
+    cell = column.cell(int(rows[0])) if len(rows) else None
+    return isinstance(cell, str) and ":" in cell

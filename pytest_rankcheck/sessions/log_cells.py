@@ -9,12 +9,21 @@ from collections.abc import Sequence
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.plain_values import as_flag
 
-__all__ = ["LARGEST", "flag_of", "id_list_of", "id_of", "is_absent", "number_of", "rank_list_of"]
+__all__ = [
+    "LARGEST",
+    "SEPARATORS",
+    "flag_of",
+    "id_list_of",
+    "id_of",
+    "is_absent",
+    "number_of",
+    "rank_list_of",
+]
 
 LARGEST = 2**31
 """A bound that no number of results reaches."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
-_SEPARATORS = ("|", ";", ",")
+SEPARATORS = ("|", ";", ",")
 
 
 def is_absent(value: object) -> bool:
@@ -124,7 +133,7 @@ def _items(value: object) -> Sequence[object] | None:
             return None
         if text.startswith("["):
             return _json_list(text)
-        separator = next((char for char in _SEPARATORS if char in text), None)
+        separator = next((char for char in SEPARATORS if char in text), None)
         return [part.strip() for part in text.split(separator)]
     if isinstance(value, (list, tuple)):
         return value

@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rankcheck.errors import SessionLogError, plural
-from pytest_rankcheck.golden.source_places import Numbering
+from pytest_rankcheck.files.row_numbering import Numbering
 
-__all__ = ["LogSource", "NumberedRow", "Problems", "SetAside"]
-
-NumberedRow = tuple[int, object]
-"""A row with its line or row number; a valid row is ``{column: cell}``."""
+__all__ = ["LogSource", "Problems", "SetAside"]
 
 _EXAMPLES = 20
 
@@ -57,6 +54,8 @@ class Problems:
         self.unread = 0
         """Rows of a known session that could not be read as events."""
         self._reasons: Counter[str] = Counter()
+        self._first: dict[str, tuple[bool, int]] = {}
+        """By reason, whether the first such row was read as an event, and its number."""
         self._examples: list[tuple[int, str]] = []
         self._sessions: set[str] = set()
 
@@ -77,6 +76,8 @@ class Problems:
             is_read: whether the row was nevertheless read as an event.
         """
         self._reasons[reason] += 1
+        place = is_read, len(self._first) if is_read else number
+        self._first[reason] = min(place, self._first.get(reason, place))
         if session_id is None:
             self.lost_rows += 1
         else:
@@ -92,6 +93,12 @@ class Problems:
         """The sessions with a row that cannot be used."""
         return frozenset(self._sessions)
 
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many rows cannot be used, by reason: in the order of their first rows."""
+        ordered = sorted(self._first.items(), key=lambda item: item[1])
+        return {reason: self._reasons[reason] for reason, _ in ordered}
+
     def refuse(self) -> None:
         """Reject the log if it has problems and is read strictly.
 
@@ -104,7 +111,7 @@ class Problems:
         first = sorted(self._examples)[0][1]
         more = ""
         if total > 1:
-            kinds = ", ".join(f"{count:,} x {reason}" for reason, count in self._reasons.items())
+            kinds = ", ".join(f"{count:,} x {reason}" for reason, count in self.reasons.items())
             more = f"\n{total:,} rows cannot be used: {kinds}"
         raise SessionLogError(
             f"{first}{more}\nFix the log, or read it with lenient=True, which sets aside and "
@@ -121,7 +128,7 @@ class Problems:
         return SetAside(
             self.lost_rows + self.unread + events,
             len(self._sessions),
-            dict(self._reasons),
+            self.reasons,
             examples,
         )
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, quoted
+from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.sessions.event_columns import EventCollector, Events
+from pytest_rankcheck.sessions.event_columns import Events
 from pytest_rankcheck.sessions.event_order import check_order, in_order, out_of_order
+from pytest_rankcheck.sessions.event_rows import EventReader
+from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_options import LogOptions
-from pytest_rankcheck.sessions.log_problems import NumberedRow, Problems, SetAside
-from pytest_rankcheck.sessions.log_rows import RowReader
+from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_trails import session_starts
+from pytest_rankcheck.sessions.nested_events import NestedEvents
+from pytest_rankcheck.sessions.session_ids import SessionIds
 
 __all__ = ["LogContents", "read_log"]
 
@@ -29,8 +33,8 @@ class LogContents:
     session_ids: Sequence[str]
     queries: Sequence[str]
     documents: Sequence[str]
-    starts: Mapping[int, float]
-    """When sessions started, by session index, where the log says so."""
+    starts: FloatArray
+    """When each session started, in seconds, ``[S]``; NaN where the log does not say so."""
     attributes: Sequence[Mapping[str, object]]
     """The attributes of each session."""
     set_aside: SetAside
@@ -59,76 +63,86 @@ class LogContents:
         return [self.documents[number] for number in self.events.shown[start:end].tolist()]
 
 
-def read_log(rows: Iterable[NumberedRow], options: LogOptions, problems: Problems) -> LogContents:
-    """Read rows into a log.
+def read_log(table: Table, options: LogOptions, problems: Problems) -> LogContents:
+    """Read a table into a log.
 
     Raises:
         SessionLogError: the log is empty, lacks a required column or mixes kinds of times; or a
             row cannot be used and the log is read strictly.
     """
-    reader, collector = RowReader(options.checked(), problems), EventCollector()
-    with collector_paused():
-        for number, row in rows:
-            for event in reader.events(number, row):
-                collector.add(event)
-    reader.check_columns()
+    problems.numbering = table.numbering
+    layouts = Layouts(options.checked(), problems)
+    sessions = SessionIds(layouts, problems)
+    nested = NestedEvents(layouts, sessions, problems)
+    reader = EventReader(options, layouts, sessions, problems)
+    _read_all(table, nested, reader)
+    layouts.check()
     reader.clock.refuse_mixture(problems.numbering)
-    _note_varying(collector, options, problems)
-    session_ids = tuple(collector.sessions)
-    events = in_order(collector.finished())
-    if len(events):
-        check_order(events, session_ids, problems)
+    collector = reader.collector
+    if not collector:
+        problems.refuse()
+        raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))
+    varying = collector.attributes.varying
+    _note_varying(varying, sessions.ids, options, problems)
+    events, codes = collector.finished()
+    session_ids = [sessions.ids[code] for code in codes.tolist()]
+    events = in_order(events)
+    check_order(events, session_ids, problems)
     problems.refuse()
     broken = problems.sessions
-    is_broken = np.array([session in broken for session in session_ids], dtype=bool)
-    kept = np.flatnonzero(~is_broken[events.session]) if len(events) else np.zeros(0, np.int64)
+    is_kept = np.array([session not in broken for session in session_ids], dtype=bool)
+    kept = np.flatnonzero(is_kept[events.session])
     set_aside = problems.set_aside(len(events) - len(kept))
     if not len(kept):
-        raise SessionLogError(_no_events(problems, set_aside, reader.ignored))
-    is_whole = len(kept) == len(events)
+        raise SessionLogError(_no_events(problems, set_aside, nested.ignored))
+    reordered = out_of_order(events)
+    if not is_kept.all():
+        numbers: IntArray = np.cumsum(is_kept) - 1
+        events = events.taken(kept)
+        events = replace(events, session=numbers[events.session])
+    codes = codes[is_kept]
     return LogContents(
-        events=events if is_whole else _renumbered(events.taken(kept), is_broken),
-        session_ids=session_ids if is_whole else tuple(np.array(session_ids, object)[~is_broken]),
+        events=events,
+        session_ids=tuple(sessions.ids[code] for code in codes.tolist()),
         queries=tuple(collector.queries),
         documents=tuple(collector.documents),
-        starts=_starts(collector.starts, is_broken),
-        attributes=[
-            session
-            for session, dropped in zip(
-                collector.plain_attributes(), is_broken.tolist(), strict=True
-            )
-            if not dropped
-        ],
+        starts=collector.starts(len(sessions.ids))[codes],
+        attributes=collector.attributes.of_sessions(codes),
         set_aside=set_aside,
-        reordered=out_of_order(events),
-        ignored=dict(reader.ignored),
-        varying=tuple(collector.varying),
-        has_selections=reader.has_selections,
+        reordered=reordered,
+        ignored=dict(nested.ignored),
+        varying=tuple(varying),
+        has_selections=layouts.has_selections,
     )
 
 
-def _note_varying(collector: EventCollector, options: LogOptions, problems: Problems) -> None:
+def _read_all(table: Table, nested: NestedEvents, reader: EventReader) -> None:
+    """Read all rows, those of a part of the file at a time."""
+    last = 0
+    with collector_paused():
+        for batch in table.batches():
+            if batch.numbers[0] > last:  # else rows with other keys, from between others
+                reader.collector.attributes.settle()
+            last = max(last, batch.numbers[-1])
+            for rows in nested.events(batch):
+                reader.read(rows)
+        reader.collector.attributes.settle()
+
+
+def _note_varying(
+    varying: Mapping[str, tuple[int, int]],
+    ids: Sequence[str],
+    options: LogOptions,
+    problems: Problems,
+) -> None:
     """Note requested attributes that change within a session."""
-    for name, (row, session) in collector.varying.items():
+    for name, (row, code) in varying.items():
         if options.attributes is not None and name in options.attributes:
             text = (
-                f"session '{quoted(session)}': the attribute '{quoted(name)}' changes; an "
+                f"session '{quoted(ids[code])}': the attribute '{quoted(name)}' changes; an "
                 "attribute must be constant within a session"
             )
-            problems.add(row, session, "attribute changes", text, is_read=True)
-
-
-def _renumbered(events: Events, is_broken: BoolArray) -> Events:
-    """Return the events with sessions renumbered to skip the broken ones."""
-    numbers: IntArray = np.cumsum(~is_broken) - 1
-    return replace(events, session=numbers[events.session])
-
-
-def _starts(starts: Mapping[int, float], is_broken: BoolArray) -> Mapping[int, float]:
-    numbers = np.cumsum(~is_broken) - 1
-    return {
-        int(numbers[session]): start for session, start in starts.items() if not is_broken[session]
-    }
+            problems.add(row, ids[code], "attribute changes", text, is_read=True)
 
 
 def _no_events(problems: Problems, set_aside: SetAside, ignored: Mapping[str, int]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
@@ -13,18 +11,16 @@ from pytest_rankcheck.sessions.event_columns import Events
 __all__ = ["event_places", "final_events", "final_selections", "session_starts", "trails_of"]
 
 
-def trails_of(events: Events, sessions: int, starts: Mapping[int, float]) -> Trails:
+def trails_of(events: Events, sessions: int, starts: FloatArray) -> Trails:
     """Return the trails of all sessions as one block.
 
     Args:
         events: the events, in order.
         sessions: the number of sessions.
-        starts: when sessions started, where known; the others start with their first event.
+        starts: when each session started, ``[S]``; where NaN, with its first event.
     """
     first = session_starts(events, sessions)
-    begin = events.time[first[:-1]].copy()
-    for session, start in starts.items():
-        begin[session] = start
+    begin = np.where(np.isnan(starts), events.time[first[:-1]], starts)
     of_event = np.repeat(np.arange(len(events)), events.selections)
     selected_at = np.where(
         np.isnan(events.selected_time), events.time[of_event], events.selected_time

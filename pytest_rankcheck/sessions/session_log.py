@@ -13,11 +13,12 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, unknown_id
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.packed_files import shown_name
-from pytest_rankcheck.golden.source_places import Numbering
+from pytest_rankcheck.files.table_batches import Table
+from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions import formats
 from pytest_rankcheck.sessions.log_options import LogOptions
-from pytest_rankcheck.sessions.log_problems import LogSource, NumberedRow, Problems, SetAside
+from pytest_rankcheck.sessions.log_problems import LogSource, Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
 from pytest_rankcheck.sessions.propensity import CLIP, Propensity
@@ -26,6 +27,7 @@ from pytest_rankcheck.sessions.replay import ReplayOptions, States, queries_of_l
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.files.frame_tables import Frame
     from pytest_rankcheck.golden.golden_set import GoldenSet
 
 __all__ = ["SessionLog", "SessionState"]
@@ -33,7 +35,7 @@ __all__ = ["SessionLog", "SessionState"]
 _MUCH = 0.05
 """If a larger share of sessions is set aside, that is worth a warning."""
 
-LOG_FORMATS: Formats[Iterator[NumberedRow]] = Formats(formats, "session logs", SessionLogError)
+LOG_FORMATS: Formats[Table] = Formats(formats, "session logs", SessionLogError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,8 @@ class SessionLog:
 
         Args:
             path: the file; it may be packed with gzip or Zstandard.
-            format: ``"csv"``, ``"tsv"``, ``"jsonl"`` or ``"parquet"``; without it, the content
-                decides.
+            format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``; without it, the
+                content decides.
             name: what messages and records call the log; without it, the file's name up to the
                 first dot.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
@@ -103,14 +105,14 @@ class SessionLog:
         problems = Problems(str(file), is_lenient=lenient)
         chosen = LOG_FORMATS.named(format) if format else LOG_FORMATS.detected(file, columns)
         reading = _reading(columns, first_rank, time_unit, attributes, lenient)
-        rows = chosen.read(LogSource(file, problems))
-        return cls(read_log(rows, reading, problems), name or shown_name(file))
+        table = chosen.read(LogSource(file, problems))
+        return cls(read_log(table, reading, problems), name or shown_name(file))
 
     @classmethod
     @checked_arguments
     def from_frame(
         cls,
-        events: pd.DataFrame,
+        events: Frame,
         *,
         name: str = "session log",
         columns: Mapping[str, str] | None = None,
@@ -119,20 +121,17 @@ class SessionLog:
         attributes: Sequence[str] | None = None,
         lenient: bool = False,
     ) -> SessionLog:
-        """Make a log from a DataFrame with one row per event; see `load` for the arguments.
+        """Make a log from a frame with one row per event: of pandas, polars or pyarrow.
+
+        The arguments are those of `load`.
 
         Raises:
             SessionLogError: as in `load`; rows are named by their numbers from 1.
         """
         problems = Problems("events", is_lenient=lenient)
-        problems.numbering = Numbering("events", is_table=True, labels=events.index)
-        names = [str(column) for column in events.columns]
-        rows: Iterator[NumberedRow] = (
-            (number, dict(zip(names, row, strict=True)))
-            for number, row in enumerate(events.itertuples(index=False, name=None), start=1)
-        )
+        table = read_table(events, SessionLogError, name="events")
         reading = _reading(columns, first_rank, time_unit, attributes, lenient)
-        return cls(read_log(rows, reading, problems), name)
+        return cls(read_log(table, reading, problems), name)
 
     @property
     def session_ids(self) -> Sequence[str]:

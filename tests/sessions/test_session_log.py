@@ -80,7 +80,7 @@ def test_rows_of_parquet_are_counted_from_1_in_every_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
-    monkeypatch.setattr("pytest_rankcheck.sessions.formats.parquet_logs._BATCH_ROWS", 2)
+    monkeypatch.setattr("pytest_rankcheck.files.table_batches.BATCH_ROWS", 2)
     table = {"session_id": ["s"] * 5, "query": ["a"] * 5, "time": ["2026-01-01"] * 4 + ["x"]}
     pl.DataFrame(table).write_parquet(tmp_path / "log.parquet")
     with pytest.raises(SessionLogError, match=r"log\.parquet, row 5: session 's': .*'x'"):
