@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scipy.stats import binomtest
 
-from pytest_rankcheck.statistics.paired_tests import holm
+from pytest_rankcheck.statistics.multiplicity import holm
 
 FAMILYWISE = 0.01
 """The chance that a table in which every cell keeps its rate is said to break it."""

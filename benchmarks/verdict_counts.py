@@ -20,7 +20,7 @@ from pytest_rankcheck import Gate, Outcome
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
-from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.named_tests import FallTest
 
 ALPHA = 0.05
 DETECTABLE = -1.0

@@ -14,8 +14,8 @@ from verdict_counts import ALPHA, PROCESSES
 
 from pytest_rankcheck import Gate
 from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.gates.gate_rule import RAISE_ALPHA
 from pytest_rankcheck.gates.slide import SLIDE_LEVEL, slide_of
-from pytest_rankcheck.gates.statistical_rules import RAISE_ALPHA
 
 FALL = 0.003
 SHOWN = (1, 10, 30, 50)

@@ -39,6 +39,8 @@ HOUSE = [
     "document_ids",
     "progress",
     "argument_checks",
+    "argument_errors",
+    "argument_kinds",
     "errors",
     "array_types",
     "lazy_names",

@@ -140,8 +140,9 @@ def summary_of(module: str) -> str:
 
 def test_the_path_leads_through_the_house(path: list[tuple[str, str]]) -> None:
     """The trace is of a real assertion: its arguments are checked, then it is entered."""
-    assert path[:2] == [
+    assert path[:3] == [
         ("argument_checks", "checked_arguments.<locals>.checked"),
+        ("argument_kinds", "_is.<locals>.accepts"),
         ("assertions.regression_assertion", "assert_not_regressed"),
     ]
     modules = [module for module, _ in path]

@@ -19,12 +19,9 @@ from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.gate_detail import new_detail, verdict_detail
+from pytest_rankcheck.reports.gating_verdicts import gating_findings
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
-from pytest_rankcheck.reports.measurement_detail import measurement_finding
 from pytest_rankcheck.reports.metric_findings import GateFinding
-from pytest_rankcheck.reports.text.blocked_text import blocked_text, regression_text
-from pytest_rankcheck.reports.text.gating_text import gating_findings
 from pytest_rankcheck.reports.text.wording import joined_failures
 
 __all__ = ["assert_not_regressed"]
@@ -120,6 +117,8 @@ def _hold_baseline(
     for check, block in checks:
         text = None
         if block is not None:
+            from pytest_rankcheck.reports.text.blocked_text import blocked_text
+
             text = blocked_text(check, block, evaluation, baseline.command, baseline.shown_path)
         _enter_check(evaluation, check, block, text, baseline)
         texts[str(check.metric)] = text
@@ -140,7 +139,11 @@ def _hold_evaluation(
     _enter_undecided(evaluation, verdicts.values())
     texts: dict[str, str | None] = {}
     for metric, verdict in verdicts.items():
-        text = regression_text(verdict, comparison) if verdict.regressed else None
+        text = None
+        if verdict.regressed:
+            from pytest_rankcheck.reports.text.blocked_text import regression_text
+
+            text = regression_text(verdict, comparison)
         _enter_verdict(evaluation, verdict, comparison, text)
         texts[str(metric)] = text
     return texts
@@ -153,6 +156,8 @@ def _enter_check(
     pairs = check.verdict.overall.pairs if check.verdict else None
     detail = None
     if wants_detail():
+        from pytest_rankcheck.reports.gate_detail import new_detail, verdict_detail
+
         if check.verdict is None or check.comparison is None:
             detail = new_detail(check.metric, evaluation)
         else:
@@ -192,6 +197,8 @@ def _enter_verdict(
     pairs = verdict.overall.pairs
     detail = None
     if wants_detail():
+        from pytest_rankcheck.reports.gate_detail import verdict_detail
+
         measurement = _enter_queries(evaluation, comparison.other, verdict.metric)
         detail = replace(verdict_detail(verdict, comparison), text=text, measurement=measurement)
     enter(
@@ -215,6 +222,8 @@ def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> Non
 
 def _enter_queries(evaluation: Evaluation, other: Measured | None, metric: Metric) -> str:
     """Enter the queries that a gate is about; return the key of the measurement."""
+    from pytest_rankcheck.reports.measurement_detail import measurement_finding
+
     measurement = measurement_finding(evaluation, other, [metric])
     enter_measurement(measurement)
     return measurement.key

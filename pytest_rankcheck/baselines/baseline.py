@@ -7,20 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.baseline_file import BaselineFile, Store
 from pytest_rankcheck.baselines.blocks import Block
 from pytest_rankcheck.baselines.metric_check import Check
-from pytest_rankcheck.baselines.ranking_check import RankingCheck
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_checks import RecordChecks
 from pytest_rankcheck.baselines.record_contents import TOP
-from pytest_rankcheck.baselines.reference_commit import Reference
-from pytest_rankcheck.baselines.register import Revision, next_record
 from pytest_rankcheck.baselines.update_actions import Action, Mode
 from pytest_rankcheck.baselines.update_policy import Settlement, approval_of, recorded_gates
-from pytest_rankcheck.baselines.world import World
-from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
@@ -28,6 +24,12 @@ from pytest_rankcheck.evaluation.metric_values import attributes_of
 from pytest_rankcheck.gates.configured_gates import ConfiguredGates
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.ranking_check import RankingCheck
+    from pytest_rankcheck.baselines.reference_commit import Reference
+    from pytest_rankcheck.baselines.world import World
+    from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
 __all__ = ["Baseline", "Defaults"]
 
@@ -327,6 +329,8 @@ class Baseline:
             return settlement
 
     def _next_record(self, evaluation: Evaluation, settlement: Settlement) -> Record:
+        from pytest_rankcheck.baselines.register import Revision, next_record
+
         revision = Revision(
             gates=recorded_gates(self.checks, self.record, settlement),
             watched=tuple(self._recorded(evaluation)),

@@ -6,15 +6,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pytest_rankcheck.baselines.best_history import BestHistory
 from pytest_rankcheck.baselines.data_file import DataFiles, MissingDataError
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.record_writer import record_texts, write_texts
-from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.files.text_files import text_of
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.best_history import BestHistory
+    from pytest_rankcheck.baselines.reference_commit import Reference
 
 __all__ = ["BaselineFile", "Proposal", "Store", "unwritable"]
 
@@ -120,6 +121,8 @@ class BaselineFile:
     @property
     def best_history(self) -> BestHistory:
         """The versions of the file up to the commit that counts."""
+        from pytest_rankcheck.baselines.best_history import BestHistory
+
         return BestHistory(self.path, self._reference)
 
     def locked(self) -> AbstractContextManager[object]:
@@ -141,6 +144,8 @@ class BaselineFile:
         Raises:
             BaselineError: the file cannot be written.
         """
+        from pytest_rankcheck.baselines.record_writer import record_texts, write_texts
+
         texts = record_texts(record)
         try:
             write_texts(self.path, texts, lambda: self._store.submit(Proposal(texts.header)))

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_rankcheck.baselines.git_commands import GitError, git, repository
+from pytest_rankcheck.baselines.git_commands import git, repository
+from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.succession import raises_best

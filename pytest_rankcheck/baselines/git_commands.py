@@ -9,8 +9,9 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from pytest_rankcheck.baselines.git_error import GitError
+
 __all__ = [
-    "GitError",
     "IgnoredFile",
     "git",
     "git_line",
@@ -24,10 +25,6 @@ _BLOCK = 65_536
 _LITERAL = "--literal-pathspecs"
 _WITHOUT_PATHSPECS = ("check-ignore",)
 """Commands that take paths for what they are, and refuse the option that says so."""
-
-
-class GitError(Exception):
-    """Git is missing or failed; the text is its error message."""
 
 
 def git(folder: Path, *arguments: str, input: str | None = None) -> str:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pytest_rankcheck.baselines.git_commands import GitError, git, git_line
+from pytest_rankcheck.baselines.git_commands import git, git_line
+from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.files.text_files import text_of
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.query_losses import (
@@ -15,15 +16,16 @@ from pytest_rankcheck.baselines.query_losses import (
 )
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.slide_guard import GuardedSlide, SlideGuard
-from pytest_rankcheck.baselines.world import WorldComparison
 from pytest_rankcheck.comparison.comparison import Comparison, compare
-from pytest_rankcheck.comparison.leak_signs import suspicions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, as_recorded
 from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.world import WorldComparison
 
 __all__ = ["Check", "State", "checks_of", "incompatibilities"]
 
@@ -217,10 +219,19 @@ def _decided(
         state=State.COMPARABLE if same else State.STALE,
         comparison=comparison,
         verdict=verdict,
-        suspicions=suspicions(comparison, verdict.overall.pairs),
+        suspicions=_suspicions(comparison, verdict),
         uncounted=uncounted_queries(record, comparison, check.metric),
         slide=guard.judged(record, verdict, check.gate) if guard and check.gate else None,
     )
+
+
+def _suspicions(comparison: Comparison, verdict: Verdict) -> tuple[str, ...]:
+    """Return why an improvement looks like a leak of judgments, as sentences."""
+    if not verdict.overall.pairs.gain > 0:
+        return ()
+    from pytest_rankcheck.comparison.leak_signs import suspicions
+
+    return suspicions(comparison, verdict.overall.pairs)
 
 
 def _direction_differences(record: Record, metrics: Iterable[Metric]) -> Iterator[str]:

@@ -5,34 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from pytest_rankcheck.baselines.approved_gates import no_longer_gated
 from pytest_rankcheck.baselines.baseline_file import BaselineFile
 from pytest_rankcheck.baselines.blocks import Block, block_of
 from pytest_rankcheck.baselines.metric_check import Check, checks_of
-from pytest_rankcheck.baselines.ranking_check import (
-    RankingCheck,
-    block_of_rankings,
-    ranking_check,
-    settlement_of_rankings,
-)
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.reference_policy import (
-    BranchRecord,
-    checks_at_reference,
-    rankings_at_reference,
-)
 from pytest_rankcheck.baselines.slide_guard import SlideGuard
 from pytest_rankcheck.baselines.update_actions import CAREFUL, Action, Mode
 from pytest_rankcheck.baselines.update_policy import Settlement, settlement_of
-from pytest_rankcheck.baselines.world import World, WorldComparison, compared_worlds
-from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.gates.slide import SLIDE_LEVEL
 from pytest_rankcheck.metrics.metric_names import Metric
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.ranking_check import RankingCheck
+    from pytest_rankcheck.baselines.reference_policy import BranchRecord
+    from pytest_rankcheck.baselines.world import World, WorldComparison
+    from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits
 
 __all__ = ["RecordChecks"]
 
@@ -82,6 +74,9 @@ class RecordChecks:
         self, evaluation: Evaluation, limits: StabilityLimits
     ) -> tuple[RankingCheck, Block | None]:
         """Compare rankings with the record. Return the check, and why it fails, if it does."""
+        from pytest_rankcheck.baselines.ranking_check import block_of_rankings, ranking_check
+        from pytest_rankcheck.baselines.reference_policy import rankings_at_reference
+
         check = ranking_check(self._file.record, evaluation, limits)
         block = block_of_rankings(check, self._mode)
         if self._branch is not None:
@@ -101,6 +96,8 @@ class RecordChecks:
         """Return how the declared world differs from a record's; None if that has no world."""
         if record is None or not record.world:
             return None
+        from pytest_rankcheck.baselines.world import compared_worlds
+
         return compared_worlds(record.world, self._world)
 
     def _decided(
@@ -111,6 +108,8 @@ class RecordChecks:
         if approved is None or not self._has_reference:
             checks = checks_of(approved, evaluation, gates, attributes, self._guard)
             return [(check, block_of(check, self._mode)) for check in checks]
+        from pytest_rankcheck.baselines.reference_policy import checks_at_reference
+
         return checks_at_reference(
             approved,
             self._branch,
@@ -127,9 +126,7 @@ class RecordChecks:
         mode = self._mode
         if mode.slide == "off":
             return None
-        return SlideGuard(
-            self._file.best_history, mode.slide_level or SLIDE_LEVEL, mode.slide_steps
-        )
+        return SlideGuard(lambda: self._file.best_history, mode.slide_level, mode.slide_steps)
 
     @cached_property
     def _branch(self) -> BranchRecord | None:
@@ -137,6 +134,8 @@ class RecordChecks:
         approved = self._file.record
         if not self._file.is_from_reference or approved is None:
             return None
+        from pytest_rankcheck.baselines.reference_policy import BranchRecord
+
         if self._file.is_behind:
             return BranchRecord(approved, is_behind=True)
         return BranchRecord.of(approved, self._file.working_record)
@@ -147,6 +146,8 @@ class RecordChecks:
         """Return what happens to the file: the more careful of the two kinds of checks decides."""
         settlements = [settlement_of(self.metrics, self._mode)] if self.metrics else []
         if self.rankings:
+            from pytest_rankcheck.baselines.ranking_check import settlement_of_rankings
+
             settlements.append(settlement_of_rankings(self.rankings, self._mode))
         return min(settlements, key=lambda settlement: CAREFUL.index(settlement.action))
 
@@ -175,15 +176,21 @@ class RecordChecks:
                 self.metrics.append(check)
                 if block is not None:
                     self._refuse_overtaken(str(check.metric), str(block))
+        if self.rankings:
+            self._check_rankings_again(evaluation)
+        settlement = self.settlement()
+        if settlement.action is Action.REFUSE:
+            self._refuse_overtaken("the update", settlement.why)
+
+    def _check_rankings_again(self, evaluation: Evaluation) -> None:
+        from pytest_rankcheck.baselines.ranking_check import block_of_rankings, ranking_check
+
         limits = [check.limits for check in self.rankings]
         self.rankings = [ranking_check(self._file.record, evaluation, each) for each in limits]
         for ranking in self.rankings:
             block = block_of_rankings(ranking, self._mode)
             if block is not None:
                 self._refuse_overtaken("the rankings", str(block))
-        settlement = self.settlement()
-        if settlement.action is Action.REFUSE:
-            self._refuse_overtaken("the update", settlement.why)
 
     def _refuse_overtaken(self, what: str, why: str) -> NoReturn:
         self._file.refuse(why)

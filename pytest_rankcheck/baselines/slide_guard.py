@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pytest_rankcheck.baselines.best_history import (
-    BestApproval,
-    BestHistory,
-    UnknownHistoryError,
-)
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.gates.slide import Slide, slide_of
 from pytest_rankcheck.gates.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.best_history import BestApproval, BestHistory
+    from pytest_rankcheck.gates.slide import Slide
 
 __all__ = ["GuardedSlide", "SlideGuard"]
 
@@ -39,9 +39,10 @@ class GuardedSlide:
 class SlideGuard:
     """The guard of one baseline file."""
 
-    history: BestHistory
-    level: float
-    """The share of innocent sequences of changes that are stopped."""
+    history: Callable[[], BestHistory]
+    """Returns the versions of the file."""
+    level: float | None = None
+    """The share of innocent sequences of changes that are stopped; None: the usual one."""
     steps: int | None = None
     """The number of changes where there is no history; None: it is not configured."""
 
@@ -50,9 +51,12 @@ class SlideGuard:
         pairs = verdict.overall.pairs
         if not pairs.gain < -SLACK:
             return None
+        from pytest_rankcheck.baselines.best_history import UnknownHistoryError
+        from pytest_rankcheck.gates.slide import SLIDE_LEVEL, slide_of
+
         since, steps = None, self.steps
         try:
-            since = self.history.since(record, verdict.metric)
+            since = self.history().since(record, verdict.metric)
             steps = since.changes
         except UnknownHistoryError as error:
             if steps is None:
@@ -61,7 +65,7 @@ class SlideGuard:
             pairs,
             steps or 1,
             approved=record.below_best(verdict.metric),
-            level=self.level,
+            level=self.level or SLIDE_LEVEL,
             rule=gate.rule,
             shares=verdict.decisions,
         )

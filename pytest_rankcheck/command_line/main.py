@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pytest_rankcheck.baselines.git_commands import GitError
+from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.command_line.compare_command import add_compare_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
 from pytest_rankcheck.command_line.measurement_options import INVALID, PASSED

@@ -13,7 +13,8 @@ from pytest_rankcheck.baselines.data_file import (
     named_data,
     sha256_of,
 )
-from pytest_rankcheck.baselines.git_commands import GitError, git
+from pytest_rankcheck.baselines.git_commands import git
+from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.baselines.merge_conflict import (
     Side,
     conflict_texts,

@@ -6,17 +6,18 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.comparison.ordered_bets import refuse_infinite
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.statistics.betting import BetsOnDifference, BetsOnMean
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.named_tests import FallTest
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.statistics.betting import BetsOnDifference, BetsOnMean
 
 __all__ = ["ComparedValues"]
 
@@ -86,6 +87,8 @@ class ComparedValues(ABC):
         Raises:
             ConfigurationError: they are not finite.
         """
+        from pytest_rankcheck.comparison.ordered_bets import refuse_infinite
+
         refuse_infinite(self.metric, self._range)
         return self._range
 

@@ -12,22 +12,22 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.document_moves import Move, moves_between
-from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling, label_sensitivity
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.comparison.ordered_bets import checked_range
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
-from pytest_rankcheck.comparison.unjudged_documents import Unjudged, unjudged_between
-from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import MetricError
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
-from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.named_tests import FallTest
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pytest_rankcheck.comparison.document_moves import Move
+    from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling
+    from pytest_rankcheck.comparison.unjudged_documents import Unjudged
+    from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
 __all__ = ["Comparison", "compare"]
 
@@ -90,6 +90,8 @@ class Comparison(QueryOverlap):
         now: Sequence[int] | None = None,
     ) -> Unpaired:
         """Return the values of both samples, or of parts of them."""
+        from pytest_rankcheck.comparison.unpaired_values import Unpaired
+
         ids, ids_before = self.evaluation.query_ids, self.other.query_ids
         before = as_recorded(self.other.values(metric))
         after = as_recorded(self.evaluation.values(metric))
@@ -154,6 +156,8 @@ class Comparison(QueryOverlap):
         """
         values = self.values(metric)
         if range is not None:
+            from pytest_rankcheck.comparison.ordered_bets import checked_range
+
             values = replace(values, declared_range=checked_range(range, test))
         return values.p_of_fall(test)
 
@@ -250,6 +254,8 @@ class Comparison(QueryOverlap):
         document outside the known part of a ranking: a record keeps the top of each, and so does
         the evaluation of a run that is still in its file, unless ``k`` is beyond that top.
         """
+        from pytest_rankcheck.comparison.document_moves import moves_between
+
         return moves_between(self.evaluation, self.other, query_id, k)
 
     @checked_arguments
@@ -269,6 +275,8 @@ class Comparison(QueryOverlap):
         irrelevant, if only the new ones had the highest grade, or only those that left. If the mean
         fell, also how many of the new ones would have to be relevant for the fall to vanish.
         """
+        from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
+
         return unjudged_between(self.evaluation, self.other, self.values(metric))
 
     @checked_arguments
@@ -296,6 +304,8 @@ class Comparison(QueryOverlap):
             MetricError: no such metric, or the rankings are not known far enough down for it: a
                 baseline record has ten documents per query.
         """
+        from pytest_rankcheck.comparison.label_noise import label_sensitivity
+
         values = self.values(metric)
         if not isinstance(values, Paired):
             raise MetricError(

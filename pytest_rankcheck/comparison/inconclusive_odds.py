@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.paired_tests import corrected
+from pytest_rankcheck.statistics.multiplicity import corrected
 
 __all__ = ["MOSTLY", "NOTABLE", "any_inconclusive", "shares_inconclusive"]
 

@@ -6,17 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.ordered_bets import bets_on_gains, refuse_outside
-from pytest_rankcheck.statistics.betting import BetsOnMean
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.paired_tests import FallTest, p_of_fall, smallest_p
-from pytest_rankcheck.statistics.sign_flip import whole_gains
+from pytest_rankcheck.statistics.named_tests import FallTest
 from pytest_rankcheck.statistics.weighted_clusters import contributions, unit_means
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.statistics.betting import BetsOnMean
 
 __all__ = ["Paired"]
 
@@ -51,6 +52,8 @@ class Paired(ComparedValues):
     @property
     def changed_units(self) -> int:
         """The number of independent units that changed."""
+        from pytest_rankcheck.statistics.sign_flip import whole_gains
+
         return len(whole_gains(self.contributions))
 
     @property
@@ -83,6 +86,8 @@ class Paired(ComparedValues):
     @property
     def _bets(self) -> BetsOnMean:
         """The bets of ``test="guaranteed"``: a gain is within +- the width of the range."""
+        from pytest_rankcheck.comparison.ordered_bets import bets_on_gains, refuse_outside
+
         low, high = self.limits
         for when, values in (("before", self.before), ("now", self.after)):
             refuse_outside(self.metric, self.query_ids, values, (low, high), when)
@@ -92,12 +97,16 @@ class Paired(ComparedValues):
         """Return the one-sided p of a fall; small if the fall is more than chance."""
         if test == "guaranteed":
             return self._bets.p_of_fall()
+        from pytest_rankcheck.statistics.paired_tests import p_of_fall
+
         return p_of_fall(self.contributions, test)
 
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
         """Return the smallest p that a fall could have with as many changed units."""
         if test == "guaranteed":
             return self._bets.smallest_p
+        from pytest_rankcheck.statistics.paired_tests import smallest_p
+
         return smallest_p(self.contributions, test)
 
     def counted(self) -> Paired:

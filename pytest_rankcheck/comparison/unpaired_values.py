@@ -11,7 +11,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.ordered_bets import bets_on_values, refuse_outside
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.statistics.betting import BetsOnDifference
-from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.named_tests import FallTest
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p
 from pytest_rankcheck.statistics.two_samples import TwoSamples
 

@@ -7,7 +7,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pytest_rankcheck.argument_checks import library_of_frame
+from pytest_rankcheck.argument_kinds import library_of_frame
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table

@@ -12,6 +12,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate_rule import (
+    RAISE_ALPHA,
     GateRule,
     ToleranceRule,
     check_allowance,
@@ -19,14 +20,9 @@ from pytest_rankcheck.gates.gate_rule import (
     number_text,
     refuse_too_wide,
 )
-from pytest_rankcheck.gates.statistical_rules import (
-    RAISE_ALPHA,
-    NoninferiorityRule,
-    SignificanceRule,
-)
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.named_tests import FallTest
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
@@ -154,6 +150,8 @@ class Gate:
         Raises:
             ConfigurationError: a value is out of its range.
         """
+        from pytest_rankcheck.gates.statistical_rules import SignificanceRule
+
         return Gate(
             SignificanceRule(
                 alpha=alpha, min_drop=min_drop, test=test, range=range, raise_alpha=raise_alpha
@@ -197,6 +195,8 @@ class Gate:
         Raises:
             ConfigurationError: a value is out of its range.
         """
+        from pytest_rankcheck.gates.statistical_rules import NoninferiorityRule
+
         return Gate(
             NoninferiorityRule(
                 margin=margin, alpha=alpha, test=test, range=range, raise_alpha=raise_alpha

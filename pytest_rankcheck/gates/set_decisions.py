@@ -10,7 +10,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import Evidence, GateRule, outcome_by_mean
 from pytest_rankcheck.gates.verdict import Decision, Outcome, TooFewChanges, TooWideAllowance
-from pytest_rankcheck.statistics.paired_tests import corrected, holm
+from pytest_rankcheck.statistics.multiplicity import corrected, holm
 
 __all__ = ["FamilySet", "decide_sets"]
 

@@ -12,6 +12,7 @@ from pytest_rankcheck.comparison.ordered_bets import checked_range, refuse_infin
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.gate_rule import (
+    RAISE_ALPHA,
     Evidence,
     GateRule,
     check_allowance,
@@ -22,16 +23,9 @@ from pytest_rankcheck.gates.gate_rule import (
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.statistics.betting import SAFE_SHARE
-from pytest_rankcheck.statistics.paired_tests import FallTest
+from pytest_rankcheck.statistics.named_tests import FallTest
 
-__all__ = ["RAISE_ALPHA", "NoninferiorityRule", "SignificanceRule"]
-
-RAISE_ALPHA = 0.002
-"""The usual level at which a gain is significant, so that an update raises the baseline.
-
-After 50 innocent pull requests on one golden set, ``significant`` blocks 8% of them at this level,
-11% at 0.5% and 13% at 1% (benchmarks/pull_requests.py, renewed noise).
-"""
+__all__ = ["NoninferiorityRule", "SignificanceRule"]
 
 _NOT_MEANS = {
     "geometric": ("geometric mean", "AP"),

@@ -7,7 +7,7 @@ import inspect
 import keyword
 import pkgutil
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Unpack
@@ -39,6 +39,8 @@ __all__ = [
 
 _FAMILIES = "pytest_rankcheck.metrics.families."
 """The package of the functions of our own metrics."""
+_MOST_USED = ("gain", "relevant_positions", "relevant_shares", "average_precision")
+"""The families whose names are looked for first: those of nDCG, RR, P, R and AP."""
 
 _DEFINITIONS: dict[str, Definition] = {}
 _NAMES: dict[str, Definition] = {}
@@ -190,9 +192,17 @@ def judged_definitions() -> Mapping[str, Definition]:
 
 
 def registered(name: str) -> Definition | None:
-    """Return the metric with this name or alias, or None; case does not matter."""
-    _load_families()
-    return _NAMES.get(name.casefold())
+    """Return the metric with this name or alias, or None; case does not matter.
+
+    The families are imported one after another, the most used first, until one has the name. Names
+    are unique, so the others could not have it.
+    """
+    word = name.casefold()
+    for family in _families():
+        if word in _NAMES:
+            break
+        importlib.import_module(family)
+    return _NAMES.get(word)
 
 
 def definition(name: str) -> Definition:
@@ -228,15 +238,23 @@ def trec_eval_definition(stem: str) -> Definition | None:
 
 
 @cache
+def _families() -> Sequence[str]:
+    """Return every module of ``families``, the most used first: a new one needs only a new file."""
+    from pytest_rankcheck.metrics import families
+
+    found = sorted(_FAMILIES + module.name for module in pkgutil.iter_modules(families.__path__))
+    first = [_FAMILIES + name for name in _MOST_USED]
+    return [*first, *(name for name in found if name not in first)]
+
+
+@cache
 def _load_families() -> None:
-    """Import every module of ``families``, so that a new family needs only a new file.
+    """Import all families.
 
     Their metrics are then listed in the order of the modules, whichever was imported first.
     """
-    from pytest_rankcheck.metrics import families
-
-    for module in sorted(module.name for module in pkgutil.iter_modules(families.__path__)):
-        importlib.import_module(f"{families.__name__}.{module}")
+    for family in _families():
+        importlib.import_module(family)
     in_order = sorted(_DEFINITIONS.items(), key=lambda item: item[1].compute.__module__)
     _DEFINITIONS.clear()
     _DEFINITIONS.update(in_order)

@@ -30,10 +30,10 @@ def configured_reference(config: pytest.Config) -> Reference | None:
     Raises:
         ConfigurationError: git does not know the commit.
     """
-    from pytest_rankcheck.baselines.reference_commit import Reference
-
     name = config.stash[CONFIG].baseline_ref
     if name is not None and _REFERENCE not in config.stash:
+        from pytest_rankcheck.baselines.reference_commit import Reference
+
         config.stash[_REFERENCE] = Reference.of(name, config.rootpath)
     return config.stash.get(_REFERENCE, None)
 

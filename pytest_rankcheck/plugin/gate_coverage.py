@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_rankcheck.baselines.baseline_path import former_test_file, test_file_of
-from pytest_rankcheck.baselines.git_commands import GitError
+from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.baselines.record import Record
-from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import BaselineError, ConfigurationError, plural, quoted
 from pytest_rankcheck.plugin.configured_baselines import configured_reference
-from pytest_rankcheck.plugin.renamed_tests import Replacement, is_defined, replacements
 from pytest_rankcheck.plugin.unrun_baseline import ExpectedRecord, Unrun, Why
 from pytest_rankcheck.plugin.unrun_gates import ExpectedGates
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.reports.baseline_findings import RecordFinding
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.notes import Note, Topic
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.reference_commit import Reference
+    from pytest_rankcheck.plugin.renamed_tests import Replacement
 
 __all__ = ["coverage_findings"]
 
@@ -133,6 +136,8 @@ class _Coverage:
             for path in self.reference.baselines(self.expected.root)
             if path not in known and path not in self.ran and test_file_of(path) is None
         ]
+        from pytest_rankcheck.plugin.renamed_tests import replacements
+
         return replacements(gone, added)
 
     # --- not run -----------------------------------------------------------------------------
@@ -156,6 +161,8 @@ class _Coverage:
         """Whether the test of a baseline was already gone at the reference."""
         if self.reference is None or not unrun.is_gone or unrun.expected.record is None:
             return False
+        from pytest_rankcheck.plugin.renamed_tests import is_defined
+
         source = self.reference.text(former_test_file(unrun.expected.path))
         return source is None or not is_defined(source, unrun.expected.record.test)
 

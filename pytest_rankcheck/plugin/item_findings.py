@@ -44,10 +44,11 @@ def refuse_update(baseline: Baseline, ledger: Ledger) -> None:
     """
     __tracebackhide__ = True
     from pytest_rankcheck.baselines.update_actions import Action
-    from pytest_rankcheck.reports.text.blocked_text import refused_text
 
     settlement = baseline.decide()
     if settlement is not None and settlement.action is Action.REFUSE:
+        from pytest_rankcheck.reports.text.blocked_text import refused_text
+
         is_update = baseline.mode.update
         if is_update:
             ledger[:] = [_refused(finding) for finding in ledger]
@@ -132,7 +133,7 @@ def _of_baseline(item: pytest.Item) -> Iterator[ReportedFinding]:
 
     yield from watched_findings(item.stash[BASELINE])
     if item.config.stash[CONFIG].plan:
-        from pytest_rankcheck.reports.text.baseline_notes import plan_notes
+        from pytest_rankcheck.reports.text.plan_text import plan_notes
 
         yield from plan_notes(item.stash[BASELINE])
 

@@ -18,7 +18,6 @@ from pytest_rankcheck.plugin.option_table import RUN_ENDINGS, Config
 from pytest_rankcheck.plugin.ranking_progress import ranking_progress
 from pytest_rankcheck.rankers.rank import rank
 from pytest_rankcheck.rankers.run import Run
-from pytest_rankcheck.rankers.shared_run import run_computed_once
 
 __all__ = ["loaded_run", "ranked", "saved_run"]
 
@@ -50,6 +49,8 @@ def ranked(
         if not hasattr(config, "workerinput") or origin is None:
             runs.append(compute())
         else:
+            from pytest_rankcheck.rankers.shared_run import run_computed_once
+
             key = f"{origin} {number} {_content_key(golden)}"
             runs.append(run_computed_once(shared / _SHARED, key, compute))
     runs[0].repeats = tuple(runs[1:])

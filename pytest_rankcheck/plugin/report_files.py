@@ -31,11 +31,11 @@ def write_reports(config: pytest.Config, findings: Sequence[ReportedFinding]) ->
         config: of the test session.
         findings: of all tests, in detail.
     """
-    from pytest_rankcheck.reports.report_data import report_of
-
     paths = config.stash[CONFIG].reports
     if not paths.wanted or not findings:
         return
+    from pytest_rankcheck.reports.report_data import report_of
+
     command = shlex.join(["pytest", *config.invocation_params.args])
     report = report_of(findings, command)
     if paths.step_summary:

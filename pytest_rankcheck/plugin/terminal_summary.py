@@ -162,9 +162,14 @@ def _notes_from_git(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
     """Yield written baselines that git ignores, and those that differ from a reference commit."""
-    from pytest_rankcheck.reports.text.baseline_text import branch_notes, ignored_notes
+    from pytest_rankcheck.reports.baseline_findings import BaselineFinding
 
-    yield from ignored_notes(findings, config.invocation_params.dir)
+    if any(isinstance(each, BaselineFinding) and each.action.writes for each in findings):
+        from pytest_rankcheck.reports.text.git_notes import ignored_notes
+
+        yield from ignored_notes(findings, config.invocation_params.dir)
     reference = _reference(config)
     if reference is not None:
+        from pytest_rankcheck.reports.text.git_notes import branch_notes
+
         yield from branch_notes(reference, config.rootpath)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,10 +20,8 @@ from pytest_rankcheck.baselines.baseline_path import (
 from pytest_rankcheck.baselines.data_file import DataFiles
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.record_contents import FORMAT_NAME
-from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.errors import BaselineError
 from pytest_rankcheck.plugin.configuration import CONFIG
-from pytest_rankcheck.plugin.reference_configuration import configuration_at, words_of
 from pytest_rankcheck.plugin.unrun_baseline import ExpectedRecord, Unrun, Why
 from pytest_rankcheck.plugin.watched_tests import (
     Collection,
@@ -32,6 +31,9 @@ from pytest_rankcheck.plugin.watched_tests import (
     given_arguments,
     is_given,
 )
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.reference_commit import Reference
 
 __all__ = ["ExpectedGates"]
 
@@ -58,7 +60,11 @@ class ExpectedGates:
 
     @cached_property
     def _reference_configuration(self) -> Mapping[str, object]:
-        return configuration_at(self._reference, self._config) if self._reference else {}
+        if self._reference is None:
+            return {}
+        from pytest_rankcheck.plugin.reference_configuration import configuration_at
+
+        return configuration_at(self._reference, self._config)
 
     @property
     def mode(self) -> str:
@@ -85,6 +91,8 @@ class ExpectedGates:
         if self._reference is not None and start != self.root:
             paths.append(start)
         elif self._reference is not None:
+            from pytest_rankcheck.plugin.reference_configuration import words_of
+
             testpaths = words_of(self._reference_configuration.get("testpaths", []))
             paths += [path for word in testpaths for path in start.glob(word)] or [start]
         return paths

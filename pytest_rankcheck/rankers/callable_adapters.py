@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -88,6 +86,9 @@ class ConcurrentAdapter(Adapter):
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Ask in a separate event loop, whether or not one is running in this thread."""
         __tracebackhide__ = True
+        import asyncio  # imported late: it loads OpenSSL, and most rankers are not async
+        from concurrent.futures import ThreadPoolExecutor
+
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -97,6 +98,8 @@ class ConcurrentAdapter(Adapter):
             pool.submit(lambda: asyncio.run(self._ask_all(task, on_answer))).result()
 
     async def _ask_all(self, task: RankingTask, on_answer: OnAnswer) -> None:
+        import asyncio
+
         waiting = iter(task.golden)
         async with self.opened(task) as ask:
 
@@ -111,6 +114,8 @@ class ConcurrentAdapter(Adapter):
 
 async def _awaited(ask: AskAsync, query: Query, task: RankingTask) -> QueryAnswer:
     """Return the answer to a query, retried as often as allowed."""
+    import asyncio
+
     tries = 0
     while True:
         tries += 1

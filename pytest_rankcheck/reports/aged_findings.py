@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pytest_rankcheck.baselines.age_search import ages_of, uncommitted
 from pytest_rankcheck.baselines.baseline_age import BaselineAge
-from pytest_rankcheck.baselines.reference_commit import Reference
 from pytest_rankcheck.baselines.update_actions import Action
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.reports.baseline_findings import BaselineFinding
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.metric_findings import GateFinding
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.baselines.reference_commit import Reference
 
 __all__ = ["with_ages"]
 
@@ -33,6 +35,10 @@ def with_ages(
         reference: the commit whose baselines count; None: those of the working tree.
     """
     files = {file for file in map(_file_of, findings) if file is not None}
+    if not files:
+        return findings
+    from pytest_rankcheck.baselines.age_search import uncommitted
+
     suffix = f" at {quoted(reference.name)}" if reference else None
     there = {file for file in files if suffix is not None and file.endswith(suffix)}
     ages: dict[str, BaselineAge] = {}
@@ -49,6 +55,8 @@ def with_ages(
 
 
 def _ages(paths: Mapping[str, Path], root: Path, commit: str) -> Iterable[tuple[str, BaselineAge]]:
+    from pytest_rankcheck.baselines.age_search import ages_of
+
     ages = ages_of(paths.values(), root, commit)
     return [(file, ages[path]) for file, path in paths.items() if path in ages]
 

@@ -11,7 +11,7 @@ from peer_values import FILE, IR_MEASURES, PEERS, PYTREC_EVAL, RANX, RANX_BINARY
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate
 from pytest_rankcheck.metrics.similarity.rank_biased_overlap import rbo
-from pytest_rankcheck.statistics.paired_tests import holm
+from pytest_rankcheck.statistics.multiplicity import holm
 from pytest_rankcheck.statistics.sample_size import queries_needed
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")

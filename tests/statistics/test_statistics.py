@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_rankcheck.statistics.mean_differences import Differences
-from pytest_rankcheck.statistics.paired_tests import holm, p_of_fall, smallest_p
+from pytest_rankcheck.statistics.multiplicity import holm
+from pytest_rankcheck.statistics.paired_tests import p_of_fall, smallest_p
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p
 from pytest_rankcheck.statistics.sign_flip import DRAWS, sign_flip_test
 from pytest_rankcheck.statistics.two_samples import TwoSamples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from pytest_rankcheck.baselines.approved_gates import loosened_gates, no_longer_gated
 from pytest_rankcheck.baselines.baseline import Baseline
@@ -11,25 +11,18 @@ from pytest_rankcheck.baselines.metric_check import Check
 from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.slice_changes import SliceChange, slice_changes
 from pytest_rankcheck.baselines.update_policy import Settlement
-from pytest_rankcheck.comparison.query_planning import Plan, plan_of, spread_of
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.baseline_findings import BaselineFinding, MeanChange, SlicesFinding
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.metric_findings import MetricFinding
 from pytest_rankcheck.reports.notes import Note, Topic
-from pytest_rankcheck.reports.text.blocked_text import regression_text
-from pytest_rankcheck.reports.text.evidence_text import evidence_lines, needed_text, tie_lines
-from pytest_rankcheck.reports.text.explanation_text import explanation_lines
-from pytest_rankcheck.reports.text.gate_choice_text import odds_text, slice_odds
-from pytest_rankcheck.reports.text.slide_text import slide_headline, slide_lines, slide_off_text
 
-__all__ = ["baseline_findings", "plan_notes", "watched_findings"]
+__all__ = ["baseline_findings", "watched_findings"]
 
 _FLOORS = 3
 """A sensible tolerance, in standard deviations from run to run."""
-_MARGINS = (0.005, 0.01, 0.02, 0.05)
 
 
 def baseline_findings(baseline: Baseline, settlement: Settlement) -> Iterator[ReportedFinding]:
@@ -55,33 +48,6 @@ def watched_findings(baseline: Baseline) -> Iterator[MetricFinding]:
             now=pairs.mean_after,
             best=baseline.record.best_for(pairs) if baseline.record else None,
         )
-
-
-def plan_notes(baseline: Baseline) -> Iterator[Note]:
-    """Yield, for each gated metric, how many queries detect falls of several sizes."""
-    evaluation = baseline.evaluation
-    if evaluation is None:
-        return
-    for check in baseline.checks:
-        pairs = check.verdict.overall.pairs if check.verdict else None
-        spread = spread_of(evaluation, check.metric, pairs)
-        queries = plural(spread.queries, "query", "queries")
-        about = (
-            f"golden set '{quoted(baseline.golden_name)}' ({queries}), {check.metric}: standard "
-            f"deviation {spread.deviation:.4f}, {spread.source}"
-        )
-        yield Note(Topic.PLAN, about)
-        if not spread.deviation > 0:
-            continue
-        margin = check.verdict.margin if check.verdict else None
-        margins = (margin / 2, margin, 2 * margin) if margin else _MARGINS
-        for line in _plan_rows(plan_of(check.metric, spread, margins)):
-            yield Note(Topic.PLAN, f"  {check.metric}: {line}")
-        if check.verdict is not None:
-            slices, share = slice_odds(check.verdict)
-            if slices:
-                text = odds_text(check.verdict.gate, share, slices)
-                yield Note(Topic.PLAN, f"  {check.metric}: {text}")
 
 
 def _baseline_finding(baseline: Baseline, settlement: Settlement) -> BaselineFinding:
@@ -131,6 +97,10 @@ def _inconclusive_notes(baseline: Baseline) -> Iterator[Note]:
     for check in baseline.checks:
         if check.verdict is None or not check.verdict.inconclusive or check.comparison is None:
             continue
+        from pytest_rankcheck.reports.text.blocked_text import regression_text
+        from pytest_rankcheck.reports.text.evidence_text import evidence_lines
+        from pytest_rankcheck.reports.text.explanation_text import explanation_lines
+
         headline = regression_text(check.verdict, check.comparison).partition("\n")[0]
         evidence = evidence_lines(check.verdict, check.verdict.overall.pairs)
         text = "; ".join((headline, *(line.strip() for line in evidence)))
@@ -177,6 +147,8 @@ def _tie_notes(baseline: Baseline) -> Iterator[Note]:
     for verdict in (check.verdict for check in baseline.checks if check.verdict):
         ties = verdict.ties
         if ties and ties.decides and ties.highest - ties.lowest >= _TRIVIAL_TIES:
+            from pytest_rankcheck.reports.text.evidence_text import tie_lines
+
             for line in tie_lines(verdict):
                 note = f"{quoted(baseline.test_id, 200)}: {line.strip()}"
                 yield Note(Topic.TIES, note)
@@ -185,11 +157,19 @@ def _tie_notes(baseline: Baseline) -> Iterator[Note]:
 def _slide_notes(baseline: Baseline) -> Iterator[Note]:
     """Yield the means that have slid, and why the guard is off if it is."""
     for check in baseline.checks:
+        if check.slide is None:
+            continue
+        from pytest_rankcheck.reports.text.slide_text import (
+            slide_headline,
+            slide_lines,
+            slide_off_text,
+        )
+
         if check.slides:
             text = "; ".join((slide_headline(check), *slide_lines(check)))
             note = f"{quoted(baseline.test_id, 200)}: {check.metric}: {text}"
             yield Note(Topic.SLIDE, note)
-        elif check.slide is not None and check.slide.slide is None:
+        elif check.slide.slide is None:
             yield Note(Topic.SLIDE_OFF, slide_off_text(check.slide.why_unknown))
 
 
@@ -204,16 +184,3 @@ def _rounded_up(value: float) -> str:
     """Return ``value`` rounded up to one significant digit."""
     unit = 10.0 ** math.floor(math.log10(value))
     return f"{math.ceil(value / unit - 1e-9) * unit:.10g}"
-
-
-def _plan_rows(plan: Plan) -> Iterator[str]:
-    """Yield one line for each margin."""
-    for number, (margin, row) in enumerate(zip(plan.margins, plan.queries, strict=True)):
-        intervals: Sequence[tuple[int, int] | None] = [None] * len(row)
-        if plan.lowest:
-            intervals = list(zip(plan.lowest[number], plan.highest[number], strict=True))
-        counts = ", ".join(
-            f"{needed_text(best, interval)} for {power:.0%}"
-            for best, interval, power in zip(row, intervals, plan.powers, strict=True)
-        )
-        yield f"a fall of {margin:g}: {counts}"

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from pytest_rankcheck.comparison.inconclusive_odds import (
-    MOSTLY,
-    NOTABLE,
-    any_inconclusive,
-    shares_inconclusive,
-)
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.suggested_gate import suggested_gate
-from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,
@@ -24,82 +16,9 @@ from pytest_rankcheck.reports.gating_findings import (
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.wording import change, gate_start, number_text
 
-__all__ = [
-    "gate_choice_findings",
-    "gate_choice_notes",
-    "odds_text",
-    "slice_odds",
-    "suggestion_notes",
-]
+__all__ = ["gate_choice_notes", "odds_text", "suggestion_notes"]
 
 _SLICES = 10
-
-
-# --- from verdicts to findings ---------------------------------------------------------------
-
-
-def gate_choice_findings(golden_name: str, verdict: Verdict) -> Iterator[ReportedFinding]:
-    """Yield what a verdict shows of how well the gate fits the golden set.
-
-    Nothing if nothing changed, or if sessions of two logs are compared.
-    """
-    overall = verdict.overall
-    pairs = overall.pairs
-    if pairs.is_same or not pairs.is_paired:
-        return
-    metric = str(verdict.metric)
-    yield GatedSizeFinding(
-        golden_set=golden_name, metric=metric, gate=verdict.gate, queries=pairs.size
-    )
-    odds, share = slice_odds(verdict)
-    if verdict.margin is not None and share >= MOSTLY:
-        yield MostlyInconclusiveFinding(
-            golden_set=golden_name,
-            metric=metric,
-            gate=verdict.gate,
-            margin=verdict.margin,
-            share=share,
-            slices=odds,
-        )
-    is_tested = verdict.margin is None and not math.isnan(overall.p)
-    if is_tested and overall.outcome is Outcome.LOWER and overall.futility is None:
-        detectable = pairs.differences.smallest_detectable(verdict.alpha)
-        yield UnshownFallFinding(
-            golden_set=golden_name,
-            metric=metric,
-            gate=verdict.gate,
-            unit=verdict.metric.unit,
-            queries=pairs.size,
-            before=pairs.mean_before,
-            now=pairs.mean_after,
-            p=overall.p,
-            detectable=None if math.isnan(detectable) else detectable,
-        )
-
-
-def slice_odds(verdict: Verdict) -> tuple[tuple[SliceOdds, ...], float]:
-    """Return the gated slices that are often inconclusive, and how often any of them is.
-
-    Both are for changes that lose nothing; of several attributes, the worst counts. Nothing for a
-    gate without a margin, and for ``test="guaranteed"``, whose bound is another one.
-    """
-    if verdict.margin is None or "test=guaranteed" in verdict.gate:
-        return (), 0.0
-    gated = [part for part in verdict.slices if part.outcome is not Outcome.NOT_GATED]
-    odds: dict[str | None, list[SliceOdds]] = {}
-    shares = shares_inconclusive([part.pairs for part in gated], verdict.margin, verdict.alpha)
-    for part, share in zip(gated, shares, strict=True):
-        if not math.isnan(share):
-            each = SliceOdds(part.label, part.pairs.size, share)
-            odds.setdefault(part.attribute, []).append(each)
-    worst = max(
-        (any_inconclusive(each.share for each in group) for group in odds.values()), default=0.0
-    )
-    named = [each for group in odds.values() for each in group if each.share >= NOTABLE]
-    return tuple(sorted(named, key=lambda each: -each.share)), worst
-
-
-# --- from findings to notes ------------------------------------------------------------------
 
 
 def gate_choice_notes(finding: ReportedFinding) -> Iterator[Note]:
