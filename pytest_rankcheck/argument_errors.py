@@ -50,7 +50,7 @@ def wrong_argument(
     category = _category(value)
     if swapped:
         todo = f"{name} and {swapped[0]} are swapped: write {function}({', '.join(given)})"
-    elif hasattr(value, "to_pandas") and kinds[0].accepts is is_frame:
+    elif hasattr(value, "to_pandas") and kinds[0] in (KINDS["pd.DataFrame"], KINDS["Frame"]):
         todo = f"pass {name}.to_pandas()"
     elif KINDS["float"] in kinds[1:] and isinstance(value, str) and _NUMBER.fullmatch(value):
         todo = f"write {name}={value.strip()}"

@@ -472,11 +472,11 @@ def test_frames_of_other_libraries_are_converted_first() -> None:
         ConfigurationError, match=r"frame must be a pandas .*; pass frame.to_pandas\(\)"
     ):
         Run.from_frame(DataFrame())  # type: ignore[arg-type]
-    pl = pytest.importorskip("polars", reason="polars is not installed")
     with pytest.raises(ConfigurationError) as failure:
-        GoldenSet.from_frame(pl.DataFrame(rows))
+        GoldenSet.from_frame(DataFrame())  # type: ignore[arg-type]
     assert str(failure.value) == (
-        "judgments must be a pandas DataFrame, not a polars DataFrame; pass judgments.to_pandas()"
+        "judgments must be a DataFrame of pandas or polars, or a table of pyarrow, not a "
+        "test_argument_checks DataFrame; pass judgments.to_pandas()"
     )
 
 

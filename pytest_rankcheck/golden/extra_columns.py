@@ -22,7 +22,16 @@ from pytest_rankcheck.golden.column_spread import Spread, repeated_rows, spread_
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query, label_of
 
-__all__ = ["GRADE", "ExtraColumns", "is_index", "marked_names"]
+__all__ = [
+    "ATTRIBUTE",
+    "CANDIDATE",
+    "GRADE",
+    "GRADES",
+    "RARE",
+    "ExtraColumns",
+    "as_numbers",
+    "is_index",
+]
 
 GRADE = Role(
     "relevance",
@@ -34,16 +43,16 @@ GRADE = Role(
 )
 """The column of grades."""
 
-_GRADES = frozenset({GRADE.name, *GRADE.names} - {"rating"})
+GRADES = frozenset({GRADE.name, *GRADE.names} - {"rating"})
 """Names of columns that are grades, not features. A product may have a rating."""
 
-_ATTRIBUTE, _CANDIDATE = "attribute:", "candidate:"
+ATTRIBUTE, CANDIDATE = "attribute:", "candidate:"
 _INDEX_NAME = re.compile(r"|Unnamed: \d+(_level_\d+)?(\.\d+)*|__index_level_\d+__")
 _RESET_INDEX = ("index", "level_0")
 """How ``reset_index`` names the column of an index without a name."""
 _NAN = ("nan", "NaN")
 """How other tools write a missing number."""
-_RARE = 20
+RARE = 20
 """A column that varies in at most 1 of this many queries is probably an attribute with an error."""
 
 
@@ -93,12 +102,35 @@ class ExtraColumns:
             return
         self._rows.append((number, query_id, doc_id))
         for name, column, cell in zip(self._names, self._cells, cells, strict=True):
-            try:
-                value = plain_value(cell)
-            except TypeError as failure:
-                where = self._contents.places.shown(number)
-                raise GoldenSetError(f"{where}: column '{quoted(name)}': {failure}") from None
-            column.append(None if value == "" else value)
+            column.append(self._plain(name, cell, number))
+
+    def add_rows(
+        self,
+        numbers: Sequence[int],
+        query_ids: Sequence[str],
+        doc_ids: Sequence[str | None],
+        columns: Sequence[Sequence[object]],
+    ) -> None:
+        """Keep the columns of some rows.
+
+        Raises:
+            GoldenSetError: a cell has an unsupported type.
+        """
+        self._rows += zip(numbers, query_ids, doc_ids, strict=True)
+        for name, kept, cells in zip(self._names, self._cells, columns, strict=True):
+            if set(map(type, cells)) <= {str}:
+                kept += [cell or None for cell in cells]
+                continue
+            for number, cell in zip(numbers, cells, strict=True):
+                kept.append(self._plain(name, cell, number))
+
+    def _plain(self, name: str, cell: object, number: int) -> object:
+        try:
+            value = plain_value(cell)
+        except TypeError as failure:
+            where = self._contents.places.shown(number)
+            raise GoldenSetError(f"{where}: column '{quoted(name)}': {failure}") from None
+        return None if value == "" else value
 
     def assign(self) -> None:
         """Give each column to the queries or to the candidates.
@@ -115,18 +147,18 @@ class ExtraColumns:
         }
         rows = repeated_rows(query_id for _, query_id, _ in self._rows)
         spreads = {name: spread_of(rows, cells) for name, cells in columns.items()}
-        numbers = {name: _as_numbers(cells) for name, cells in columns.items()}
+        numbers = {name: as_numbers(cells) for name, cells in columns.items()}
         for name in self._left_out(spreads, numbers):
             del columns[name]
         features = [name for name in columns if spreads[name].varying and numbers[name]]
-        clear = [name for name in features if not spreads[name].is_nearly_steady(_RARE)]
+        clear = [name for name in features if not spreads[name].is_nearly_steady(RARE)]
         attributes: dict[str, Sequence[object]] = {}
         candidates: dict[str, Sequence[object]] = {}
         for name, cells in columns.items():
-            bare = name.removeprefix(_ATTRIBUTE).removeprefix(_CANDIDATE)
+            bare = name.removeprefix(ATTRIBUTE).removeprefix(CANDIDATE)
             is_attribute = self._declared(name, bare, spreads[name])
             if is_attribute is None:
-                if spreads[name].is_nearly_steady(_RARE) and not (clear and numbers[name]):
+                if spreads[name].is_nearly_steady(RARE) and not (clear and numbers[name]):
                     raise self._variation(name, spreads[name], is_declared=False)
                 is_attribute = not spreads[name].varying and not (features and numbers[name])
             if bare in attributes or bare in candidates:
@@ -159,16 +191,16 @@ class ExtraColumns:
         wanted, left_out = self._contents.source.attributes or (), []
         for name, cells in zip(self._names, self._cells, strict=True):
             spread = spreads.get(name)
-            is_declared = name in wanted or name.startswith(_ATTRIBUTE)
+            is_declared = name in wanted or name.startswith(ATTRIBUTE)
             if spread is None or not spread.varying or is_declared:
                 continue
-            if normalised_name(name) in _GRADES:
+            if normalised_name(name) in GRADES:
                 left_out.append(name)
                 continue
             varying = spread_of(repeats, cells).varying
             if varying and numbers[name] and not self._contents.reader.has_one_grade:
                 raise self._two_features(name, cells, repeats[varying[0]])
-            if varying and not spread.is_nearly_steady(_RARE):
+            if varying and not spread.is_nearly_steady(RARE):
                 left_out.append(name)
         return left_out
 
@@ -197,7 +229,7 @@ class ExtraColumns:
         wanted = self._contents.source.attributes
         if wanted is None and name == bare:
             return None
-        is_attribute = name.startswith(_ATTRIBUTE) if wanted is None else bare in wanted
+        is_attribute = name.startswith(ATTRIBUTE) if wanted is None else bare in wanted
         if is_attribute and spread.varying:
             raise self._variation(name, spread, is_declared=True)
         return is_attribute
@@ -230,7 +262,7 @@ class ExtraColumns:
             if query_id in seen:
                 continue
             seen.add(query_id)
-            query = queries[query_id]
+            query = queries.get(query_id) or Query(query_id)
             cells = {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
             queries[query_id] = Query(query_id, query.text, {**query.attributes, **cells})
 
@@ -252,7 +284,7 @@ def _shown(cell: object) -> str:
     return "empty" if cell is None else f"'{quoted(cell, 40)}'"
 
 
-def _as_numbers(cells: Iterable[object]) -> list[float | None] | None:
+def as_numbers(cells: Iterable[object]) -> list[float | None] | None:
     """Return a column of numbers, or of texts of numbers; None if another cell occurs."""
     numbers: list[float | None] = []
     for cell in cells:
@@ -280,31 +312,3 @@ def _number(cell: object) -> float | None:
         return math.inf if cell == "inf" else -math.inf
     number = checked_number(cell)
     return None if number is None else float(number)
-
-
-def marked_names(
-    query_ids: Iterable[str],
-    attributes: Mapping[str, Sequence[object]],
-    features: Mapping[str, Sequence[object]],
-) -> list[str]:
-    """Return the names under which columns are written, so that each is read with its meaning.
-
-    Args:
-        query_ids: the query of each row.
-        attributes: the cells of each attribute.
-        features: the cells of each column of the candidates.
-    """
-    rows = repeated_rows(query_ids)
-    names = [
-        f"{_ATTRIBUTE}{name}"
-        if (features and _as_numbers(cells)) or is_index(name, cells)
-        else name
-        for name, cells in attributes.items()
-    ]
-    for name, cells in features.items():
-        spread = spread_of(rows, cells)
-        is_plain = spread.varying and not spread.is_nearly_steady(_RARE)
-        is_plain = is_plain and not is_index(name, cells)
-        is_plain = is_plain and normalised_name(name) not in _GRADES
-        names.append(name if is_plain else f"{_CANDIDATE}{name}")
-    return names

@@ -1,42 +1,17 @@
-"""Golden sets from and to pandas. No other module of this folder imports pandas."""
+"""Golden sets as pandas DataFrames. No other module of this folder imports pandas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from pytest_rankcheck.files.data_frames import frame_of_columns
-from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_columns import Row, add_queries, add_table
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
-from pytest_rankcheck.golden.source_places import Numbering
 
-__all__ = ["candidates_frame", "contents_from_frames", "judgments_frame", "queries_frame"]
-
-
-def contents_from_frames(
-    judgments: pd.DataFrame, queries: pd.DataFrame | None, source: Source
-) -> Contents:
-    """Return the contents of a golden set from a frame of judgments and a frame of queries.
-
-    Raises:
-        GoldenSetError: as in ``GoldenSet.from_frame``.
-    """
-    contents = Contents(source)
-    contents.places.numbering = Numbering("judgments", is_table=True, labels=judgments.index)
-    if queries is not None:
-        numbering = Numbering("queries", is_table=True, labels=queries.index)
-        add_queries(contents, [str(name) for name in queries.columns], _rows(queries), numbering)
-    add_table(contents, [str(name) for name in judgments.columns], _rows(judgments))
-    return contents
-
-
-def _rows(frame: pd.DataFrame) -> Iterator[Row]:
-    return enumerate(frame.itertuples(index=False, name=None), start=1)
+__all__ = ["candidates_frame", "judgments_frame", "queries_frame"]
 
 
 def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.DataFrame:

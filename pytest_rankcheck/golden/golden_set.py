@@ -14,9 +14,8 @@ from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Contradictions, Source
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pytest_rankcheck.document_ids import DocIdRule
+    from pytest_rankcheck.files.frame_tables import Frame
 
 __all__ = ["GoldenSet"]
 
@@ -132,8 +131,8 @@ class GoldenSet(DerivableQueries):
     @checked_arguments
     def from_frame(
         cls,
-        judgments: pd.DataFrame,
-        queries: pd.DataFrame | None = None,
+        judgments: Frame,
+        queries: Frame | None = None,
         *,
         name: str = "golden set",
         grades: Mapping[Any, float] | float | None = None,
@@ -143,7 +142,7 @@ class GoldenSet(DerivableQueries):
         scale: float | None = None,
         doc_id: DocIdRule | None = None,
     ) -> GoldenSet:
-        """Make a golden set from DataFrames.
+        """Make a golden set from DataFrames of pandas or polars, or tables of Arrow.
 
         Args:
             judgments: one row per judgment, with columns ``query_id``, ``doc_id`` and
@@ -164,7 +163,7 @@ class GoldenSet(DerivableQueries):
             GoldenSetError: a column is missing, or a row has no id, has an invalid grade or
                 contradicts another row; the message names the row.
         """
-        from pytest_rankcheck.golden.golden_frames import contents_from_frames
+        from pytest_rankcheck.golden.judgment_table import contents_from_frames
 
         source = Source.of(
             grades=grades,

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys, same_ids
 from pytest_rankcheck.files.id_runs import joined_ids, run_starts
@@ -42,18 +42,34 @@ class JudgmentRows:
         queries: IdColumn,
         documents: IdColumn,
         grades: FloatArray,
-        lines: range | IntArray,
-    ) -> None:
-        """Add some rows; their lines or row numbers follow those before."""
+        lines: Sequence[int] | IntArray,
+        is_judged: BoolArray | None = None,
+    ) -> tuple[Sequence[str], IntArray]:
+        """Add some rows, and return the query of each run of them and where it starts.
+
+        Args:
+            queries: of each row.
+            documents: of each row.
+            grades: of each row.
+            lines: the line or row number of each, after those of the rows before.
+            is_judged: which rows are judgments; the others only name their query. None for all.
+        """
         starts, codes = run_starts(queries), self.codes
         ids = queries.texts(starts)
+        lengths = np.diff(starts, append=len(queries))
+        if is_judged is not None and not is_judged.all():
+            lengths = np.add.reduceat(is_judged, starts, dtype=np.int64)
+            rows = np.flatnonzero(is_judged)
+            documents, grades = documents.reordered(rows), grades[rows]
+            lines = np.asarray(lines, np.int64)[rows]
         self._runs.append(
             np.fromiter((codes.setdefault(each, len(codes)) for each in ids), np.int64, len(ids))
         )
-        self._lengths.append(np.diff(starts, append=len(queries)))
+        self._lengths.append(lengths)
         self._documents.append(documents)
         self._grades.append(grades)
-        self._lines.append(lines)
+        self._lines.append(lines if isinstance(lines, range) else np.asarray(lines, np.int64))
+        return ids, starts
 
     def put_into(self, contents: Contents) -> None:
         """Add all rows to the contents of a golden set, which have no judgments so far.

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.files.delimited_tables import table_of, table_text
+from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of, parse_json
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
@@ -24,7 +24,7 @@ from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.format_limits import refuse_candidates, refuse_expectations
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_columns import add_table
+from pytest_rankcheck.golden.judgment_table import add_table
 from pytest_rankcheck.golden.query import Query
 
 __all__ = ["FORMAT"]
@@ -44,14 +44,14 @@ def read(source: Source) -> Contents:
     """
     folder, qrels = _files(source.file, source.split)
     contents = Contents(replace(source, path=qrels))
-    table = table_of(qrels, GoldenSetError)
-    add_table(contents, table.header, table.rows)
+    add_table(contents, qrels, "delimited")
     judged, contents.queries = contents.queries, {}
     for where, entry in _entries(folder / _QUERIES):
         query_id = checked_id(entry.pop("_id"), '"_id"', where)
         text, attributes = entry.pop("text", None), _attributes(entry)
-        if query_id in judged:
-            attributes = {**judged[query_id].attributes, **attributes}
+        if query_id in contents.grades:
+            before = judged.get(query_id)
+            attributes = {**(before.attributes if before else {}), **attributes}
             text = None if text is None else str(text)
             contents.add_query(Query(query_id, text, attributes), where)
     if (folder / _CORPUS).exists():
@@ -98,7 +98,7 @@ def _attributes(entry: dict[str, object]) -> dict[str, object]:
 
 
 def _read_titles(contents: Contents, path: Path) -> None:
-    judged = {doc_id for grades in contents.grades.values() for doc_id in grades}
+    judged = set(contents.judgments.documents.texts())
     for where, entry in _entries(path):
         doc_id = checked_id(entry["_id"], '"_id"', where)
         if doc_id in judged and entry.get("title"):

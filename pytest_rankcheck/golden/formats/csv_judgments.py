@@ -11,17 +11,15 @@ from functools import partial
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError
-from pytest_rankcheck.files.delimited_tables import table_of, table_text
+from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import write_whole
+from pytest_rankcheck.golden.contents_table import table_of_contents
 from pytest_rankcheck.golden.format_limits import refuse_expectations, refuse_lists
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_columns import (
-    add_table,
-    may_have_judgments,
-    table_of_contents,
-)
+from pytest_rankcheck.golden.judgment_columns import may_have_judgments
+from pytest_rankcheck.golden.judgment_table import add_table
 
 __all__ = ["FORMATS"]
 
@@ -34,8 +32,7 @@ def read(source: Source) -> Contents:
             message names file and line.
     """
     contents = Contents(source)
-    table = table_of(source.file, GoldenSetError)
-    add_table(contents, table.header, table.rows)
+    add_table(contents, source.file, "delimited")
     return contents
 
 

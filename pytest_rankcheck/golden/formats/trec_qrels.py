@@ -11,9 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.delimited_tables import table_of, table_text
+from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, line_of
 from pytest_rankcheck.files.whole_files import write_whole
@@ -24,9 +25,8 @@ from pytest_rankcheck.golden.format_limits import (
 )
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_columns import add_queries
 from pytest_rankcheck.golden.judgment_rows import JudgmentRows, column_of_grades
-from pytest_rankcheck.golden.source_places import Numbering
+from pytest_rankcheck.golden.judgment_table import add_queries
 
 __all__ = ["FORMAT"]
 
@@ -88,8 +88,7 @@ def _add_by_line(contents: Contents, text: bytes, first_line: int) -> None:
 
 def _read_queries(contents: Contents, path: Path) -> None:
     """Add the texts and attributes of the queries."""
-    table = table_of(path, GoldenSetError)
-    add_queries(contents, table.header, table.rows, Numbering(str(path)))
+    add_queries(contents, read_table(path, GoldenSetError, kind="delimited"))
 
 
 def write(contents: Contents, path: Path) -> None:
