@@ -49,9 +49,9 @@ class GoldenSet(DerivableQueries):
             path: the file or folder; a file may be packed with gzip or Zstandard. TREC qrels take
                 the texts and attributes of their queries from a file of the same name that ends
                 with ``.queries.tsv``, if there is one.
-            format: ``"jsonl"``, ``"trec"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"beir"``,
-                ``"quepid"``, ``"rre"``, ``"elasticsearch"``, ``"opensearch"`` or ``"letor"``;
-                without it, the content decides.
+            format: ``"jsonl"``, ``"trec"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``,
+                ``"beir"``, ``"quepid"``, ``"rre"``, ``"elasticsearch"``, ``"opensearch"`` or
+                ``"letor"``; without it, the content decides.
             name: what messages and records call the set; without it, the file's name up to the
                 first dot.
             grades: the grade of each code in the file, ``{1: 4, 2: 3, "irrelevant": 0}``; any other

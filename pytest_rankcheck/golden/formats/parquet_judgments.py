@@ -1,6 +1,6 @@
-"""Parquet with one row per judgment, as in the comma-separated tables. Extra ``[fast]``.
+"""Parquet and Arrow with one row per judgment, as in the separated tables. Extra ``[fast]``.
 
-Ids may be text or whole numbers; attributes and features keep their types.
+Ids may be text or whole numbers; attributes and features keep their types. Arrow files are read too.
 """
 
 from __future__ import annotations
