@@ -121,7 +121,7 @@ INTERNAL = {
     "LintFinding": "of",
     "Gate": "ruling refuse_misfit",
     "GoldenSet": "kind candidates_frame has_numbered_features first_feature lint_with "
-    "positive_grades",
+    "positive_grades columns",
     "LabelSensitivity": "differences rulings",
     "Metric": "of declared definition is_monotone needs_grades compute",
     "Paired": "contributions counted at",

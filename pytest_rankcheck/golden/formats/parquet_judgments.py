@@ -1,6 +1,6 @@
 """Parquet and Arrow with one row per judgment, as in the separated tables. Extra ``[fast]``.
 
-Ids may be text or whole numbers; attributes and features keep their types. Arrow files are read too.
+Ids may be text or whole numbers; attributes and features keep their types.
 """
 
 from __future__ import annotations
