@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
+from contextlib import redirect_stdout
+from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,7 @@ from speed.page import as_markdown
 from speed.pairs import Series, agreed, close_to_the_fastest
 from speed.results import Results
 from speed.shapes import SHAPES, described, folder_of, generate
+from speed.worker import measured
 
 from pytest_rankcheck import GoldenSet, Run, evaluate
 
@@ -175,3 +180,32 @@ def test_results_of_two_machines_are_not_mixed(tmp_path: Path) -> None:
     assert Results(path, one).content["cells"] == {"b/dicts": {"ours": 1}, "b/lists": None}
     with pytest.raises(SystemExit, match="two machines"):
         Results(path, other)
+
+
+def test_only_the_work_is_measured() -> None:
+    proc = Path("/proc/self/clear_refs")
+    if not proc.exists():
+        pytest.skip("the memory of a process is read from /proc")
+    size = 64 * 2**20
+    sys.modules.pop("this", None)
+    before_the_work = bytearray(3 * size)
+    del before_the_work
+    kept = []
+
+    def work() -> dict[str, float]:
+        with redirect_stdout(StringIO()):
+            import_module("this")
+        kept.append(bytes(bytearray(size)))
+        end = time.process_time() + 0.05
+        while time.process_time() < end:
+            pass
+        time.sleep(0.2)
+        return {"AP": 0.5}
+
+    result = measured(work)
+    assert result["means"] == {"AP": 0.5}
+    assert result["cpu"] < result["wall"] - 0.1, "sleeping is not CPU time"
+    assert result["cpu"] >= 0.05
+    # Twice 64 MB for a moment, and none of the 192 MB that were given back before.
+    assert 100 < result["peak_mb"] - result["before_mb"] < 180
+    assert result["imported"] == ["this"]

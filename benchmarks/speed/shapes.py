@@ -145,7 +145,6 @@ def _queries(
     for _ in range(queries):
         drawn = random.choice(shape.collection, shape.judged + shape.documents, replace=False)
         grades = random.choice(levels, shape.judged, p=shape.grades)
-        grades[0] = max(grades[0], 1)
         chance = np.where(grades > 0, *shape.retrieved)
         found = np.flatnonzero(random.random(shape.judged) < chance)[: shape.documents]
         ranked = np.concatenate([drawn[found], drawn[shape.judged :]])[: shape.documents]
