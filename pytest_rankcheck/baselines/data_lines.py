@@ -16,6 +16,7 @@ from typing import overload
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.baselines.entry_values import as_list, as_mapping, as_text
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, Slices
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.whole_files import readable_json
@@ -178,8 +179,12 @@ def _slices(cells: Iterable[str]) -> Iterator[Slices]:
     known: dict[str, Mapping[str, tuple[str, ...]]] = {}
     for cell in cells:
         if cell not in known:
+            try:
+                entry = as_mapping(json.loads(cell))
+            except RecursionError:
+                raise ValueError("slices are nested too deeply") from None
             known[cell] = {
-                str(attribute): tuple(map(str, values))
-                for attribute, values in json.loads(cell).items()
+                attribute: tuple(map(as_text, as_list(values)))
+                for attribute, values in entry.items()
             }
         yield known[cell]

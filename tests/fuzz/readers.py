@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
@@ -10,11 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 from unittest import mock
 
-from samples import golden_set
+import pytest
+from samples import golden_set, large_record
 
 from pytest_rankcheck import (
     BaselineError,
     GoldenSet,
+    Metric,
     RankcheckError,
     Record,
     Run,
@@ -22,6 +25,9 @@ from pytest_rankcheck import (
     evaluate,
     evaluate_sessions,
 )
+from pytest_rankcheck.baselines import data_file
+from pytest_rankcheck.baselines.data_lines import lines_text, queries_of
+from pytest_rankcheck.baselines.record_contents import digest_of
 from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.command_line import project_inputs, unrun_command
 from pytest_rankcheck.command_line.main import main
@@ -138,6 +144,35 @@ def read_record(path: Path) -> None:
     assert command("compare", str(path), str(path.with_name("web.run")), *given) in (0, 1, 2)
 
 
+def read_lines(path: Path) -> None:
+    """Read the lines of a large record whose header agrees with them, if they can be read."""
+    header, data = json.loads(large_record().header), path.read_bytes()
+    columns, metrics = header["data"]["columns"], header["metrics"]
+    sha256 = data_file.sha256_of(data)
+    header["data"] = {"sha256": sha256, "lines": data.count(b"\n"), "columns": columns}
+    try:
+        queries = queries_of(data.decode("utf-8"), columns, list(metrics))
+    except ValueError:
+        queries = None
+    if queries is not None:
+        for name, detail in metrics.items():
+            mean = Metric.parse(name).mean(queries.values_of[name], queries.weights)
+            detail["mean"] = None if mean != mean else mean
+    header["digest"] = digest_of(header)
+    named = path.with_name("lines.json")
+    named.write_text(json.dumps(header), "utf-8")
+    data_file.data_path(named, sha256).write_bytes(data)
+    if queries is None:
+        with pytest.raises(BaselineError):
+            Record.load(named)
+    else:
+        assert lines_text(queries_of(lines_text(queries), columns, list(metrics))) == lines_text(
+            queries
+        )
+        assert Record.load(named).query_ids == queries.ids
+    read_record(named)
+
+
 def read_conflict(path: Path) -> None:
     """Resolve a merge conflict."""
     assert command("resolve", str(path), "--target", "ours") in (0, 2)
@@ -167,6 +202,7 @@ READERS: dict[str, Callable[[Path], None]] = {
     "run": read_run,
     "log": read_log,
     "record": read_record,
+    "lines": read_lines,
     "conflict": read_conflict,
     "unrun": read_jobs,
     "configuration": read_configuration,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from pytest_rankcheck import (
     Approval,
@@ -18,14 +20,15 @@ from pytest_rankcheck import (
     assert_not_regressed,
     evaluate,
 )
+from pytest_rankcheck.baselines import data_file
 from pytest_rankcheck.baselines.record_contents import digest_of
-from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.baselines.record_writer import RecordTexts, record_text, record_texts
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.json_report import json_of
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import Report, report_of
 
-__all__ = ["SAMPLES", "Sample", "golden_set", "report"]
+__all__ = ["SAMPLES", "Sample", "golden_set", "large_record", "report"]
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,22 @@ def _evaluation(**rankings: list[str]) -> Any:
 
 def record() -> str:
     """Return the text of a baseline with everything that a record can have."""
+    return record_text(_record())
+
+
+@cache
+def large_record() -> RecordTexts:
+    """Return the same record as two files, with slices in its lines."""
+    made = _record()
+    lines = {
+        query: replace(line, slices={"locale": ("de", "en")}, top=(*line.top, "x\\\ty"))
+        for query, line in made.queries.items()
+    }
+    with mock.patch.object(data_file, "COMPACT_FROM", 1):
+        return record_texts(replace(made, queries=lines))
+
+
+def _record() -> Record:
     metrics = {
         Metric.parse("nDCG@10"): "tolerance(abs=0.01)",
         Metric.parse("RR"): "noninferior(margin=0.1)",
@@ -209,7 +228,7 @@ def record() -> str:
         "another depth",
         {"RR": {"from": 0.4, "to": 0.5}},
     )
-    made = Record.of(
+    return Record.of(
         _evaluation(),
         metrics,
         [Metric.parse("P@1")],
@@ -218,7 +237,6 @@ def record() -> str:
         test="test_mrr",
         world={"model.bin": "sha256:0"},
     )
-    return record_text(made)
 
 
 @cache
@@ -334,7 +352,16 @@ def _samples() -> list[Sample]:
     samples += [Sample("rank.test.query", "golden", lightgbm, "rank.test")]
     samples += [_with_first(Sample(name, "golden", beir, "beir"), name) for name in beir]
     baseline, report_text = record().encode("utf-8"), json_of(report()).encode("utf-8")
+    large = large_record()
+    header, lines = large.header.encode("utf-8"), large.data or b""
+    large_files = {
+        "large.json": header,
+        data_file.data_path(Path("large.json"), data_file.sha256_of(lines)).name: lines,
+    }
     samples += [
+        Sample("large.json", "record", large_files),
+        Sample("large-sealed.json", "record", large_files, finish=sealed),
+        Sample("large.tsv", "lines", {"large.tsv": lines}),
         Sample("baseline.json", "record", {"baseline.json": baseline}),
         Sample("sealed.json", "record", {"sealed.json": baseline}, finish=sealed),
         Sample("report.json", "record", {"report.json": report_text}),
