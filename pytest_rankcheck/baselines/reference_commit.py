@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -109,6 +110,9 @@ class Reference:
             text = self.text(data_path)
             if text is not None:
                 yield text.encode("utf-8")
+                with suppress(GitError):  # what git itself has may be a pointer of git-lfs
+                    path = f"{self.commit}:{self.inside(data_path)}"
+                    yield git(self.root, "cat-file", "--filters", path).encode("utf-8")
 
         return DataFiles(path, at_commit)
 

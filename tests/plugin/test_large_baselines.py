@@ -165,6 +165,28 @@ def test_the_history_and_the_reference_have_the_lines_of_their_commits(large: Pr
     assert 'test_mrr--web.json: RR 0.9906 -> 0.9812; approved "slower"' in text_of(result)
 
 
+@NEEDS_GIT
+def test_lines_that_git_stores_in_another_way_are_found_at_the_reference(large: Project) -> None:
+    """As with git-lfs: the repository has something else, and a filter makes the file of it."""
+    git(large.path, "init", "-q", "-b", "main")
+    git(large.path, "config", "filter.other.clean", "tr a-y b-z")
+    git(large.path, "config", "filter.other.smudge", "tr b-z a-y")
+    large.write(".gitattributes", "*.tsv filter=other\n")
+    git(large.path, "add", "-A")
+    git(large.path, "commit", "-q", "-m", "main")
+    data = named_data(large.baseline_file())
+    assert data is not None
+    stored = git(large.path, "show", f"HEAD:{data.relative_to(large.path).as_posix()}")
+    assert stored != data.read_text("utf-8")
+    git(large.path, "checkout", "-q", "-b", "feature")
+    large.rank({0: 4})
+    large.update("--rankcheck-approve", "why")
+    assert not data.exists(), "the lines of main are only in git"
+    git(large.path, "add", "-A")
+    git(large.path, "commit", "-q", "-m", "feature")
+    large.run(*MAIN).assert_outcomes(passed=1)
+
+
 def test_commands_read_both_files(
     large: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
