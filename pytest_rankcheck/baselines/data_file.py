@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_rankcheck.errors import BaselineError, plural, quoted
+from pytest_rankcheck.files.regular_files import opened_regular
 from pytest_rankcheck.files.whole_files import write_whole
 
 __all__ = [
@@ -138,7 +139,8 @@ def _content(path: Path) -> bytes | None:
     if not path.is_file():
         raise BaselineError(f"{quoted(path, 300)}: this is not a file; restore it from git")
     try:
-        return path.read_bytes()
+        with opened_regular(path) as file:
+            return file.read()
     except FileNotFoundError:
         return None
     except OSError as failure:
@@ -189,8 +191,8 @@ def write_data(header: Path, data: bytes) -> None:
         OSError: the file cannot be written.
     """
     path = data_path(header, sha256_of(data))
-    with suppress(OSError):
-        if _verified(path.read_bytes(), sha256_of(data)) is not None:
+    with suppress(OSError), opened_regular(path) as file:
+        if _verified(file.read(), sha256_of(data)) is not None:
             return
     write_whole(path, data)
 
@@ -227,7 +229,8 @@ def named_data(header: Path) -> Path | None:
         ValueError: the header cannot be read.
     """
     try:
-        data = json.loads(header.read_text("utf-8")).get("data")
+        with opened_regular(header) as file:
+            data = json.loads(file.read()).get("data")
         return None if data is None else data_path(header, checked_sha256(data["sha256"]))
     except (OSError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(quoted(error)) from None

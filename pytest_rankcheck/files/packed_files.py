@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from types import ModuleType
 from typing import BinaryIO, cast
 
 from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
+from pytest_rankcheck.files.regular_files import bounded, opened_regular
 
 __all__ = [
     "failures_named",
@@ -29,26 +29,26 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _GZIP_ENDINGS = (".gz", ".gzip")
 _ZSTD_ENDINGS = (".zst", ".zstd")
-_BUFFER = 1 << 20
 
 
 def opened(path: Path) -> BinaryIO:
     """Open a file for reading; a packed file is unpacked on the fly.
 
     Raises:
-        OSError: the file cannot be opened.
+        OSError: the file cannot be opened or is not a regular file; or, while reading, it unpacks
+            to far more than its size explains.
         ModuleNotFoundError: it is packed with Zstandard, and no Zstandard library is installed.
     """
-    raw = path.open("rb")
+    raw = opened_regular(path)
     start = raw.peek(len(_ZSTD))
     if start.startswith(_GZIP):
         raw.close()
         import gzip
 
-        return cast("BinaryIO", io.BufferedReader(gzip.open(path, "rb"), _BUFFER))
+        return bounded(cast("BinaryIO", gzip.open(path, "rb")), path)
     if start.startswith(_ZSTD):
         raw.close()
-        return cast("BinaryIO", io.BufferedReader(_zstd().open(path, "rb"), _BUFFER))
+        return bounded(_zstd().open(path, "rb"), path)
     return raw
 
 
@@ -90,7 +90,7 @@ def is_packed(path: Path) -> bool:
     Raises:
         OSError: the file cannot be opened.
     """
-    with path.open("rb") as file:
+    with opened_regular(path) as file:
         start = file.read(len(_ZSTD))
     return start.startswith((_GZIP, _ZSTD))
 

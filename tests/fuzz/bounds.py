@@ -10,7 +10,7 @@ from types import FrameType
 
 from pytest_rankcheck import RankcheckError
 
-__all__ = ["MEMORY", "loads_or_refuses"]
+__all__ = ["MEMORY", "loads_or_refuses", "peak_memory"]
 
 SECONDS = 20
 """Of CPU time: far more than the slowest input needs, so that only a hang reaches it."""
@@ -26,7 +26,7 @@ class _Hangs(Exception):
 @contextmanager
 def loads_or_refuses() -> Iterator[None]:
     """Check that a block ends well or with one of our errors, within the bounds."""
-    before = _peak()
+    before = peak_memory()
     try:
         with _alarm():
             yield
@@ -38,10 +38,10 @@ def loads_or_refuses() -> Iterator[None]:
         raise
     except BaseException as failure:  # polars panics with a BaseException
         raise AssertionError(f"{type(failure).__name__}: {str(failure)[:300]}") from failure
-    assert _peak() - before <= MEMORY, "too much memory"
+    assert peak_memory() - before <= MEMORY, "too much memory"
 
 
-def _peak() -> int:
+def peak_memory() -> int:
     """Return the largest resident size of this process so far, in bytes."""
     try:
         import resource
