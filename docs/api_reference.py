@@ -127,7 +127,7 @@ INTERNAL = {
     "Paired": "contributions counted at",
     "Record": "slice_places best_for below_best",
     "Resolution": "of_sample row",
-    "Run": "listings found repeated",
+    "Run": "columns rankings repeated",
     "SessionLog": "trails",
     "Verdict": "ruling",
 }
@@ -148,6 +148,7 @@ TYPES = {
     "Missing": '`"empty"` or `"error"`',
     "NoRelevant": '`"zero"` or `"exclude"`',
     "ParameterCheck": "a function that returns a value in canonical form, or raises ValueError",
+    "RecordedQueries": "a mapping of query ids to `RecordedQuery`",
     "Severity": '`"error"` or `"warn"`',
     "Ties": '`"doc_id"`, `"input"` or `"error"`',
     "UnmetIds": "ids of both sides, and a rule by which they meet",

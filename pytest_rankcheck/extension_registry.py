@@ -83,17 +83,18 @@ class ExtensionRegistry:
             recognises: as in `add_golden_format`.
             description: what the file looks like, for messages.
         """
+        from pytest_rankcheck.rankers.ranked_columns import columns_of
         from pytest_rankcheck.rankers.run_file import RUN_FORMATS
 
-        def listings(reading: Any) -> Any:
-            return read(reading.path).listings()
+        def columns(source: Any, *, together: bool = False) -> Any:
+            return columns_of(read(source.path).rankings().items(), source.rules)
 
         self._add_format(
             "run format",
             RUN_FORMATS,
             name,
             origin=read,
-            read=listings,
+            read=columns,
             recognises=recognises,
             description=description,
         )

@@ -469,7 +469,7 @@ def test_frames_of_other_libraries_are_converted_first() -> None:
     rows = {"query_id": ["q"], "doc_id": ["d"], "score": [1.0]}
     assert Run.from_frame(Frame(rows))["q"] == ("d",)
     with pytest.raises(
-        ConfigurationError, match=r"frame must be a pandas .*; pass frame.to_pandas\(\)"
+        ConfigurationError, match=r"frame must be a DataFrame .*; pass frame.to_pandas\(\)"
     ):
         Run.from_frame(DataFrame())  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError) as failure:

@@ -8,9 +8,8 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.evaluation.run_golden_join import padded_hits
+from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.metrics.metric_names import Metric
-from pytest_rankcheck.rankers.query_hits import hits_in_order
 
 __all__ = ["can_rejudge", "values_under"]
 
@@ -43,7 +42,6 @@ def values_under(
         max_grade: the highest grade of the whole golden set.
         exclude: whether a query without a grade above 0 is NaN.
     """
-    ranked = [hits_in_order(docs, judged) for docs, judged in zip(rankings, grades, strict=True)]
-    hits = padded_hits(ranked, grades, max_grade)
+    hits = hits_of_lists(rankings, grades, max_grade)
     values = metric.compute(hits)
     return np.where((hits.ideal > 0).any(axis=1), values, np.nan) if exclude else values

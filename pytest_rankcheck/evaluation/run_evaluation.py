@@ -23,12 +23,18 @@ from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import computed_values
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
-from pytest_rankcheck.evaluation.run_golden_join import BLOCK, Joined, join, judged_hits
+from pytest_rankcheck.evaluation.run_golden_join import (
+    BLOCK,
+    Joined,
+    QueryHits,
+    join,
+    judged_hits,
+)
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.whole_run import WholeRun
-from pytest_rankcheck.rankers.query_hits import TOP
+from pytest_rankcheck.rankers.ranked_columns import TOP
 from pytest_rankcheck.rankers.ranking import first_ranks
 from pytest_rankcheck.rankers.run import Run
 
@@ -137,8 +143,8 @@ class RunEvaluation(Evaluation):
     @cached_property
     def missing(self) -> Sequence[str]:
         """The judged queries that the run lacks; they count as empty rankings."""
-        ranked = self._joined.hits
-        return tuple(query_id for query_id in self.query_ids if query_id not in ranked)
+        codes = np.flatnonzero(~self._joined.is_ranked).tolist()
+        return tuple(self.query_ids[code] for code in codes)
 
     @property
     def extra(self) -> Sequence[str]:
@@ -148,11 +154,12 @@ class RunEvaluation(Evaluation):
     @cached_property
     def unmet_ids(self) -> UnmetIds | None:
         """What is wrong if judged documents are never or hardly ever ranked, otherwise None."""
-        if self._joined.has_hits(self.golden, 1 + len(self.golden) // 100):
+        relevant = self.golden.columns.has_relevant
+        if 100 * np.count_nonzero(self._joined.has_hits & relevant) > len(self.golden):
             return None  # at least 1%, as almost always; nothing else has to be loaded
         from pytest_rankcheck.evaluation.unmet_ids import unmet_ids
 
-        return unmet_ids(self.run, self.golden, self._joined.hits, self.ranking)
+        return unmet_ids(self.run, self.golden, self._joined, self.ranking)
 
     @property
     def known_depth(self) -> int | None:
@@ -166,8 +173,13 @@ class RunEvaluation(Evaluation):
         """
         if self.run.is_in_memory:
             return self.run.get(query_id)
-        ranked = self._joined.hits.get(query_id)
+        ranked = self._hits_of(query_id)
         return tuple(ranked.top) if ranked else ()
+
+    def _hits_of(self, query_id: str) -> QueryHits | None:
+        """Return the hits of a query; None if the run or the golden set lacks it."""
+        code = self.golden.columns.codes.get(query_id)
+        return None if code is None else self._joined.of_query(code)
 
     def read_rankings(self, k: int) -> None:
         """Make `ranking` go down to rank ``k`` at least, reading the run into memory if needed."""
@@ -177,8 +189,8 @@ class RunEvaluation(Evaluation):
     def ranks(self, query_id: str) -> Mapping[str, int]:
         """Return the rank of each document of `ranking`, and of every judged one."""
         ranks = first_ranks(self.ranking(query_id))
-        ranked = self._joined.hits.get(query_id)
-        if ranked and not self.run.is_in_memory:
+        ranked = None if self.run.is_in_memory else self._hits_of(query_id)
+        if ranked:
             ranks.update(zip(ranked.doc_ids, ranked.ranks, strict=True))
         return ranks
 
@@ -200,15 +212,16 @@ class RunEvaluation(Evaluation):
     def _may_go_on(self, length: int) -> bool:
         """Return whether a ranking with at least this many documents may have been cut."""
         return any(
-            ranked.retrieved >= length and not self._is_reranked(query_id)
-            for query_id, ranked in self._joined.hits.items()
+            not self._is_reranked(code)
+            for code in np.flatnonzero(self._joined.retrieved >= length).tolist()
+            if self._joined.is_ranked[code]
         )
 
-    def _is_reranked(self, query_id: str) -> bool:
+    def _is_reranked(self, code: int) -> bool:
         """Return whether a ranking has all candidates of its query and nothing else."""
-        candidates = set(self.golden.candidates_of(query_id))
-        is_whole = len(candidates) <= self._joined.hits[query_id].retrieved
-        return is_whole and candidates.issuperset(self.ranking(query_id))
+        candidates = set(self.golden.candidates_of(self.query_ids[code]))
+        is_whole = len(candidates) <= self._joined.retrieved[code]
+        return is_whole and candidates.issuperset(self.ranking(self.query_ids[code]))
 
     def _computed(self, metric: Metric) -> FloatArray:
         if metric.definition.ir_measures:
@@ -239,16 +252,12 @@ class RunEvaluation(Evaluation):
                 f"the first {depth} documents of each ranking are known; use a cutoff of at most "
                 f"{depth}, or read the run into memory: Run.from_frame(run.to_frame())"
             )
-        ranked = self._joined.hits
         return WholeRun.of(
             [
                 tuple(dict.fromkeys(self.ranking(query_id)[: metric.cutoff]))
                 for query_id in self.query_ids
             ],
-            [
-                ranked[query_id].retrieved if query_id in ranked else 0
-                for query_id in self.query_ids
-            ],
+            self._joined.retrieved.tolist(),
         )
 
     @property
@@ -302,11 +311,10 @@ class RunEvaluation(Evaluation):
 
     def _refuse_empty(self) -> None:
         """Refuse a run that ranks no document for any judged query."""
-        ranked = self._joined.hits
-        if any(query.retrieved for query in ranked.values()):
+        if self._joined.retrieved.any():
             return
         why = "every ranking is empty: the ranker is broken, not bad"
-        if not ranked:
+        if not self._joined.is_ranked.any():
             from pytest_rankcheck.document_ids import differences, joining_rule
 
             both_sides = (self.query_ids[:_COMPARED], self.extra[:_COMPARED])

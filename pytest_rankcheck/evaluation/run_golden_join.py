@@ -2,69 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.evaluation.block_hits import BlockHits, hits_of_block
+from pytest_rankcheck.evaluation.judged_matches import rows_of_queries
 from pytest_rankcheck.golden.golden_set import GoldenSet
-from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
+from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded_columns
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.rankers.query_hits import QueryHits
+from pytest_rankcheck.rankers.ranked_columns import (
+    HeldDocuments,
+    RankedColumns,
+    RankingRules,
+    SplitQueryError,
+    starts_of,
+)
 from pytest_rankcheck.rankers.run import Run
 
-__all__ = ["BLOCK", "Joined", "has_relevant", "join", "judged_hits", "padded_hits"]
+__all__ = ["BLOCK", "Joined", "QueryHits", "hits_of_lists", "join", "judged_hits"]
 
 BLOCK = 4096
 """Queries per block. It limits the size of the padded matrices, and so the memory."""
 
-_NOTHING = QueryHits(0, (), ())
-
 
 @dataclass(frozen=True, slots=True)
+class QueryHits:
+    """The judged hits of one query, and the top of its ranking."""
+
+    retrieved: int
+    """How many documents were ranked."""
+    ranks: Sequence[int]
+    """The ranks of the judged documents that were retrieved, from 1, best first."""
+    doc_ids: Sequence[str]
+    """The same documents; empty if the whole ranking is kept."""
+    top: Sequence[str]
+    """The first documents; empty if the whole ranking is kept."""
+
+
 class Joined:
-    """The judged documents that a run has for each query."""
+    """The judged hits of a run: H hits of the Q queries of a golden set."""
 
-    hits: Mapping[str, QueryHits]
-    """By judged query, for the queries that the run has."""
-    extra: tuple[str, ...]
-    """The queries of the run without judgments."""
+    def __init__(self, judgments: Judgments, blocks: Sequence[BlockHits], extra: Sequence[str]):
+        self._judgments, self._blocks = judgments, blocks
+        self.extra = extra
+        """The queries of the run without judgments."""
+        codes = np.concatenate([np.zeros(0, np.int64), *(block.codes for block in blocks)])
+        self._segments = np.full(len(judgments.query_ids), -1, dtype=np.int64)
+        is_judged = codes >= 0
+        self._segments[codes[is_judged]] = np.flatnonzero(is_judged)
+        counts = [np.diff(block.starts) for block in blocks]
+        ends = starts_of(np.concatenate([np.zeros(0, np.int64), *counts]))
+        self.starts = starts_of(np.append(np.diff(ends), 0)[self._segments])
+        """``[Q + 1]`` where the hits of each query begin, and where the last ones end."""
+        ranked = self._segments[self._segments >= 0]
+        self._rows = None  # in order already, as mostly
+        if len(ranked) < len(ends) - 1 or (ranked[1:] < ranked[:-1]).any():
+            self._rows = rows_of_queries(ends, self._segments)[0]
+        self.ranks = self._in_order([block.ranks.astype(np.float64) for block in blocks])
+        """``[H]`` from 1, best first within each query."""
+        self.grades = self._in_order([block.grades for block in blocks])
+        """``[H]``"""
+        retrieved = np.concatenate([np.zeros(0, np.int64), *(block.retrieved for block in blocks)])
+        self.retrieved = np.append(retrieved, 0)[self._segments]
+        """``[Q]`` how many documents were ranked."""
 
-    def has_hits(self, golden: GoldenSet, queries: int) -> bool:
-        """Return whether so many queries with a relevant judgment rank a judged document."""
-        hits = (
-            query_id
-            for query_id, query in self.hits.items()
-            if query.ranks and has_relevant(golden.grades(query_id))
-        )
-        return len(tuple(islice(hits, queries))) == queries
+    def _in_order(self, parts: Sequence[FloatArray]) -> FloatArray:
+        """Return what each block has for its hits, in the order of the golden set's queries."""
+        values = np.concatenate([np.zeros(0), *parts])
+        return values if self._rows is None else values[self._rows]
 
+    @property
+    def is_ranked(self) -> BoolArray:
+        """``[Q]`` whether the run has the query."""
+        return self._segments >= 0
 
-def has_relevant(grades: Mapping[str, float]) -> bool:
-    """Return whether a query has a relevant judgment."""
-    return any(grade > 0 for grade in grades.values())
+    @property
+    def has_hits(self) -> BoolArray:
+        """``[Q]`` whether a judged document is ranked."""
+        return np.diff(self.starts) > 0
+
+    def of_query(self, code: int) -> QueryHits | None:
+        """Return the hits of one query, given its place in the golden set; None if missing."""
+        segment = int(self._segments[code])
+        if segment < 0:
+            return None
+        start, end = self.starts[code : code + 2].tolist()
+        ranks = self.ranks[start:end].astype(np.int64).tolist()
+        block, place = self._place(segment)
+        doc_ids: Sequence[str] = ()
+        top: Sequence[str] = ()
+        if block.judged is not None:
+            first, last = block.starts[place : place + 2].tolist()
+            doc_ids = self._judgments.documents.texts(block.judged[first:last])
+        if block.tops is not None:
+            first, last = block.tops[1][place : place + 2].tolist()
+            top = block.tops[0].part(first, last).texts()
+        return QueryHits(int(self.retrieved[code]), ranks, doc_ids, top)
+
+    def _place(self, segment: int) -> tuple[BlockHits, int]:
+        number = int(np.searchsorted(self._begins, segment, side="right")) - 1
+        return self._blocks[number], segment - int(self._begins[number])
+
+    @cached_property
+    def _begins(self) -> IntArray:
+        return starts_of([len(block.codes) for block in self._blocks])
 
 
 def join(run: Run, golden: GoldenSet) -> Joined:
-    """Find the judged documents in a run. No object is created for an unjudged document.
+    """Find the judged documents in a run.
 
     Raises:
-        RunError: the run is in a file with a malformed line.
+        RunError: the run is in a file with a malformed line, or a document is a duplicate or scores
+            are tied where that is an error.
     """
-
-    def wanted(query_id: str) -> Collection[str] | None:
-        return golden.grades(query_id) if query_id in golden else None
-
-    hits: dict[str, QueryHits] = {}
-    extra: list[str] = []
     with collector_paused():
-        for query_id, result in run.found(wanted):
-            if result is None:
-                extra.append(query_id)
-            else:
-                hits[query_id] = result
-    return Joined(hits, tuple(extra))
+        try:
+            return _joined(run.columns(), golden.columns, keeps_tops=not run.is_in_memory)
+        except SplitQueryError:
+            together = run.columns(together=True)
+            return _joined(together, golden.columns, keeps_tops=True)
+
+
+def _joined(columns: Iterable[RankedColumns], judgments: Judgments, *, keeps_tops: bool) -> Joined:
+    blocks: list[BlockHits] = []
+    extra: list[str] = []
+    for block in columns:
+        known = map(judgments.codes.get, block.query_ids, repeat(-1))
+        codes = np.fromiter(known, np.int64, len(block))
+        extra += [block.query_ids[place] for place in np.flatnonzero(codes < 0).tolist()]
+        blocks.append(hits_of_block(block, codes, judgments, keeps_tops=keeps_tops))
+    return Joined(judgments, blocks, tuple(extra))
 
 
 def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterator[JudgedHits]:
@@ -72,36 +145,41 @@ def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterat
 
     A query that the run lacks has an empty ranking.
     """
-    query_ids = golden.query_ids
-    for start in range(0, len(query_ids), block):
-        yield _block(joined.hits, golden, query_ids[start : start + block])
+    judgments = golden.columns
+    for start in range(0, len(golden), block):
+        hits = joined.starts[start : start + block + 1]
+        rows = judgments.starts[start : start + block + 1]
+        yield JudgedHits(
+            ranks=padded_columns(joined.ranks, hits),
+            grades=padded_columns(joined.grades, hits),
+            retrieved=joined.retrieved[start : start + block].astype(np.float64),
+            ideal=-np.sort(-padded_columns(judgments.grades, rows), axis=1),
+            max_grade=golden.scale,
+        )
 
 
-def _block(
-    hits: Mapping[str, QueryHits], golden: GoldenSet, query_ids: Sequence[str]
+def hits_of_lists(
+    rankings: Sequence[Sequence[str]], judged: Sequence[Mapping[str, float]], max_grade: float
 ) -> JudgedHits:
-    return padded_hits(
-        [hits.get(query_id, _NOTHING) for query_id in query_ids],
-        [golden.grades(query_id) for query_id in query_ids],
-        golden.scale,
-    )
-
-
-def padded_hits(
-    hits: Sequence[QueryHits], judged: Sequence[Mapping[str, float]], max_grade: float
-) -> JudgedHits:
-    """Return the judged hits of some rankings.
+    """Return the judged hits of some rankings, of which each has its own judgments.
 
     Args:
-        hits: where the judged documents of each were found.
+        rankings: document ids, best first; of a duplicate document only the first place counts.
         judged: the grades of all judged documents of each.
         max_grade: the scale of the golden set.
     """
-    pairs = zip(hits, judged, strict=True)
+    judgments = Judgments.of_dicts(dict(zip(map(str, range(len(judged))), judged, strict=True)))
+    columns = RankedColumns(
+        judgments.query_ids,
+        starts_of(list(map(len, rankings))),
+        HeldDocuments(rankings),
+        rules=RankingRules(duplicates="keep_places"),
+    )
+    hits = hits_of_block(columns, np.arange(len(judged)), judgments, keeps_tops=False)
     return JudgedHits(
-        ranks=padded([query.ranks for query in hits]),
-        grades=padded([[grades[doc] for doc in query.doc_ids] for query, grades in pairs]),
-        retrieved=np.array([query.retrieved for query in hits], dtype=np.float64),
-        ideal=padded([sorted(grades.values(), reverse=True) for grades in judged]),
+        ranks=padded_columns(hits.ranks, hits.starts),
+        grades=padded_columns(hits.grades, hits.starts),
+        retrieved=hits.retrieved.astype(np.float64),
+        ideal=-np.sort(-padded_columns(judgments.grades, judgments.starts), axis=1),
         max_grade=max_grade,
     )

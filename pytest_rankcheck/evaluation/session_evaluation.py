@@ -14,7 +14,7 @@ from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import computed_values
-from pytest_rankcheck.evaluation.run_golden_join import padded_hits
+from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
@@ -22,7 +22,6 @@ from pytest_rankcheck.golden.query import Query, label_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.rankers.query_hits import hits_in_order
 from pytest_rankcheck.sessions.session_log import SessionLog
 
 __all__ = ["SessionEvaluation", "evaluate_sessions"]
@@ -127,7 +126,7 @@ def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None)
         judged = _judgments(judgments, state.id, state.session_id, log, judged_by)
         if judged is None:
             continue
-        rows.append(hits_in_order(tuple(dict.fromkeys(state.results)), judged))
+        rows.append(tuple(dict.fromkeys(state.results)))
         grades.append(judged)
         sessions.append(state.session)
         places.append(state.place)
@@ -138,7 +137,7 @@ def _judged_trails(log: SessionLog, judgments: GoldenSet, judged_by: str | None)
             f"the sessions {listed(log.session_ids, 3)}; is judged_by= the attribute that links "
             "them?"
         )
-    hits = padded_hits(rows, grades, judgments.scale)
+    hits = hits_of_lists(rows, grades, judgments.scale)
     return log.trails.judged(
         hits, np.array(sessions, dtype=np.intp), np.array(places, dtype=np.float64)
     )

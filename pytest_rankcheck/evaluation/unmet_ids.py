@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+import numpy as np
+
+from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.document_ids import (
     DocIdMap,
     IdSample,
@@ -15,9 +18,8 @@ from pytest_rankcheck.document_ids import (
     queries_that_meet,
 )
 from pytest_rankcheck.errors import listed, quoted
-from pytest_rankcheck.evaluation.run_golden_join import has_relevant
+from pytest_rankcheck.evaluation.run_golden_join import Joined
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.rankers.query_hits import QueryHits
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["UnmetIds", "unmet_ids"]
@@ -101,7 +103,7 @@ class UnmetIds:
 def unmet_ids(
     run: Run,
     golden: JudgedQueries,
-    hits: Mapping[str, QueryHits],
+    joined: Joined,
     ranking: Callable[[str], Sequence[str]],
 ) -> UnmetIds | None:
     """Return what is wrong if judged documents are never or hardly ever ranked, otherwise None.
@@ -109,23 +111,23 @@ def unmet_ids(
     Args:
         run: the rankings.
         golden: the judged queries.
-        hits: the judged documents that were ranked, by query.
+        joined: the judged documents that were ranked.
         ranking: returns the known top of the ranking of a query.
     """
-    relevant = [query_id for query_id in golden.query_ids if has_relevant(golden.grades(query_id))]
-    meeting = sum(bool(hits[query_id].ranks) for query_id in relevant if query_id in hits)
+    has_relevant, has_hits = golden.columns.has_relevant, joined.has_hits
+    relevant = _ids(golden, has_relevant)
+    meeting = int(np.count_nonzero(has_relevant & has_hits))
     if not relevant or (
         meeting and (len(relevant) < _FEW_FROM or meeting >= _FEW_SHARE * len(relevant))
     ):
         return None
     samples = [
         (_best(golden.grades(query_id)), ranking(query_id)[:_SAMPLED_IDS])
-        for query_id in relevant
-        if query_id in hits and hits[query_id].retrieved and not hits[query_id].ranks
+        for query_id in _ids(golden, has_relevant & ~has_hits & (joined.retrieved > 0))
     ][:_SAMPLED_QUERIES]
     rule = joining_rule(samples)
-    joined = _joined(rule, samples)
-    mark = last_mark(samples, more_than=joined)
+    met = _met(rule, samples)
+    mark = last_mark(samples, more_than=met)
     rule = () if mark else rule
     if len(relevant) < _REFUSED_FROM and not rule and not mark:
         return None  # a ranker may miss the judged documents of a few queries
@@ -142,11 +144,15 @@ def unmet_ids(
         rule,
         mark,
         # A rule that joins most queries cannot be chance.
-        "" if 2 * joined > len(samples) else _why_known(run, golden, hits, ranking),
+        "" if 2 * met > len(samples) else _why_known(run, golden, joined, ranking),
     )
 
 
-def _joined(rule: Sequence[str], samples: Sequence[IdSample]) -> int:
+def _ids(golden: JudgedQueries, chosen: BoolArray) -> Sequence[str]:
+    return [golden.query_ids[code] for code in np.flatnonzero(chosen).tolist()]
+
+
+def _met(rule: Sequence[str], samples: Sequence[IdSample]) -> int:
     """Return in how many queries documents meet by a rule."""
     if not rule:
         return 0
@@ -157,11 +163,14 @@ def _joined(rule: Sequence[str], samples: Sequence[IdSample]) -> int:
 def _why_known(
     run: Run,
     golden: JudgedQueries,
-    hits: Mapping[str, QueryHits],
+    joined: Joined,
     ranking: Callable[[str], Sequence[str]],
 ) -> str:
     """Return how the golden set knows ranked documents that it does not judge; empty if not."""
-    ranked = {query_id: set(ranking(query_id)[:_SAMPLED_IDS]) for query_id in hits}
+    ranked = {
+        query_id: set(ranking(query_id)[:_SAMPLED_IDS])
+        for query_id in _ids(golden, joined.is_ranked)
+    }
     for expectation in golden.expectations:
         documents = (*expectation.documents, *expectation.others)
         if not ranked.get(expectation.query, set()).isdisjoint(documents):

@@ -113,7 +113,7 @@ class Format(Generic[T]):
     recognises: Callable[[FileSample], bool]
     """Whether a file seems to have the format, judging by its beginning."""
     read: Callable[..., T]
-    write: Callable[[T, Path], None] | None = None
+    write: Callable[[Any, Path], None] | None = None
     scan: Callable[..., Any] | None = None
     """Reads only what an evaluation needs, for formats that support it."""
     endings: tuple[str, ...] = ()

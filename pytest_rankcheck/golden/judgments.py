@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import (
     HeldIds,
     IdColumn,
@@ -95,6 +95,13 @@ class Judgments:
         """The place of each query in the set, by its id."""
         return {query_id: code for code, query_id in enumerate(self.query_ids)}
 
+    @cached_property
+    def has_relevant(self) -> BoolArray:
+        """``[Q]`` whether a query has a relevant judgment."""
+        relevant = np.concatenate([[0], np.cumsum(self.grades > 0)])
+        found: BoolArray = relevant[self.starts[1:]] > relevant[self.starts[:-1]]
+        return found
+
     def of_query(self, code: int) -> Mapping[str, float]:
         """Return the grade of each judged document of a query, given its place in the set.
 
@@ -107,6 +114,11 @@ class Judgments:
             judged = dict(zip(documents, _as_written(self.grades[start:end]), strict=True))
             self._dicts[code] = judged
         return judged
+
+    def rows_of(self, code: int) -> Mapping[str, int]:
+        """Return the row of each judged document of a query, given its place in the set."""
+        start, end = self.starts[code : code + 2].tolist()
+        return dict(zip(self.documents.part(start, end).texts(), range(start, end), strict=True))
 
     @cached_property
     def _dicts(self) -> dict[int, Mapping[str, float]]:
@@ -192,6 +204,13 @@ class Judgments:
             return TextIds(pl.Series(ids, dtype=pl.String))
         except UnicodeEncodeError:  # a lone surrogate
             return TextIds(pl.Series(map(_in_utf8, ids), dtype=pl.String))
+
+    @cached_property
+    def may_be_numbers(self) -> bool:
+        """Whether an id seems to spell a number."""
+        if not isinstance(self.documents, HeldIds):
+            return len(self.numbers[1]) > 0
+        return any(map(str.isdecimal, (doc_id.removeprefix("-") for doc_id in self.documents.ids)))
 
     @cached_property
     def numbers(self) -> tuple[NumberIds, IntArray]:

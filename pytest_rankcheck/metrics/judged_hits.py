@@ -8,9 +8,9 @@ from itertools import chain
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, make_read_only
+from pytest_rankcheck.array_types import FloatArray, IntArray, make_read_only
 
-__all__ = ["JudgedHits", "last_of_running_sum", "padded"]
+__all__ = ["JudgedHits", "last_of_running_sum", "padded", "padded_columns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,23 @@ def padded(rows: Sequence[Sequence[float]]) -> FloatArray:
     matrix[np.arange(width) < lengths[:, np.newaxis]] = np.fromiter(
         chain.from_iterable(rows), dtype=np.float64, count=int(lengths.sum())
     )
+    return matrix
+
+
+def padded_columns(values: FloatArray | IntArray, starts: IntArray) -> FloatArray:
+    """Return the values of some queries as one matrix, ``[Q, longest]``, padded with NaN.
+
+    Args:
+        values: of all queries, those of each together.
+        starts: ``[Q + 1]`` where those of each query begin, and where the last ones end.
+    """
+    lengths = np.diff(starts)
+    width = int(lengths.max(initial=0))
+    chosen = values[starts[0] : starts[-1]] if len(starts) else values[:0]
+    if len(chosen) == len(lengths) * width:
+        return chosen.reshape(len(lengths), width).astype(np.float64)
+    matrix = np.full((len(lengths), width), np.nan)
+    matrix[np.arange(width) < lengths[:, np.newaxis]] = chosen
     return matrix
 
 

@@ -90,7 +90,7 @@ class _RanksAsScores:
             return
         self._queries += 1
         first = next(iter(answer.values()))
-        if not isinstance(first, Real) or first not in (0, 1):
+        if first not in (0, 1) or not isinstance(first, Real):
             return
         scores = list(answer.values())
         start = 0 if first == 0 else 1

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.rankers.ranking import IncompleteRanks, Ranking, Ties, by_score
-from pytest_rankcheck.rankers.ranking_rows import FileRankings
 
-__all__ = ["by_rank", "check_ranks", "has_all_ranks", "refuse_incomplete_ranks"]
+__all__ = ["by_rank", "has_all_ranks", "refuse_incomplete_ranks", "without_ranks"]
 
 
 def has_all_ranks(ranks: Sequence[float]) -> bool:
@@ -39,14 +38,10 @@ def refuse_incomplete_ranks(ranks: Sequence[float], query_id: str, rule: Incompl
     )
 
 
-def check_ranks(rankings: FileRankings, rule: IncompleteRanks) -> None:
-    """Check the ranks of a table without scores, which were read as negative scores.
-
-    Raises:
-        RunError: the ranks of a query are incomplete, and ``rule`` is ``"error"``.
-    """
-    for query_id, file_ranking in rankings.items():
-        refuse_incomplete_ranks([-score for score in file_ranking.scores or ()], query_id, rule)
+def without_ranks(ranking: Ranking) -> Ranking:
+    """Return a ranking whose scores are negated ranks without them, unless some are repeated."""
+    is_complete = has_all_ranks([-score for score in ranking.scores or ()])
+    return replace(ranking, scores=None) if is_complete else ranking
 
 
 def by_rank(
@@ -62,8 +57,5 @@ def by_rank(
         RunError: a rank is missing or repeated, and ``incomplete_ranks`` is ``"error"``; or ranks
             are repeated and ``ties`` is ``"error"``.
     """
-    is_complete = has_all_ranks(ranks)
-    if not is_complete:
-        refuse_incomplete_ranks(ranks, query_id, incomplete_ranks)
-    ranking = by_score(doc_ids, [-rank for rank in ranks], query_id, ties)
-    return replace(ranking, scores=None) if is_complete else ranking
+    refuse_incomplete_ranks(ranks, query_id, incomplete_ranks)
+    return without_ranks(by_score(doc_ids, [-rank for rank in ranks], query_id, ties))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,32 +12,29 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
+from pytest_rankcheck.rankers.held_rankings import (
+    Answer,
+    HeldAnswers,
+    HeldColumns,
+    HeldRankings,
+    raw_answer,
+)
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
-from pytest_rankcheck.rankers.ranking import (
-    Duplicates,
-    IncompleteRanks,
-    Ranking,
-    Ties,
-    duplicates_settled,
-    id_map,
-)
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RankingRules, RunSource
+from pytest_rankcheck.rankers.ranking import Duplicates, IncompleteRanks, Ranking, Ties, id_map
 from pytest_rankcheck.rankers.ranking_forms import given_twice, query_id_of, ranking_of
-from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
-from pytest_rankcheck.rankers.raw_answers import ListedAnswer, ScoredAnswer, raw_answer
-from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pytest_rankcheck.document_ids import DocIdRule
+    from pytest_rankcheck.files.frame_tables import Frame
     from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.rankers.ranking_rows import Rankings
+    from pytest_rankcheck.rankers.run_file import RunFile
 
 __all__ = ["Run"]
-
-Answer = Ranking | ScoredAnswer | ListedAnswer
-"""A query's ranking, or an answer that is not ordered or copied yet."""
 
 _SMALL_FILE_BYTES = 4 << 20
 """A run file up to this size is read at once, so that errors in it are raised at once."""
@@ -50,7 +48,7 @@ class Run:
 
     def __init__(
         self,
-        rankings: Mapping[str, Answer],
+        rankings: Mapping[str, Answer] | HeldColumns,
         *,
         name: str = "run",
         depth: int | None = None,
@@ -72,7 +70,11 @@ class Run:
         """The name of the golden set that was ranked; None if unknown."""
         self.repeats: tuple[Run, ...] = ()
         """More runs of the same ranker, if it was asked more than once."""
-        self._loaded: dict[str, Answer] | None = dict(rankings)
+        self._held: HeldRankings | None = (
+            rankings
+            if isinstance(rankings, HeldColumns)
+            else HeldAnswers(rankings, RankingRules(ties, duplicates))
+        )
         self._file: RunFile | None = None
 
     @classmethod
@@ -163,13 +165,14 @@ class Run:
         Raises:
             RunError: the file is missing, empty or in an unknown format.
         """
+        from pytest_rankcheck.rankers.run_file import RUN_FORMATS, RunFile
+
         file = Path(path)
         chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
-        reading = RunSource(
-            file, ties, duplicates, dict(columns or {}), id_map(doc_id), incomplete_ranks
-        )
+        rules = RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
         run = cls({}, name=name or file.name, ties=ties, duplicates=duplicates)
-        run._file, run._loaded = RunFile(reading, chosen), None
+        run._file = RunFile(RunSource(file, rules, dict(columns or {})), chosen)
+        run._held = None
         return run
 
     @classmethod
@@ -203,10 +206,10 @@ class Run:
                 query_id = query_id_of(given)
                 if query_id in read:
                     raise given_twice(query_id)
-                as_given = raw_answer(answer, ties) if depth is None and not to_id else None
+                as_given = raw_answer(answer, ties) if depth is None and to_id is None else None
                 if as_given is not None:
-                    if isinstance(as_given, ScoredAnswer):
-                        misread.add_dict(query_id, as_given.scores)
+                    if isinstance(as_given, dict):
+                        misread.add_dict(query_id, as_given)
                     read[query_id] = as_given
                     continue
                 ranking = ranking_of(
@@ -232,7 +235,7 @@ class Run:
     @checked_arguments
     def from_frame(
         cls,
-        frame: pd.DataFrame,
+        frame: Frame,
         *,
         name: str = "run",
         columns: Mapping[str, str] | None = None,
@@ -241,14 +244,14 @@ class Run:
         doc_id: DocIdRule | None = None,
         incomplete_ranks: IncompleteRanks = "error",
     ) -> Run:
-        """Make a run from a DataFrame with one row for each ranked document.
+        """Make a run from a table with one row for each ranked document.
 
         Args:
-            frame: columns ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank``
-                (lowest first). With neither, and no other column of numbers that could be one of
-                them, the order of the rows is the ranking. The usual other names are recognised,
-                as in files. In a query whose scores are all None or NaN, the ranks
-                decide.
+            frame: a DataFrame of pandas or polars, or an Arrow table, with the columns
+                ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank`` (lowest first).
+                With neither, and no other column of numbers that could be one of them, the order
+                of the rows is the ranking. The usual other names are recognised, as in files. In a
+                query whose scores are all None or NaN, the ranks decide.
             name: what messages call the run.
             columns: ``{meaning: column}`` where columns have other names.
             ties: the order of equal scores.
@@ -261,15 +264,11 @@ class Run:
             RunError: a column is missing, an id or a score is invalid, a ranking has a duplicate
                 document, or the ranks that decide the order are incomplete.
         """
-        from pytest_rankcheck.rankers.run_frames import frame_rankings
+        from pytest_rankcheck.rankers.run_tables import columns_of_table
 
-        to_id = id_map(doc_id)
-        read: dict[str, Ranking] = {}
-        with collector_paused():
-            pairs = frame_rankings(frame, columns or {}, ties, incomplete_ranks)
-            for query_id, ranking in pairs:
-                read[query_id] = duplicates_settled(ranking, query_id, duplicates, to_id)
-        return cls(read, name=name, ties=ties, duplicates=duplicates)
+        rules = RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
+        blocks = partial(columns_of_table, frame, columns or {}, rules)
+        return cls(HeldColumns.read(blocks), name=name, ties=ties, duplicates=duplicates)
 
     @checked_arguments
     def save(self, path: str | PathLike[str], format: str | None = None) -> None:
@@ -285,15 +284,17 @@ class Run:
             RunError: the format cannot hold this run; TREC, for example, cannot hold an id with a
                 space.
         """
+        from pytest_rankcheck.rankers.run_file import RUN_FORMATS
+
         file = Path(path)
         require_packer(file, RunError)
         chosen = RUN_FORMATS.to_write(format, unpacked_suffix(file), "trec")
         assert chosen.write is not None
-        chosen.write(self.listings(), file)
+        chosen.write(self.rankings(), file)
 
-    def listings(self) -> FileRankings:
-        """Return the rankings in the form that files are written from."""
-        return {query_id: FileRanking.of(self._ranking(query_id)) for query_id in self}
+    def rankings(self) -> Rankings:
+        """Return all rankings, in order and with their scores."""
+        return {query_id: self._ranking(query_id) for query_id in self}
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per ranked document: ``query_id``, ``doc_id``, ``rank``, ``score``.
@@ -304,7 +305,7 @@ class Run:
         """
         from pytest_rankcheck.rankers.run_frames import frame_of
 
-        return frame_of((query_id, self._ranking(query_id)) for query_id in self)
+        return frame_of(self.rankings())
 
     @checked_arguments
     def top(self, depth: int) -> Run:
@@ -316,10 +317,10 @@ class Run:
         depth = min(depth, self.depth or depth)
         if self._file is not None and not self.is_in_memory:
             run = Run({}, name=self.name, depth=depth, ties=self.ties, duplicates=self.duplicates)
-            run._file, run._loaded = replace(self._file, depth=depth), None
+            run._file, run._held = replace(self._file, depth=depth), None
         else:
             run = Run(
-                {query_id: self._ranking(query_id).top(depth) for query_id in self},
+                {query_id: ranking.top(depth) for query_id, ranking in self.rankings().items()},
                 name=self.name,
                 depth=depth,
                 ties=self.ties,
@@ -329,25 +330,22 @@ class Run:
         run.asked = self.asked
         return run
 
-    def found(self, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
-        """Yield each query with where the wanted documents are; None for one not wanted.
+    def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
+        """Yield all rankings in columns, which is all that an evaluation reads.
 
-        This is all that an evaluation asks of a run. The run of a file that is not read yet is
-        read here, once, and not kept.
+        The run of a file that is not read yet is read here, once, and not kept.
+
+        Args:
+            together: whether to bring the rows of each query of a file together first.
 
         Raises:
             RunError: a line of the file is malformed; file and line are named.
+            SplitQueryError: the rows of a query are not together.
         """
-        if self._file is not None and self._loaded is None and self._file.source.to_id is None:
-            yield from self._file.found(wanted)
-            return
-        for query_id, answer in self._rankings.items():
-            judged = wanted(query_id)
-            if judged is None:
-                yield query_id, None
-                continue
-            found = None if isinstance(answer, Ranking) else answer.found(judged)
-            yield query_id, found or hits_in_order(self.ranking(query_id), judged)
+        if self._held is not None:
+            return self._held.columns()
+        assert self._file is not None
+        return self._file.columns(together=together)
 
     def read(self) -> None:
         """Read the rankings into memory, if they are in a file that is not read yet.
@@ -355,17 +353,17 @@ class Run:
         Raises:
             RunError: a line of the file is malformed; file and line are named.
         """
-        self._rankings  # noqa: B018 - reads the file
+        self._in_memory  # noqa: B018 - reads the file
 
     @property
     def is_in_memory(self) -> bool:
         """Whether the rankings are in memory; False if they are in a file that is not read yet."""
-        return self._loaded is not None
+        return self._held is not None
 
     @property
     def query_ids(self) -> Sequence[str]:
         """The ids of the queries that have a ranking, including empty ones."""
-        return tuple(self._rankings)
+        return tuple(self._in_memory)
 
     def ranking(self, query_id: str) -> Sequence[str]:
         """Return a query's document ids, best first; the same as ``run[query_id]``.
@@ -377,7 +375,7 @@ class Run:
 
     def get(self, query_id: str) -> Sequence[str]:
         """Return a query's document ids, best first; empty if the run lacks the query."""
-        return self._ranking(query_id).doc_ids if query_id in self._rankings else ()
+        return self._ranking(query_id).doc_ids if query_id in self._in_memory else ()
 
     def scores(self, query_id: str) -> Sequence[float] | None:
         """Return the scores of a query's ranking, best first, or None if it has no scores.
@@ -393,41 +391,24 @@ class Run:
         Raises:
             UnknownIdError: the run lacks the query.
         """
-        answer = self._answer(query_id)
-        if isinstance(answer, ListedAnswer):
-            return False
-        scores = answer.scores.values() if isinstance(answer, ScoredAnswer) else answer.scores
-        if scores is None or len(set(scores)) == len(scores):
-            return False
-        if isinstance(answer, ScoredAnswer):
-            return True
-        return len(set(scores)) < len(set(zip(scores, answer.doc_ids, strict=True)))
+        self._require(query_id)
+        return self._in_memory.has_ties(query_id)
 
     @property
     def repeated(self) -> Sequence[str]:
         """The queries with a duplicate document; empty for a run in a file that is not read yet."""
-        if self.duplicates == "error" or self._loaded is None:
+        if self.duplicates == "error" or self._held is None:
             return ()
         return tuple(query_id for query_id in self if self._ranking(query_id).repeated)
 
     @property
-    def _rankings(self) -> dict[str, Answer]:
-        if self._loaded is None:
+    def _in_memory(self) -> HeldRankings:
+        """The rankings, read from the file if they are not in memory yet."""
+        if self._held is None:
             assert self._file is not None
-            self._loaded = dict(self._file.rankings())
-        return self._loaded
-
-    def _answer(self, query_id: str) -> Answer:
-        """Return a query's ranking as it is kept.
-
-        Raises:
-            UnknownIdError: the run lacks the query.
-        """
-        try:
-            return self._rankings[query_id]
-        except KeyError:
-            owner = f"run '{quoted(self.name)}'"
-            raise unknown_id(owner, "query", query_id, self._rankings) from None
+            with collector_paused():
+                self._held = self._file.read()
+        return self._held
 
     def _ranking(self, query_id: str) -> Ranking:
         """Return a query's ranking in order.
@@ -435,25 +416,28 @@ class Run:
         Raises:
             UnknownIdError: the run lacks the query.
         """
-        answer = self._answer(query_id)
-        if not isinstance(answer, Ranking):
-            answer = self._rankings[query_id] = answer.ranking(query_id)
-        return answer
+        self._require(query_id)
+        return self._in_memory.ranking(query_id)
+
+    def _require(self, query_id: str) -> None:
+        if query_id not in self._in_memory:
+            owner = f"run '{quoted(self.name)}'"
+            raise unknown_id(owner, "query", query_id, tuple(self._in_memory))
 
     def __getitem__(self, query_id: str) -> Sequence[str]:
         return self.ranking(query_id)
 
     def __contains__(self, query_id: object) -> bool:
-        return query_id in self._rankings
+        return query_id in self._in_memory
 
     def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._rankings))
+        return iter(tuple(self._in_memory))
 
     def __len__(self) -> int:
-        return len(self._rankings)
+        return len(self._in_memory)
 
     def __repr__(self) -> str:
         if not self.is_in_memory:
             return f"Run({self.name!r}, not read yet)"
-        documents = plural(sum(map(len, self._rankings.values())), "document")
+        documents = plural(self._in_memory.documents, "document")
         return f"Run({self.name!r}, {plural(len(self), 'query', 'queries')}, {documents})"

@@ -1,21 +1,25 @@
-"""A run that stays in its file: reading all of it, or only what an evaluation needs."""
+"""A run that stays in its file until it is measured or read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.rankers import formats
-from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted
-from pytest_rankcheck.rankers.ranking import Ranking, duplicates_settled
-from pytest_rankcheck.rankers.ranking_rows import FileRankings
+from pytest_rankcheck.rankers.held_rankings import HeldColumns
+from pytest_rankcheck.rankers.ranked_columns import (
+    HeldDocuments,
+    RankedColumns,
+    RunSource,
+    unsplit,
+)
 
 __all__ = ["RUN_FORMATS", "RunFile"]
 
-RUN_FORMATS: Formats[FileRankings] = Formats(formats, "runs", RunError)
+RUN_FORMATS: Formats[Iterator[RankedColumns]] = Formats(formats, "runs", RunError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,39 +27,42 @@ class RunFile:
     """A run file with the conventions for reading it, its format and the depth to read."""
 
     source: RunSource
-    format: Format[FileRankings]
+    format: Format[Iterator[RankedColumns]]
     depth: int | None = None
 
-    def rankings(self) -> Iterator[tuple[str, Ranking]]:
-        """Yield every ranking of the file.
+    def read(self) -> HeldColumns:
+        """Return all rankings.
 
         Raises:
-            RunError: a line is malformed (the message names it), or a document is duplicated.
+            RunError: a line is malformed (the message names it), or a document is a duplicate.
         """
-        with self._named_in_errors():
-            rankings_by_query = self.format.read(self.source)
-            self._refuse_empty(bool(rankings_by_query))
-            for query_id, file_ranking in rankings_by_query.items():
-                ranking = file_ranking.ranking(query_id, self.source.ties)
-                ranking = duplicates_settled(
-                    ranking, query_id, self.source.duplicates, self.source.to_id
-                )
-                yield query_id, ranking if self.depth is None else ranking.top(self.depth)
+        return HeldColumns.read(self.columns)
 
-    def found(self, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
-        """Yield each query with the ranks of its wanted documents; None for unwanted queries.
+    def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
+        """Yield the rankings of the file in blocks.
+
+        Args:
+            together: whether to bring the rows of each query together first.
 
         Raises:
-            RunError: as in `rankings`.
+            RunError: as in `read`.
+            SplitQueryError: the rows of a query are not together.
         """
-        assert self.format.scan is not None
-        has_queries = False
+        is_empty = True
         with self._named_in_errors():
-            for query_id, hits in self.format.scan(self.source, wanted):
-                has_queries = True
-                is_whole = hits is None or self.depth is None
-                yield query_id, hits if is_whole else hits.cut(self.depth)
-        self._refuse_empty(has_queries)
+            for block in unsplit(self.format.read(self.source, together=together)):
+                yield self._as_asked(block)
+                is_empty &= not len(block)
+        if is_empty:
+            raise RunError(f"{self.source.path} is empty; a run needs at least one ranked document")
+
+    def _as_asked(self, block: RankedColumns) -> RankedColumns:
+        """Return a block with mapped ids, cut to the depth, that knows its file."""
+        to_id = self.source.rules.to_id
+        if to_id is not None:
+            groups = [tuple(map(to_id, block.doc_ids(place))) for place in range(len(block))]
+            block = replace(block, documents=HeldDocuments(groups))
+        return replace(block, depth=self.depth, where=str(self.source.path))
 
     @contextmanager
     def _named_in_errors(self) -> Iterator[None]:
@@ -65,7 +72,3 @@ class RunFile:
         except RunError as error:
             path = str(self.source.path)
             raise (error if str(error).startswith(path) else RunError(f"{path}: {error}")) from None
-
-    def _refuse_empty(self, has_queries: bool) -> None:
-        if not has_queries:
-            raise RunError(f"{self.source.path} is empty; a run needs at least one ranked document")

@@ -70,15 +70,11 @@ def _text_of(run: Run) -> str:
         "duplicates": run.duplicates,
         "seconds": dict(run.seconds),
     }
-    return "\n".join((readable_json(header), *format_lines(run.listings())))
+    return "\n".join((readable_json(header), *format_lines(run.rankings())))
 
 
 def _run_of(text: str) -> Run:
     header, *lines = text.split("\n")
     details = json.loads(header)
-    listings = parse_lines((f"line {number}", line) for number, line in enumerate(lines, start=2))
-    rankings = {
-        query_id: listing.ranking(query_id, details["ties"])
-        for query_id, listing in listings.items()
-    }
+    rankings = parse_lines((f"line {number}", line) for number, line in enumerate(lines, start=2))
     return Run(rankings, **details)

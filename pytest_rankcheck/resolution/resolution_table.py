@@ -80,7 +80,7 @@ class Resolutions:
         Raises:
             MetricError: a metric has no resolution, or does not fit the grades.
         """
-        blocks = [ideal_hits(hits) for hits in judged_hits(Joined({}, ()), golden)]
+        blocks = [ideal_hits(hits) for hits in judged_hits(Joined(golden.columns, (), ()), golden)]
         sample = SwapSample(blocks, np.ones(len(golden), dtype=np.bool_), depth=depth)
         resolutions = []
         for metric in dict.fromkeys(map(Metric.parse, metrics)):

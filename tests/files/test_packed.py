@@ -9,7 +9,7 @@ import pytest
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, RankcheckError, Run, RunError, evaluate
 from pytest_rankcheck.files import packed_files, text_files
-from pytest_rankcheck.rankers.scanning import text_scan
+from pytest_rankcheck.rankers.scanning import trec_blocks
 
 zstd = pytest.importorskip("backports.zstd", reason="backports.zstd is not installed")
 
@@ -48,7 +48,7 @@ def test_large_packed_runs_are_read_in_columns(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("polars", reason="polars is not installed")
-    monkeypatch.setattr(text_scan, "LARGE_FILE_BYTES", 0)
+    monkeypatch.setattr(trec_blocks, "LARGE_FILE_BYTES", 0)
     test_packed_runs_are_scanned_and_loaded(tmp_path, ending)
 
 

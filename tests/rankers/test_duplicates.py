@@ -26,7 +26,7 @@ from pytest_rankcheck.behaviour.expectation_check import check_expectations
 from pytest_rankcheck.behaviour.ranking_stability import StabilityLimits, stability_of
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.rankers.ranking import Duplicates, Ties
-from pytest_rankcheck.rankers.scanning import text_scan
+from pytest_rankcheck.rankers.scanning import trec_blocks
 
 METRICS = ["nDCG@10", "AP", "RR", "R@5", "P@5", "Judged@5", "NumRet", "Bpref", "Distinct@5"]
 
@@ -95,7 +95,7 @@ def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> obj
     if request.param == "columns" or "parquet" in request.param:
         pytest.importorskip("polars", reason="polars is not installed")
     if request.param == "columns":
-        monkeypatch.setattr(text_scan, "LARGE_FILE_BYTES", 0)
+        monkeypatch.setattr(trec_blocks, "LARGE_FILE_BYTES", 0)
     return PATHS[request.param]
 
 

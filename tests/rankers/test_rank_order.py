@@ -157,9 +157,9 @@ def test_interleaved_rows_of_a_parquet_file_are_complete(
 ) -> None:
     """A query whose first rows have the last ranks is complete once all rows are read."""
     pytest.importorskip("polars", reason="polars is not installed")
-    from pytest_rankcheck.rankers.scanning import parquet_scan
+    from pytest_rankcheck.rankers import run_tables
 
-    monkeypatch.setattr(parquet_scan, "BATCH_ROWS", batch)
+    monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
     rows = [
         ("q", "a", 3),
         ("q", "x", 4),

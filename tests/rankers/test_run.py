@@ -84,7 +84,10 @@ def test_a_frame_can_have_its_queries_in_any_order() -> None:
         ({"query_id": ["q"], "document": ["a"]}, "no column 'doc_id'. Is 'document' misspelt"),
         ({"query_id": ["q"], "doc_id": ["a"], "score": [np.nan]}, "the score of document 'a'"),
         ({"query_id": ["q"], "doc_id": ["a"], "score": ["x"]}, "the score of document 'a'"),
-        ({"query_id": ["q"], "doc_id": [1.5]}, r"query 'q': a document id is 1.5 \(float\)"),
+        (
+            {"query_id": ["q"], "doc_id": [1.5]},
+            r"row 1 \(index label 0\): doc_id is '1.5' \(float\); ids are",
+        ),
         ({"query_id": ["q"] * 2, "doc_id": ["a", "a"]}, "'a' is ranked twice, at 1 and 2"),
         ({"query_id": ["q", None], "doc_id": ["a", "b"]}, "query_id|query id"),
         ({"query_id": [1.0], "doc_id": ["a"]}, "query_id|query id"),

@@ -103,20 +103,20 @@ def test_ids_can_be_categories_and_whole_numbers() -> None:
     ("frame", "message"),
     [
         ({"query_id": ["1", 1], "doc_id": ["a", "b"]}, "duplicate query '1': given as text and as"),
-        ({"query_id": [["q"]], "doc_id": ["a"]}, r"a query id of the run is \['q'\]"),
-        ({"query_id": [1.0], "doc_id": ["a"]}, "a query id of the run is 1.0"),
+        ({"query_id": [["q"]], "doc_id": ["a"]}, r"row 1 .*: query_id is '\['q'\]' \(list\)"),
+        ({"query_id": [1.0], "doc_id": ["a"]}, r"row 1 .*: query_id is '1.0' \(float\)"),
         ({"query_id": ["q"], "doc_id": ["a"], "rank": ["x"]}, "the rank of document 'a' is 'x'"),
         (
             {"query_id": ["q"] * 2, "doc_id": ["a", "b"], "score": [1.0, None], "rank": [1, 2]},
-            "the score of document 'b' is nan",
+            "row 2 .*: the score of document 'b' is empty",
         ),
         (
             {"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [np.nan, 1], "rank": [1, 2]},
-            "the score of document 'a' is nan",
+            "the score of document 'a' is empty",
         ),
         (
             {"query_id": ["q"], "doc_id": ["a"], "score": [None]},
-            "the score of document 'a' is None",
+            "the score of document 'a' is empty",
         ),
         ({"qid": ["q"], "topic": ["q"], "doc_id": ["a"]}, "could both be the query_id; choose one"),
         ({"query_id": ["q"], "document": ["a"]}, "the run has no column 'doc_id'"),

@@ -81,7 +81,7 @@ def test_an_equal_run_comes_back(tmp_path: Path, run: Run) -> None:
     first = run_computed_once(tmp_path / "runs", "key", lambda: run)
     second = run_computed_once(tmp_path / "runs", "key", again)
     assert first is run
-    assert second.listings() == run.listings()
+    assert second.rankings() == run.rankings()
     assert (second.name, second.depth) == (run.name, run.depth)
     assert (second.ties, second.duplicates) == (run.ties, run.duplicates)
 

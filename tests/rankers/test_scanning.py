@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Run, RunError, compare, evaluate
-from pytest_rankcheck.rankers.query_hits import TOP
-from pytest_rankcheck.rankers.scanning import query_blocks, text_scan
+from pytest_rankcheck.rankers.ranked_columns import TOP
+from pytest_rankcheck.rankers.scanning import query_blocks, trec_blocks
 from tests.examples import examples
 
 WAYS = ["lines", "columns"] if find_spec("polars") else ["lines"]
@@ -27,12 +27,10 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def choose(monkeypatch: pytest.MonkeyPatch, way: str, block: int = 200) -> None:
-    monkeypatch.setattr(text_scan, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
-    monkeypatch.setattr(text_scan, "BLOCK_BYTES", block)
+    monkeypatch.setattr(trec_blocks, "LARGE_FILE_BYTES", 0 if way == "columns" else 1 << 60)
+    monkeypatch.setattr(trec_blocks, "BLOCK_BYTES", block)
     if way == "columns":
-        from pytest_rankcheck.rankers.scanning import polars_scan
-
-        monkeypatch.setattr(polars_scan, "BLOCK_BYTES", block)
+        monkeypatch.setattr(trec_blocks, "LARGE_BLOCK_BYTES", block)
 
 
 DOCS = ["d1", "d2", "d10", "é", "文", "🙂", "x_y", "#c", "0", *(f"doc{i:02}" for i in range(30))]
@@ -284,7 +282,7 @@ def peak_of(file: Path, golden: GoldenSet) -> int:
 def test_memory_does_not_grow_with_the_file(
     interleaved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_rankcheck.rankers.scanning import interleaved_queries as parts
+    from pytest_rankcheck.rankers.scanning import split_queries as parts
 
     choose(monkeypatch, "lines", 1 << 14)
     monkeypatch.setattr(parts, "_PART_BYTES", 1 << 16)

@@ -17,34 +17,43 @@ from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
-from pytest_rankcheck.rankers.query_hits import QueryHits, RunSource, Wanted, hits_in_order
-from pytest_rankcheck.rankers.ranking import duplicates_settled
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RunSource, columns_of
+from pytest_rankcheck.rankers.ranking import Ranking
 from pytest_rankcheck.rankers.ranking_forms import ranking_as_given
-from pytest_rankcheck.rankers.ranking_rows import FileRanking, FileRankings
+from pytest_rankcheck.rankers.ranking_rows import Rankings
 
 __all__ = ["FORMAT", "format_lines", "parse_lines"]
 
 
-def read(source: RunSource) -> FileRankings:
-    """Read a run.
+def read(source: RunSource, *, together: bool = False) -> Iterator[RankedColumns]:
+    """Yield the rankings of a run.
 
     Raises:
         RunError: a line is not an object of this form (the message names file and line), or in most
             queries the scores rise.
     """
-    return dict(_listings_of_file(source.path))
+    misread = MisreadScores()
+
+    def checked() -> Iterator[tuple[str, Ranking]]:
+        for query_id, ranking in _rankings(_numbered(source.path)):
+            misread.add(query_id, None, ranking.doc_ids, ranking.scores)
+            yield query_id, ranking
+
+    yield from columns_of(checked(), source.rules)
+    if misread.problem:
+        raise RunError(f"{source.path}: {misread.problem}")
 
 
-def parse_lines(numbered: Iterable[tuple[str, str]]) -> FileRankings:
+def parse_lines(numbered: Iterable[tuple[str, str]]) -> Rankings:
     """Return the rankings in some lines, each given with its place for messages.
 
     Raises:
         RunError: a line is not an object of this form, or a query is duplicated.
     """
-    return dict(_listings(numbered))
+    return dict(_rankings(numbered))
 
 
-def _listings(numbered: Iterable[tuple[str, str]]) -> Iterator[tuple[str, FileRanking]]:
+def _rankings(numbered: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Ranking]]:
     seen: set[str] = set()
     for where, line in numbered:
         try:
@@ -62,32 +71,10 @@ def _listings(numbered: Iterable[tuple[str, str]]) -> Iterator[tuple[str, FileRa
             raise RunError(f"{where}: duplicate query '{quoted(query_id)}'")
         seen.add(query_id)
         try:
-            file_ranking = _ranked(entry, query_id)
+            ranking = _ranked(entry, query_id)
         except RunError as error:
             raise RunError(f"{where}: {error}") from None
-        yield query_id, file_ranking
-
-
-def scan(source: RunSource, wanted: Wanted) -> Iterator[tuple[str, QueryHits | None]]:
-    """Yield each query with its hits; None for unwanted queries.
-
-    Raises:
-        RunError: as in `read`; or a document is duplicated.
-    """
-    for query_id, file_ranking in _listings_of_file(source.path):
-        ranking = file_ranking.ranking(query_id, source.ties)
-        ranking = duplicates_settled(ranking, query_id, source.duplicates)
-        judged = wanted(query_id)
-        yield query_id, None if judged is None else hits_in_order(ranking.doc_ids, judged)
-
-
-def _listings_of_file(path: Path) -> Iterator[tuple[str, FileRanking]]:
-    misread = MisreadScores()
-    for query_id, file_ranking in _listings(_numbered(path)):
-        misread.add(query_id, None, file_ranking.doc_ids, file_ranking.scores)
-        yield query_id, file_ranking
-    if misread.problem:
-        raise RunError(f"{path}: {misread.problem}")
+        yield query_id, ranking
 
 
 def _numbered(path: Path) -> Iterator[tuple[str, str]]:
@@ -96,27 +83,27 @@ def _numbered(path: Path) -> Iterator[tuple[str, str]]:
             yield f"{path}:{number}", line
 
 
-def _ranked(entry: dict[str, object], query_id: str) -> FileRanking:
+def _ranked(entry: dict[str, object], query_id: str) -> Ranking:
     ranking, scores = entry["ranking"], entry.get("scores")
     assert isinstance(ranking, list)
     if scores is None:
-        return FileRanking.of(ranking_as_given(ranking, query_id))
+        return ranking_as_given(ranking, query_id)
     if not isinstance(scores, list) or len(scores) != len(ranking):
         raise RunError(f"query '{quoted(query_id)}': \"scores\" must have one number per document")
-    return FileRanking.of(ranking_as_given(list(zip(ranking, scores, strict=True)), query_id))
+    return ranking_as_given(list(zip(ranking, scores, strict=True)), query_id)
 
 
-def write(lines: FileRankings, path: Path) -> None:
+def write(rankings: Rankings, path: Path) -> None:
     """Write a run, one line per query, in the run's order."""
-    write_whole(path, "".join(f"{line}\n" for line in format_lines(lines)))
+    write_whole(path, "".join(f"{line}\n" for line in format_lines(rankings)))
 
 
-def format_lines(lines: FileRankings) -> Iterator[str]:
+def format_lines(rankings: Rankings) -> Iterator[str]:
     """Yield one line per query."""
-    for query_id, file_ranking in lines.items():
-        entry: dict[str, object] = {"query_id": query_id, "ranking": file_ranking.doc_ids}
-        if file_ranking.scores is not None:
-            entry["scores"] = file_ranking.scores
+    for query_id, ranking in rankings.items():
+        entry: dict[str, object] = {"query_id": query_id, "ranking": ranking.doc_ids}
+        if ranking.scores is not None:
+            entry["scores"] = ranking.scores
         yield readable_json(entry)
 
 
@@ -130,7 +117,6 @@ FORMAT = Format(
     recognises=_recognises,
     read=read,
     write=write,
-    scan=scan,
     endings=(".jsonl",),
     is_vague=True,
 )

@@ -9,20 +9,21 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
 from pytest_rankcheck.rankers.scanning.query_blocks import blocks_of_queries
 from pytest_rankcheck.rankers.scanning.trec_lines import Lines, lines_of_block
 
-__all__ = ["grouped_lines"]
+__all__ = ["brought_together"]
 
 _PART_BYTES = 32 << 20
 _MOST_PARTS = 256
 
 
-def grouped_lines(path: Path, block_bytes: int) -> Iterator[tuple[bytes, list[bytes], list[float]]]:
-    """Yield each query with all its documents and scores, in the order of the file.
+def brought_together(path: Path, block_bytes: int) -> Iterator[Lines]:
+    """Yield parts of the lines of a run, those of each query together, in the order of the file.
 
     Raises:
         RunError: a line is malformed; the message names file and line.
@@ -37,17 +38,22 @@ def grouped_lines(path: Path, block_bytes: int) -> Iterator[tuple[bytes, list[by
                 files[crc32(query) % parts].write(b"%s %s %s\n" % (query, lines.docs[place], score))
         for file in files:
             file.seek(0)
-            yield from _grouped(file.read())
+            yield _grouped(file.read())
 
 
-def _grouped(text: bytes) -> Iterator[tuple[bytes, list[bytes], list[float]]]:
+def _grouped(text: bytes) -> Lines:
+    """Return the lines of a part, those of each query together."""
     words = text.split()
     groups: dict[bytes, Lines] = {}
     for query, doc, score in zip(words[0::3], words[1::3], words[2::3], strict=True):
         group = groups.get(query)
         if group is None:
             group = groups[query] = Lines([], [], [])
+        group.queries.append(query)
         group.docs.append(doc)
         group.scores.append(float(score))
-    for query, group in groups.items():
-        yield query, group.docs, group.scores
+    return Lines(
+        list(chain.from_iterable(group.queries for group in groups.values())),
+        list(chain.from_iterable(group.docs for group in groups.values())),
+        list(chain.from_iterable(group.scores for group in groups.values())),
+    )

@@ -1,0 +1,224 @@
+"""Rankings in columns: what every source of a run makes, and all that an evaluation reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.errors import RunError
+from pytest_rankcheck.files.id_columns import NumberIds, TextIds
+from pytest_rankcheck.rankers.ranking import (
+    Duplicates,
+    IncompleteRanks,
+    Ranking,
+    Ties,
+    by_score,
+    duplicates_settled,
+)
+from pytest_rankcheck.rankers.ranking_forms import ids_of
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.document_ids import DocIdMap
+
+__all__ = [
+    "TOP",
+    "HeldDocuments",
+    "RankedColumns",
+    "RankingRules",
+    "RunSource",
+    "SplitQueryError",
+    "columns_of",
+    "starts_of",
+    "unsplit",
+]
+
+_BLOCK_QUERIES = 1024
+
+TOP = 20
+"""How many documents of each ranking are kept, if not all, to show what moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRules:
+    """How the order of a ranking is decided where its source leaves that open."""
+
+    ties: Ties = "doc_id"
+    duplicates: Duplicates = "error"
+    to_id: DocIdMap | None = None
+    """Maps the ids of documents, before duplicates are found."""
+    incomplete_ranks: IncompleteRanks = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSource:
+    """A run file, and how to read it."""
+
+    path: Path
+    rules: RankingRules = field(default_factory=RankingRules)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """``{role: column}`` for columns of a table with unusual names."""
+
+
+class SplitQueryError(Exception):
+    """The rows of a query are not together, so the file must be read in another way."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDocuments:
+    """The documents of each query in a list, a tuple, or the keys of a dict of scores.
+
+    They belong to the caller, who must not change them.
+    """
+
+    groups: Sequence[Sequence[str] | dict[str, float]]
+    are_distinct: bool = False
+    """Whether it is known that no document is a duplicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedColumns:
+    """The rankings of some queries, the rows of each query together."""
+
+    query_ids: Sequence[str]
+    starts: IntArray
+    """``[S + 1]`` where the rows of each query begin, and where the last ones end."""
+    documents: TextIds | NumberIds | HeldDocuments
+    scores: FloatArray | None = None
+    """The score of each row, finite; None if there are none, and the rows are in order."""
+    rules: RankingRules = field(default_factory=RankingRules)
+    is_ordered: bool = False
+    """Whether the rows of each query are in order, best first, whatever their scores."""
+    by_rank: BoolArray | None = None
+    """``[S]`` whether a query has ranks, whose negatives are in ``scores``; None: none has."""
+    depth: int | None = None
+    """How many documents of each ranking count; None: all."""
+    where: str = ""
+    """The file that the rankings are in, for messages."""
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    @property
+    def ordering_scores(self) -> FloatArray | None:
+        """The scores by which documents are sorted; None if the rows are in order."""
+        return None if self.is_ordered else self.scores
+
+    def doc_ids(self, place: int) -> Sequence[str]:
+        """Return the documents of the query at a place, in the order of the rows.
+
+        Raises:
+            RunError: a key of a dict is neither text nor a whole number.
+        """
+        if isinstance(self.documents, HeldDocuments):
+            return ids_of(self.documents.groups[place], self.query_ids[place])
+        start, end = self.starts[place : place + 2].tolist()
+        return tuple(self.documents.part(start, end).texts())
+
+    def ranking(self, place: int) -> Ranking:
+        """Return the ranking of the query at a place.
+
+        Raises:
+            RunError: a document is a duplicate or scores are tied, where that is an error.
+        """
+        try:
+            ranking = self._in_order(place)
+            ranking = duplicates_settled(ranking, self.query_ids[place], self.rules.duplicates)
+        except RunError as error:
+            raise (RunError(f"{self.where}: {error}") if self.where else error) from None
+        return ranking if self.depth is None else ranking.top(self.depth)
+
+    def _in_order(self, place: int) -> Ranking:
+        doc_ids = tuple(self.doc_ids(place))
+        if self.scores is None:
+            return Ranking(doc_ids)
+        start, end = self.starts[place : place + 2].tolist()
+        scores = self.scores[start:end].tolist()
+        if self.is_ordered:
+            return Ranking(doc_ids, tuple(scores))
+        ranking = by_score(doc_ids, scores, self.query_ids[place], self.rules.ties)
+        if self.by_rank is None or not self.by_rank[place]:
+            return ranking
+        from pytest_rankcheck.rankers.rank_order import without_ranks
+
+        return without_ranks(ranking)
+
+    def check(self) -> None:
+        """Check all rankings.
+
+        Raises:
+            RunError: a document is a duplicate or scores are tied, where that is an error.
+        """
+        places: Iterable[int] = ()
+        if self.rules.ties == "error" and not self.is_ordered:
+            places = range(len(self))
+        elif self.rules.duplicates == "error":
+            places = self._with_duplicates()
+        for place in places:
+            self.ranking(place)
+
+    def _with_duplicates(self) -> Sequence[int]:
+        """Return the queries that may have a duplicate document."""
+        if isinstance(self.documents, HeldDocuments):
+            groups = enumerate(self.documents.groups)
+            return [place for place, group in groups if len(set(group)) < len(group)]
+        from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys
+
+        queries = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        first, second = rows_with_equal_keys(keys_of(self.documents), queries)
+        places: list[int] = np.unique(queries[np.concatenate([first, second])]).tolist()
+        return places
+
+    def rankings(self) -> Iterator[tuple[str, Ranking]]:
+        """Yield each query with its ranking.
+
+        Raises:
+            RunError: as in `ranking`.
+        """
+        for place, query_id in enumerate(self.query_ids):
+            yield query_id, self.ranking(place)
+
+
+def columns_of(
+    rankings: Iterable[tuple[str, Ranking]], rules: RankingRules
+) -> Iterator[RankedColumns]:
+    """Yield rankings that are in order in columns, with their scores."""
+    for has_scores, group in groupby(rankings, key=lambda pair: pair[1].scores is not None):
+        while block := list(islice(group, _BLOCK_QUERIES)):
+            ranked = [ranking for _, ranking in block]
+            scores = None
+            if has_scores:
+                scores = np.array([*chain.from_iterable(each.scores or () for each in ranked)])
+            yield RankedColumns(
+                [query_id for query_id, _ in block],
+                starts_of(list(map(len, ranked))),
+                HeldDocuments([each.doc_ids for each in ranked]),
+                scores,
+                rules,
+                is_ordered=True,
+            )
+
+
+def unsplit(blocks: Iterable[RankedColumns]) -> Iterator[RankedColumns]:
+    """Yield the blocks of a run.
+
+    Raises:
+        SplitQueryError: a query occurs twice, because its rows are not together.
+    """
+    seen: set[str] = set()
+    for block in blocks:
+        count = len(seen)
+        seen.update(block.query_ids)
+        if len(seen) < count + len(block):
+            raise SplitQueryError
+        yield block
+
+
+def starts_of(lengths: Sequence[int] | IntArray) -> IntArray:
+    """Return where the rows of each query begin, and where the last ones end."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

@@ -1,0 +1,314 @@
+"""Runs as tables, in files or frames, with one row for each ranked document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.errors import RunError, quoted
+from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
+from pytest_rankcheck.files.id_runs import joined_ids, run_starts
+from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.tables import TableKind, read_table
+from pytest_rankcheck.golden.checked_values import kind_of
+from pytest_rankcheck.rankers.rank_order import has_all_ranks, refuse_incomplete_ranks
+from pytest_rankcheck.rankers.ranked_columns import (
+    HeldDocuments,
+    RankedColumns,
+    RankingRules,
+    SplitQueryError,
+)
+from pytest_rankcheck.rankers.ranking_forms import given_twice
+from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers, run_columns
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.files.table_batches import Batch, Table
+
+__all__ = ["columns_of_table"]
+
+_BATCH_ROWS = 1_000_000
+
+
+def columns_of_table(
+    source: object,
+    columns: Mapping[str, str],
+    rules: RankingRules,
+    *,
+    kind: TableKind | None = None,
+    together: bool = False,
+) -> Iterator[RankedColumns]:
+    """Yield the rankings of a table.
+
+    Args:
+        source: a file or a frame.
+        columns: ``{role: column}`` for columns with unusual names.
+        rules: how the order is decided.
+        kind: the kind of file; without it, the content decides.
+        together: whether to bring the rows of each query together first.
+
+    Raises:
+        RunError: a column is missing, a row lacks an id or a finite number, the ranks that decide
+            the order are incomplete, or a column of numbers may be a misspelt score or rank.
+    """
+    is_file = isinstance(source, Path)
+    where = str(source) if is_file else "the run"
+    table = read_table(source, RunError, name=where, kind=kind)
+    place = run_columns(table.header, columns, where, in_order=not is_file)
+    if "score" not in place and "rank" not in place:
+        _refuse_other_numbers(source, table.header, place)
+    rows = _rows_of(table, place)
+    for some in [_together(rows)] if together else _whole_queries(rows):
+        if len(some.queries):
+            yield some.ranked(rules, table.numbering, are_whole=together)
+
+
+def _refuse_other_numbers(frame: object, header: Sequence[str], place: Mapping[str, int]) -> None:
+    """Check that a frame in order has no other column that may be a score or a rank.
+
+    Raises:
+        RunError: it has one.
+    """
+    batches = list(read_table(frame, RunError, name="the run").batches())
+
+    def cells(index: int) -> list[object]:
+        return [cell for batch in batches for cell in batch.column(index).cells()]
+
+    refuse_unused_numbers(header, place, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Some rows of a table."""
+
+    numbers: Sequence[int] | IntArray
+    """The number of each row, for messages."""
+    queries: IdColumn
+    documents: IdColumn
+    scores: FloatArray | None
+    """NaN where a cell is empty."""
+    ranks: FloatArray | None
+    """NaN where a cell is empty."""
+
+    def at(self, rows: IntArray) -> _Rows:
+        """Return some rows, in this order."""
+        return _Rows(
+            np.asarray(self.numbers)[rows],
+            self.queries.reordered(rows),
+            self.documents.reordered(rows),
+            None if self.scores is None else self.scores[rows],
+            None if self.ranks is None else self.ranks[rows],
+        )
+
+    def part(self, start: int, end: int) -> _Rows:
+        """Return the rows from ``start`` to before ``end``."""
+        return _Rows(
+            self.numbers[start:end],
+            self.queries.part(start, end),
+            self.documents.part(start, end),
+            None if self.scores is None else self.scores[start:end],
+            None if self.ranks is None else self.ranks[start:end],
+        )
+
+    def ranked(
+        self, rules: RankingRules, numbering: Numbering, *, are_whole: bool
+    ) -> RankedColumns:
+        """Return the rankings of these rows.
+
+        Args:
+            rules: how the order is decided.
+            numbering: the places of the rows, for messages.
+            are_whole: whether it is known that no query has more rows elsewhere.
+
+        Raises:
+            RunError: a row lacks a number, or the ranks that decide the order are incomplete.
+            SplitQueryError: they are incomplete, but perhaps the query has more rows.
+        """
+        begins = run_starts(self.queries)
+        starts = np.append(begins, len(self.queries))
+        query_ids = self.queries.texts(begins)
+        order = _Order(self, query_ids, starts, rules, numbering, are_whole)
+        scores, by_rank = order.decided()
+        documents = _documents(self.documents, starts)
+        return RankedColumns(query_ids, starts, documents, scores, rules, by_rank=by_rank)
+
+
+def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | HeldDocuments:
+    """Return a column of documents in the form that rankings have."""
+    if isinstance(documents, (TextIds, NumberIds)):
+        return documents
+    assert isinstance(documents, HeldIds)
+    return HeldDocuments([documents.ids[start:end] for start, end in pairwise(starts.tolist())])
+
+
+def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[_Rows]:
+    """Yield the rows of each batch of a table.
+
+    Raises:
+        RunError: a row has no id, or something that is not a number.
+    """
+    for batch in table.batches(sorted(place.values()), rows=_BATCH_ROWS):
+        documents = _ids(batch, "doc_id", place, table.numbering)
+        yield _Rows(
+            batch.numbers,
+            _ids(batch, "query_id", place, table.numbering),
+            documents,
+            _numbers(batch, "score", place, documents, table.numbering),
+            _numbers(batch, "rank", place, documents, table.numbering),
+        )
+
+
+def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:
+    column = batch.column(place[role])
+    cells = column.ids()
+    if role == "query_id" and numbering.is_frame and isinstance(cells.ids, HeldIds):
+        _refuse_two_spellings(column.cells())
+    if len(cells.invalid):
+        row = int(cells.invalid[0])
+        where, value = numbering.place(batch.numbers[row]), kind_of(column.cell(row))
+        problem = f"{role} is {value}"
+        problem += "" if value == "empty" else "; ids are text or whole numbers"
+        raise RunError(f"{where}: {problem}")
+    return cells.ids
+
+
+def _refuse_two_spellings(cells: Sequence[object]) -> None:
+    """Check that no query id is given as text and as a number.
+
+    Raises:
+        RunError: one is.
+    """
+    if set(map(type, cells)) > {str}:
+        texts = {cell for cell in cells if isinstance(cell, str)}
+        for cell in cells:
+            if isinstance(cell, Integral) and str(cell) in texts:
+                raise given_twice(str(cell))
+
+
+def _numbers(
+    batch: Batch, role: str, place: Mapping[str, int], documents: IdColumn, numbering: Numbering
+) -> FloatArray | None:
+    if role not in place:
+        return None
+    column = batch.column(place[role])
+    cells = column.numbers()
+    if not len(cells.invalid):
+        return cells.values
+    if role == "rank" and "score" in place:  # ranks may be anything where scores decide
+        return np.where(np.isin(np.arange(len(batch)), cells.invalid), np.inf, cells.values)
+    row = int(cells.invalid[0])
+    where = numbering.place(batch.numbers[row])
+    raise _no_number(role, where, documents, row, _shown(column.cell(row)))
+
+
+def _shown(cell: object) -> str:
+    """Return why a cell is not a number, for a message."""
+    value = f"'{quoted(cell, 40)}'" if isinstance(cell, str) else kind_of(cell)
+    return f"{value}, not a finite number{decimal_comma_hint(cell)}"
+
+
+def _no_number(role: str, where: str, documents: IdColumn, row: int, problem: str) -> RunError:
+    """Return the error for a row whose score or rank is not a number."""
+    doc_id = documents.texts(np.array([row]))[0]
+    return RunError(f"{where}: the {role} of document '{quoted(doc_id)}' is {problem}")
+
+
+def _whole_queries(parts: Iterator[_Rows]) -> Iterator[_Rows]:
+    """Yield the same rows, so that no part ends within a query whose rows are together."""
+    rest: _Rows | None = None
+    for part in parts:
+        rows = part if rest is None else _joined([rest, part])
+        last = int(run_starts(rows.queries)[-1]) if len(rows.queries) else 0
+        rest = rows.part(last, len(rows.queries))
+        if last:
+            yield rows.part(0, last)
+    if rest is not None:
+        yield rest
+
+
+def _together(parts: Iterator[_Rows]) -> _Rows:
+    """Return all rows, those of each query together, in the order of their first rows."""
+    rows = _joined(list(parts))
+    begins = run_starts(rows.queries)
+    codes: dict[str, int] = {}
+    runs = [codes.setdefault(each, len(codes)) for each in rows.queries.texts(begins)]
+    lengths = np.diff(np.append(begins, len(rows.queries)))
+    return rows.at(np.argsort(np.repeat(np.array(runs, np.int64), lengths), kind="stable"))
+
+
+def _joined(parts: Sequence[_Rows]) -> _Rows:
+    scores = [part.scores for part in parts if part.scores is not None]
+    ranks = [part.ranks for part in parts if part.ranks is not None]
+    return _Rows(
+        np.concatenate([np.asarray(part.numbers, np.int64) for part in parts]),
+        joined_ids([part.queries for part in parts]),
+        joined_ids([part.documents for part in parts]),
+        np.concatenate(scores) if scores else None,
+        np.concatenate(ranks) if ranks else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What decides the order of the rows of each query: the scores, the ranks, or the rows."""
+
+    rows: _Rows
+    query_ids: Sequence[str]
+    starts: IntArray
+    rules: RankingRules
+    numbering: Numbering
+    are_whole: bool
+
+    def decided(self) -> tuple[FloatArray | None, BoolArray | None]:
+        """Return the scores that decide, negated ranks among them, and which queries have ranks.
+
+        Raises:
+            RunError: a row lacks a number, or ranks are incomplete.
+        """
+        scores, ranks = self.rows.scores, self.rows.ranks
+        if ranks is None:
+            if scores is not None:
+                self._refuse("score", np.isnan(scores))
+            return scores, None
+        by_rank = np.ones(len(self.query_ids), dtype=np.bool_)
+        if scores is not None:
+            is_given = np.concatenate([[0], np.cumsum(~np.isnan(scores))])
+            by_rank = is_given[self.starts[1:]] == is_given[self.starts[:-1]]
+        of_row = np.repeat(by_rank, np.diff(self.starts))
+        if scores is not None:
+            self._refuse("score", np.isnan(scores) & ~of_row)
+        if not by_rank.any():
+            return scores, None
+        self._refuse("rank", np.isnan(ranks) & of_row)
+        self._refuse("rank", np.isinf(ranks) & of_row, "not a finite number")
+        if self.rules.incomplete_ranks == "error":
+            self._refuse_incomplete(ranks, by_rank)
+        return np.where(of_row, -ranks, -ranks if scores is None else scores), by_rank
+
+    def _refuse(self, role: str, is_wrong: BoolArray, problem: str = "empty") -> None:
+        if is_wrong.any():
+            row = int(np.argmax(is_wrong))
+            where = self.numbering.place(int(self.rows.numbers[row]))
+            raise _no_number(role, where, self.rows.documents, row, problem)
+
+    def _refuse_incomplete(self, ranks: FloatArray, by_rank: BoolArray) -> None:
+        """Check that the ranks of each query are 1, 2, 3, ... or 0, 1, 2, ... in some order."""
+        places = np.flatnonzero(by_rank)
+        firsts = ranks[self.starts[:-1]]
+        lengths = np.diff(self.starts)
+        expected = np.arange(len(ranks)) - np.repeat(self.starts[:-1] - firsts, lengths)
+        wrong = np.concatenate([[0], np.cumsum(ranks != expected)])
+        in_order = (wrong[self.starts[1:]] == wrong[self.starts[:-1]]) & np.isin(firsts, (0, 1))
+        for place in places[~in_order[places]].tolist():
+            start, end = self.starts[place : place + 2].tolist()
+            listed = ranks[start:end].tolist()
+            if not self.are_whole and not has_all_ranks(listed):
+                raise SplitQueryError
+            refuse_incomplete_ranks(listed, self.query_ids[place], self.rules.incomplete_ranks)

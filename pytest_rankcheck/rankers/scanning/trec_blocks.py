@@ -1,0 +1,138 @@
+"""TREC runs in columns, read in blocks of whole queries, so that memory does not grow with them.
+
+A block of a large file is split by polars if it is installed (the extra ``[fast]``). Every block in
+an unusual form is left to the plain reader, so that both give the same values and errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from pytest_rankcheck.files.trec_columns import is_utf8
+from pytest_rankcheck.rankers.ranked_columns import (
+    HeldDocuments,
+    RankedColumns,
+    RunSource,
+    starts_of,
+)
+from pytest_rankcheck.rankers.scanning.query_blocks import blocks_of_queries
+from pytest_rankcheck.rankers.scanning.split_queries import brought_together
+from pytest_rankcheck.rankers.scanning.trec_lines import COLUMNS, Lines, lines_of_block
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["one_ahead", "trec_blocks"]
+
+BLOCK_BYTES = 1 << 18
+"""Small enough that the words of a block stay in the processor's cache."""
+
+LARGE_BLOCK_BYTES = 1 << 23
+"""The size of the blocks that polars splits."""
+
+LARGE_FILE_BYTES = 16 << 20
+"""From this size on, polars is worth its import time."""
+
+_SPACE, _TAB = 32, 9
+
+Item = TypeVar("Item")
+
+
+def trec_blocks(source: RunSource, *, together: bool = False) -> Iterator[RankedColumns]:
+    """Yield the rankings of a TREC run.
+
+    Raises:
+        RunError: a line is malformed; the message names it.
+    """
+    if together:
+        for lines in brought_together(source.path, BLOCK_BYTES):
+            yield _columns_of_lines(lines, source)
+    elif source.path.stat().st_size >= LARGE_FILE_BYTES and find_spec("polars"):
+        blocks = blocks_of_queries(source.path, LARGE_BLOCK_BYTES)
+        for block, table in one_ahead((block, _table_of(block.text)) for block in blocks):
+            columns = None if table is None else _columns_of_table(table, source)
+            yield columns or _columns_of_lines(lines_of_block(block), source)
+    else:
+        for block in blocks_of_queries(source.path, BLOCK_BYTES):
+            yield _columns_of_lines(lines_of_block(block), source)
+
+
+def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items; the next one is prepared in another thread while one is processed."""
+    with ThreadPoolExecutor(1) as pool:
+        ahead = pool.submit(lambda: next(items, None))
+        while (item := ahead.result()) is not None:
+            ahead = pool.submit(lambda: next(items, None))
+            yield item
+
+
+def _columns_of_lines(lines: Lines, source: RunSource) -> RankedColumns:
+    queries = [(query, len(list(group))) for query, group in groupby(lines.queries)]
+    starts = starts_of([length for _, length in queries])
+    doc_ids = b"\n".join(lines.docs).decode().split("\n")
+    places = starts.tolist()
+    groups = [doc_ids[start:end] for start, end in pairwise(places)]
+    return RankedColumns(
+        [query.decode() for query, _ in queries],
+        starts,
+        HeldDocuments(groups if lines.docs else []),
+        np.array(lines.scores),
+        source.rules,
+    )
+
+
+def _table_of(text: bytes) -> pl.DataFrame | None:
+    """Return query, document and score of each line; None unless all lines have six columns."""
+    import polars as pl
+
+    schema = {
+        "query": pl.String,
+        "q0": pl.String,
+        "doc": pl.String,
+        "rank": pl.String,
+        "score": pl.Float64,
+        "tag": pl.String,
+    }
+    separator = "\t" if b"\t" in text[: text.find(b"\n")] else " "
+    try:
+        table = pl.read_csv(
+            text,
+            has_header=False,
+            separator=separator,
+            quote_char=None,
+            columns=[0, 2, 4],
+            schema=schema,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    codes = np.frombuffer(text, dtype=np.uint8)
+    separators = np.count_nonzero(codes == (_TAB if separator == "\t" else _SPACE))
+    # One more per line is the line feed. Any other white space separates columns too.
+    white = np.count_nonzero(codes <= _SPACE)
+    ordinary = separators == (COLUMNS - 1) * table.height and white == COLUMNS * table.height
+    return table if ordinary and is_utf8(text) else None
+
+
+def _columns_of_table(table: pl.DataFrame, source: RunSource) -> RankedColumns | None:
+    """Return a block that polars split; None if it must be read line by line."""
+    from pytest_rankcheck.files.id_columns import TextIds
+
+    docs, scores = table["doc"], table["score"].to_numpy()
+    runs = table["query"].rle().struct
+    query_ids: list[str | None] = runs.field("value").to_list()
+    is_odd = any(query_id is None or query_id.startswith("#") for query_id in query_ids)
+    if is_odd or docs.null_count() or not np.isfinite(scores).all():
+        return None
+    return RankedColumns(
+        [query_id for query_id in query_ids if query_id],
+        starts_of(runs.field("len").to_numpy()),
+        TextIds(docs),
+        scores,
+        source.rules,
+    )
