@@ -27,7 +27,7 @@ from manual_tables import check_table
 from markdown_it import MarkdownIt
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
-from pytest_rankcheck.golden.lint.linter import ALL_RULES
+from pytest_rankcheck.golden.lint.linter import all_rules
 from pytest_rankcheck.metrics.laws.law_check import LAWS, REQUIRED
 from pytest_rankcheck.metrics.laws.law_report import LawResult
 from pytest_rankcheck.metrics.laws.metric_card import card_of, percentage
@@ -294,7 +294,7 @@ def table_of_similarities() -> str:
 def table_of_rules() -> str:
     """Return the manual's table of the linter's rules."""
     rows = ["| rule | level | what it finds |", "|---|---|---|"]
-    rows += [f"| `{rule.name}` | {rule.level} | {rule.summary} |" for rule in ALL_RULES]
+    rows += [f"| `{rule.name}` | {rule.level} | {rule.summary} |" for rule in all_rules()]
     return "\n".join(rows) + "\n"
 
 

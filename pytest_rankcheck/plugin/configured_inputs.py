@@ -140,10 +140,10 @@ def configured_lint(config: Config) -> LintOptions:
         ConfigurationError: a line is malformed.
     """
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
-    from pytest_rankcheck.golden.lint.linter import ALL_RULES
+    from pytest_rankcheck.golden.lint.linter import all_rules
 
     try:
-        options = LintOptions.parse(config.lint_lines, [rule.name for rule in ALL_RULES])
+        options = LintOptions.parse(config.lint_lines, [rule.name for rule in all_rules()])
     except GoldenSetError as error:
         raise ConfigurationError(f"rankcheck_lint: {error}") from None
     if config.contradictions == "error":

@@ -25,7 +25,7 @@ from pytest_rankcheck.plugin.fixtures import BASELINE, RANKER_ORIGINS
 from pytest_rankcheck.plugin.item_findings import SHOWN, findings_beside, refuse_update, settled
 from pytest_rankcheck.plugin.item_fixtures import fixtures_of, is_our_fixture, users_of_our_fixtures
 from pytest_rankcheck.plugin.repeated_tests import item_to_settle
-from pytest_rankcheck.plugin.terminal_summary import CARRIED, LEDGER, SessionFindings
+from pytest_rankcheck.plugin.terminal_summary import CARRIED, HANDED_OVER, LEDGER, SessionFindings
 from pytest_rankcheck.plugin.watched_tests import WatchedTests
 from pytest_rankcheck.reports.ledger import collecting
 
@@ -76,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
     watched = WatchedTests(config)
     config.pluginmanager.register(watched, "rankcheck-watched-tests")
     if not _is_worker(config):
-        config.pluginmanager.register(SessionFindings(watched), "rankcheck-summary")
+        config.pluginmanager.register(SessionFindings(config, watched), "rankcheck-summary")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -210,9 +210,11 @@ def pytest_runtest_makereport(
     if not report.passed or hasattr(report, "wasxfail"):
         item.stash[NOT_PASSED] = True
     if item.stash.get(LEDGER, None):
-        from pytest_rankcheck.reports.finding_codec import encoded
+        from pytest_rankcheck.reports.finding_encoding import encoded
 
-        setattr(report, CARRIED, [encoded(finding) for finding in item.stash[LEDGER]])
+        ledger = item.stash[LEDGER]
+        setattr(report, CARRIED, [encoded(finding) for finding in ledger])
+        item.config.stash[HANDED_OVER] = report, ledger
         del item.stash[LEDGER]
     return report
 

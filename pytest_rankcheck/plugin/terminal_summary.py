@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.baselines.reference_commit import Reference
     from pytest_rankcheck.reports.findings import ReportedFinding
 
-__all__ = ["CARRIED", "LEDGER", "SessionFindings"]
+__all__ = ["CARRIED", "HANDED_OVER", "LEDGER", "SessionFindings"]
 
 LEDGER = pytest.StashKey["list[ReportedFinding]"]()
 """The findings of a test."""
@@ -30,13 +30,16 @@ CARRIED = "rankcheck"
 
 With pytest-xdist it carries them from a worker to the controller.
 """
+HANDED_OVER = pytest.StashKey["tuple[pytest.TestReport, list[ReportedFinding]]"]()
+"""The last report that this process made, with its findings, which need not be decoded."""
 _OTHER_PLUGIN = "pytest_github_actions_annotate_failures"
 
 
 class SessionFindings:
     """Collects the findings of all tests, also from workers, and prints them at the end."""
 
-    def __init__(self, watched: WatchedTests) -> None:
+    def __init__(self, config: pytest.Config, watched: WatchedTests) -> None:
+        self._config = config
         self._watched = watched
         self.findings: list[ReportedFinding] = []
         self.failures: list[pytest.TestReport] = []
@@ -68,11 +71,14 @@ class SessionFindings:
         carried = vars(report).get(CARRIED)
         if not carried:
             return
-        from pytest_rankcheck.reports.finding_codec import decoded
-
         if report.failed:
             self.failures.append(report)
-        self.findings += [decoded(finding).with_test(report.nodeid) for finding in carried]
+        last, findings = self._config.stash.get(HANDED_OVER, (None, []))
+        if last is not report:
+            from pytest_rankcheck.reports.finding_codec import decoded
+
+            findings = [decoded(finding) for finding in carried]
+        self.findings += [finding.with_test(report.nodeid) for finding in findings]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table and the notes; nothing where nothing was measured."""

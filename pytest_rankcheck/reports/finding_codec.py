@@ -1,4 +1,4 @@
-"""Findings as built-in types and back: for workers of pytest-xdist, and for JSON."""
+"""Findings from built-in types: what a worker of pytest-xdist has sent."""
 
 from __future__ import annotations
 
@@ -20,15 +20,12 @@ from pytest_rankcheck.reports.gating_findings import (
     UngatedSlicesFinding,
     UnshownFallFinding,
 )
-from pytest_rankcheck.reports.measurement_findings import (
-    JudgingFinding,
-    MeasurementFinding,
-    ResolutionFinding,
-)
+from pytest_rankcheck.reports.measurement_findings import JudgingFinding, MeasurementFinding
 from pytest_rankcheck.reports.metric_findings import GateFinding, MetricFinding
 from pytest_rankcheck.reports.notes import Note
+from pytest_rankcheck.reports.resolution_findings import ResolutionFinding
 
-__all__ = ["FINDINGS", "decoded", "encoded", "to_builtin"]
+__all__ = ["FINDINGS", "decoded"]
 
 FINDINGS: dict[str, type[ReportedFinding]] = {
     kind.__name__: kind
@@ -54,30 +51,12 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
 """Every kind of finding, by the name that is written beside its fields."""
 
 
-def encoded(finding: ReportedFinding) -> dict[str, Any]:
-    """Return a finding in built-in types, with the name of its class."""
-    return {"finding": type(finding).__name__, **to_builtin(finding)}
-
-
 def decoded(data: Mapping[str, Any]) -> ReportedFinding:
     """Return the finding that `encoded` was given."""
     kind = FINDINGS[data["finding"]]
     finding = _value(kind, data)
     assert isinstance(finding, ReportedFinding)
     return finding
-
-
-def to_builtin(value: Any) -> Any:
-    """Return a value of dataclasses, enums and collections as dicts, lists, strings, numbers."""
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: to_builtin(getattr(value, name)) for name in _hints(type(value))}
-    if isinstance(value, Mapping):
-        return {str(key): to_builtin(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_builtin(item) for item in value]
-    return value
 
 
 @cache

@@ -1,7 +1,7 @@
 """Findings: what assertions and the test session found, as values. Reports turn them into words.
 
-Every field is of a built-in type, an enum or another of these classes, so that ``finding_codec``
-can carry any finding from a worker of pytest-xdist to the controller and write it as JSON.
+Every field is of a built-in type, an enum or another of these classes, so that ``finding_encoding``
+can write any finding as JSON, and ``finding_codec`` can read what a worker of pytest-xdist sent.
 """
 
 from __future__ import annotations

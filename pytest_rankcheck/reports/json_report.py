@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.reports.finding_codec import to_builtin
+from pytest_rankcheck.reports.finding_encoding import to_builtin
 from pytest_rankcheck.reports.notes import Note
 from pytest_rankcheck.reports.report_data import Report, ReportedGate
 

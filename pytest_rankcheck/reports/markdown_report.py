@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome
-from pytest_rankcheck.reports.measurement_findings import (
-    MeasurementFinding,
-    QueryDetail,
-    ResolutionFinding,
-)
+from pytest_rankcheck.reports.measurement_findings import MeasurementFinding, QueryDetail
 from pytest_rankcheck.reports.metric_findings import DecisionDetail
 from pytest_rankcheck.reports.notes import Note, Topic, by_heading
 from pytest_rankcheck.reports.report_data import Report, ReportedGate
+from pytest_rankcheck.reports.resolution_findings import ResolutionFinding
 from pytest_rankcheck.reports.text.explanation_text import fragility_text, other_rulings_text
 from pytest_rankcheck.reports.text.resolution_text import (
     COLUMNS,

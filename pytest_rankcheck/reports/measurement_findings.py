@@ -16,9 +16,7 @@ __all__ = [
     "JudgingFinding",
     "MeasurementFinding",
     "MetricDetail",
-    "MetricResolutionDetail",
     "QueryDetail",
-    "ResolutionFinding",
     "RunDetail",
 ]
 
@@ -100,42 +98,6 @@ class QueryDetail:
     before: tuple[str, ...] | None
     grades: dict[str, float]
     """Of the relevant documents and of those shown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolutionFinding(ReportedFinding):
-    """What metrics can see of a run on a golden set. A swap exchanges two neighbours."""
-
-    golden_set: str
-    rankings: str
-    """The same as that of the measurement of the same rankings."""
-    run: str | None
-    """None: the ideal rankings, without a run."""
-    queries: int
-    swaps: int
-    telling: int
-    """The swaps of documents with different grades."""
-    metrics: dict[str, MetricResolutionDetail]
-    agreement: dict[str, dict[str, float | None]]
-    """Kendall's tau-b of each two metrics over the queries."""
-    recommendation: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricResolutionDetail:
-    """What one metric can see: shares from 0 to 1, and steps in the unit of the metric."""
-
-    seen: float | None
-    seen_of_telling: float | None
-    step: float | None
-    step_of_mean: float | None
-    at_ceiling: float | None
-    at_floor: float | None
-    fixed: float | None
-    queries: int
-    nearest: str | None
-    """The other metric with the highest tau."""
-    tau: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,10 +16,10 @@ from pytest_rankcheck.reports.measurement_findings import (
     DocumentToJudge,
     JudgingFinding,
     MeasurementFinding,
-    ResolutionFinding,
 )
 from pytest_rankcheck.reports.metric_findings import GateDetail, GateFinding
 from pytest_rankcheck.reports.notes import Note, Topic
+from pytest_rankcheck.reports.resolution_findings import ResolutionFinding
 from pytest_rankcheck.reports.text.baseline_text import notes_of
 
 __all__ = ["Report", "ReportedGate", "merged_resolutions", "report_of"]

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding, Run, evaluate
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
-from pytest_rankcheck.golden.lint.linter import ALL_RULES
+from pytest_rankcheck.golden.lint.linter import all_rules
 from tests import reference
 from tests.examples import examples
 
-NAMES = [rule.name for rule in ALL_RULES]
+NAMES = [rule.name for rule in all_rules()]
 
 
 def finding(golden: GoldenSet, rule: str, **options: object) -> LintFinding | None:
@@ -46,7 +46,7 @@ def test_a_good_set_has_no_findings() -> None:
 
 def test_every_rule_has_a_name_a_level_and_a_description() -> None:
     assert len(set(NAMES)) == len(NAMES)
-    for rule in ALL_RULES:
+    for rule in all_rules():
         assert rule.level in ("error", "warning")
         assert rule.summary.endswith(".")
 

@@ -18,7 +18,8 @@ from pytest_rankcheck.reports.baseline_findings import (
     RecordFinding,
     SlicesFinding,
 )
-from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded, encoded
+from pytest_rankcheck.reports.finding_codec import FINDINGS, decoded
+from pytest_rankcheck.reports.finding_encoding import encoded
 from pytest_rankcheck.reports.findings import FindingOfTest, ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,

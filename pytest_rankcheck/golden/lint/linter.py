@@ -2,31 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import importlib
+from collections.abc import Collection, Sequence
+from functools import cache
 
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.lint import (
-    column_rules,
-    grade_rules,
-    id_rules,
-    judgment_rules,
-    size_rules,
-    text_rules,
-)
 from pytest_rankcheck.golden.lint.lint_finding import LintFinding
 from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
 from pytest_rankcheck.golden.lint.lint_rule import Linted, Rule
 
-__all__ = ["ALL_RULES", "findings_of"]
+__all__ = ["all_rules", "findings_of"]
 
-ALL_RULES: tuple[Rule, ...] = (
-    *judgment_rules.RULES,
-    *grade_rules.RULES,
-    *column_rules.RULES,
-    *text_rules.RULES,
-    *id_rules.RULES,
-    *size_rules.RULES,
+_MODULES = (
+    *("judgment_rules", "grade_rules", "column_rules"),
+    *("text_rules", "id_rules", "size_rules"),
 )
+"""The modules of the rules, in the order in which rules are listed."""
+_FIRST = ("judgment_rules", "id_rules")
+"""Where rules are looked for first: those that every test session applies."""
+
+
+def all_rules() -> Sequence[Rule]:
+    """Return all rules of the linter."""
+    return [rule for module in _MODULES for rule in _rules_of(module)]
+
+
+@cache
+def _rules_of(module: str) -> tuple[Rule, ...]:
+    """Return the rules of a module, which is imported on first use."""
+    rules: tuple[Rule, ...] = importlib.import_module(f"{__package__}.{module}").RULES
+    return rules
+
+
+def _rules_named(names: Collection[str]) -> Sequence[Rule]:
+    """Return some rules, in the order of the list; only the modules that have them are imported.
+
+    Raises:
+        GoldenSetError: a rule is unknown.
+    """
+    missing, modules = set(names), []
+    for module in sorted(_MODULES, key=lambda module: module not in _FIRST):
+        if missing:
+            modules.append(module)
+            missing -= {rule.name for rule in _rules_of(module)}
+    for name in names:
+        if name in missing:
+            known = [rule.name for rule in all_rules()]
+            raise unknown_name(name, "not a rule of the linter", known)
+    found = (rule for module in sorted(modules, key=_MODULES.index) for rule in _rules_of(module))
+    return [rule for rule in found if rule.name in names]
 
 
 def findings_of(
@@ -42,15 +66,12 @@ def findings_of(
     Raises:
         GoldenSetError: a rule is unknown.
     """
-    names = [rule.name for rule in ALL_RULES]
-    for name in rules or ():
-        if name not in names:
-            raise unknown_name(name, "not a rule of the linter", names)
+    chosen = all_rules() if rules is None else _rules_named(rules)
     linted = Linted(contents, contents.complete_queries(), options)
     findings = []
-    for rule in ALL_RULES:
+    for rule in chosen:
         level = options.levels.get(rule.name, rule.level)
-        if level == "ignore" or (rules is not None and rule.name not in rules):
+        if level == "ignore":
             continue
         result = rule.look(linted)
         if result is not None:

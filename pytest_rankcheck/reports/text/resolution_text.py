@@ -12,9 +12,9 @@ from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.measurement_detail import rankings_key, rounded
-from pytest_rankcheck.reports.measurement_findings import MetricResolutionDetail, ResolutionFinding
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.report_data import merged_resolutions
+from pytest_rankcheck.reports.resolution_findings import MetricResolutionDetail, ResolutionFinding
 from pytest_rankcheck.resolution.resolution_table import Resolutions
 
 __all__ = [

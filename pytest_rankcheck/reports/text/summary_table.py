@@ -13,9 +13,9 @@ from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import ReportedFinding
-from pytest_rankcheck.reports.measurement_findings import ResolutionFinding
 from pytest_rankcheck.reports.metric_findings import GateFinding, MetricFinding
 from pytest_rankcheck.reports.notes import Note, by_heading
+from pytest_rankcheck.reports.resolution_findings import ResolutionFinding
 from pytest_rankcheck.reports.text.baseline_text import notes_of
 from pytest_rankcheck.reports.text.wording import change, number_text
 
