@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import resource
 import subprocess
 import sys
@@ -106,11 +107,13 @@ def measured(task: str, form: str, queries: int, path: Path, base: Path | None) 
     return result
 
 
-def compared(queries: int, folder: Path, base: Path | None) -> Mapping[str, Mapping[str, float]]:
+def compared(
+    queries: int, folder: Path, rounds: int, base: Path | None
+) -> Mapping[str, Mapping[str, float]]:
     """Return the medians of each form, and how many times as long the first one takes."""
     forms = [*([BASE] if base else []), ONE, TWO]
     turns: dict[str, list[dict[str, float]]] = {form: [] for form in forms}
-    for turn in range(ROUNDS):
+    for turn in range(rounds):
         for form in forms if turn % 2 else forms[::-1]:
             path = folder / form.replace(" ", "-") / NAME
             path.parent.mkdir(exist_ok=True)
@@ -137,7 +140,7 @@ def compared(queries: int, folder: Path, base: Path | None) -> Mapping[str, Mapp
     }
 
 
-def table(sizes: Sequence[int], base: Path | None) -> str:
+def table(sizes: Sequence[int], rounds: int, base: Path | None) -> str:
     """Return the table of the manual."""
     rows = [
         "| queries | form | size | all: CPU | all: wall | read: CPU | memory | times as fast |",
@@ -145,13 +148,15 @@ def table(sizes: Sequence[int], base: Path | None) -> str:
     ]
     for queries in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            results = compared(queries, Path(folder), base)
+            results = compared(queries, Path(folder), rounds, base)
         rows += [
             f"| {queries:,} | {form} | {result['size']:.1f} MB | {result['cpu']:.3f} s | "
             f"{result['wall']:.3f} s | {result['read']:.3f} s | {result['memory']:.0f} MB | "
             f"{result['cpu ratio']:.1f} CPU, {result['wall ratio']:.1f} wall |"
             for form, result in results.items()
         ]
+    versions = f"Python {platform.python_version()}, numpy {np.__version__}"
+    rows += ["", f"Measured with {versions}; {os.cpu_count()} cores; {rounds} rounds."]
     return "\n".join(rows) + "\n"
 
 
@@ -161,13 +166,14 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--base", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--work", nargs=4)
     chosen = parser.parse_args()
     if chosen.work:
         task, form, queries, path = chosen.work
         print(json.dumps(work(task, form, int(queries), Path(path))))
         return
-    made = table(chosen.sizes, chosen.base)
+    made = table(chosen.sizes, chosen.rounds, chosen.base)
     print(made)
     if chosen.write:
         write_part(PAGE, "speed of records", made)

@@ -166,3 +166,13 @@ def test_histories_played_side_by_side_are_those_of_pull_requests(
             )
             assert np.array_equal(together.merged[place], alone.merged)
             assert together.steps[place][alone.merged].tolist() == steps
+
+
+def test_the_benchmark_of_records_makes_its_table() -> None:
+    command = [sys.executable, str(SCRIPT.with_name("records.py")), "--rounds", "1"]
+    done = subprocess.run([*command, "--sizes", "60"], capture_output=True, text=True, check=True)
+    rows = re.findall(
+        r"^\| 60 \| (.+?) \| .* \| (.+) CPU, (.+) wall \|$", done.stdout, re.MULTILINE
+    )
+    assert [form for form, *_ in rows] == ["one file", "two files"]
+    assert rows[0][1:] == ("1.0", "1.0"), "the first form is the measure"

@@ -115,7 +115,7 @@ def _git_add(path: Path) -> str:
     """Return the command that adds a record; that of two files also removes the old lines."""
     if named_data(path) is None:
         return f"git add {quoted(path, 300)}"
-    return f"git add --all '{quoted(path.with_suffix(''), 300)}.*'"
+    return f'git add --all "{quoted(path.with_suffix(""), 300)}.*"'
 
 
 def _drive(chosen: argparse.Namespace) -> int:
