@@ -76,7 +76,7 @@ REPORT_FORMATS = {
             "HTML report",
             "write the report as one HTML file, to look at (needs pytest-rankcheck[report])",
             "pytest_rankcheck.reports.html.html_report:html_of",
-            needs=("jinja2", "altair", "vl_convert"),
+            needs=("jinja2",),
             install=install_hint("report"),
         ),
         ReportFormat(

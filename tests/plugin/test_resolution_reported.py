@@ -85,8 +85,7 @@ def test_without_the_option_no_resolution_is_shown(measured: Project) -> None:
 
 
 def test_the_html_report_shows_the_resolution(measured: Project) -> None:
-    pytest.importorskip("altair")
-    pytest.importorskip("vl_convert")
+    pytest.importorskip("jinja2")
     measured.run("--rankcheck-html=without.html")
     measured.run("--rankcheck-resolution", "--rankcheck-html=with.html")
     without, with_option = (

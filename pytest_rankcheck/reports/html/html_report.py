@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -32,13 +34,13 @@ def html_of(report: Report) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    from pytest_rankcheck.reports.html.vega_charts import charts
-
-    folder = files(__package__)
+    library, script, style, charts = map(
+        _part, ("vega.js", "report.js", "report.css", "charts.json")
+    )
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    template = environment.from_string((folder / "report.html.j2").read_text("utf-8"))
+    template = environment.from_string(_part("report.html.j2"))
     data = _harmless(report_json(report))
     unreached = len(report.gates) - report.reached_gates
     return template.render(
@@ -67,11 +69,12 @@ def html_of(report: Report) -> str:
         unreached=f", {unreached:,} not reached" if unreached else "",
         checks=len(report.failed_checks),
         warnings=report.warnings,
-        style=Markup((folder / "report.css").read_text("utf-8")),
-        script=Markup((folder / "report.js").read_text("utf-8")),
-        library=Markup(_library()),
+        policy=_policy([library, script], style),
+        style=Markup(style),
+        script=Markup(script),
+        library=Markup(library),
         data=Markup(_json(data)),
-        charts=Markup(_json(charts())),
+        charts=Markup(charts),
     )
 
 
@@ -85,12 +88,24 @@ def _approvals(gates: Sequence[_Data]) -> list[tuple[_Data, _Data]]:
     return sorted(approvals.values(), key=lambda pair: str(pair[1]["date"]))
 
 
-def _library() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script for a page."""
-    import vl_convert
+def _part(name: str) -> str:
+    """Return the text of a file of this folder, with the line ends that browsers see."""
+    return (files(__package__) / name).read_text("utf-8")
 
-    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub is wrong
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+def _policy(scripts: Sequence[str], style: str) -> str:
+    """Return the Content-Security-Policy of the page: only these scripts run, and nothing loads."""
+    allowed = " ".join(map(_source, scripts))
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_source(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    """Return what allows one script or style in a policy: its hash."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def _json(value: object) -> str:

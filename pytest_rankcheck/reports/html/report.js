@@ -2,7 +2,7 @@
 // Foreign text is only ever put in with textContent; nothing here builds HTML from strings.
 (() => {
   const parsed = (id) => JSON.parse(document.getElementById(id).textContent);
-  const report = parsed("report-data"), charts = parsed("report-charts");
+  const report = parsed("report-data"), { shared, charts } = parsed("report-charts");
   const at = (id) => document.getElementById(id);
   const PAGE = 50, BARS = 200, EQUAL = 1e-6;
 
@@ -20,13 +20,14 @@
   async function draw(place, name, rows, datasets = {}) {
     if (!place) return;
     if (!rows.length) { place.replaceChildren(element("p", { className: "mark" }, "nothing to show")); return; }
-    const spec = { ...charts[name], datasets: { table: rows, ...datasets } };
+    const spec = { ...shared, ...charts[name], datasets: { table: rows, ...datasets } };
     if (spec.height.step) spec.height = spec.height.step * rows.length;
     const wanted = place.drawing = Symbol();
     const host = element("div", { className: "chart" });
     host.style.width = `${Math.max(200, place.clientWidth)}px`;
     if (place.drawing === wanted) place.replaceChildren(host);
-    await vegaEmbed(host, spec, { actions: false, renderer: "svg" });
+    // The page allows neither eval nor foreign styles: expressions are interpreted, and report.css has the styles.
+    await vegaEmbed(host, spec, { actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true } });
   }
 
   // --- verdicts and slices ---
@@ -49,7 +50,7 @@
   if (compared.length) {
     at("gates-figure").hidden = false;
     const counts = new Map();
-    draw(at("chart-gates"), "gates", compared.map((gate) => {
+    draw(at("chart-gates"), "intervals", compared.map((gate) => {
       const name = `${gate.metric}, ${gate.test.split("::").pop()}`, count = (counts.get(name) || 0) + 1;
       counts.set(name, count);
       return interval(gate, gate.overall, count > 1 ? `${name} (${count})` : name);
@@ -58,7 +59,7 @@
   for (const place of document.querySelectorAll("[data-slices]")) {
     const gate = report.gates[Number(place.dataset.slices)];
     const worst = [...gate.slices].sort((a, b) => side(gate) * (a.difference - b.difference));
-    draw(place, "slices", worst.map((part) => interval(gate, part, part.label)), zero);
+    draw(place, "intervals", worst.map((part) => interval(gate, part, part.label)), zero);
   }
 
   // --- history ---
@@ -252,6 +253,7 @@
   }
 
   let waiting = 0;
+  at("search").form.addEventListener("submit", (event) => event.preventDefault());
   at("search").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 120); });
   at("kind").addEventListener("change", filter);
   at("attribute").addEventListener("change", filter);
