@@ -1,0 +1,110 @@
+"""The tables of the manual keep the promises of the gates; benchmarks wrote them."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+DRAWS = 4000
+
+
+def part(page: str, name: str) -> str:
+    """Return what a benchmark wrote between the markers of a part."""
+    text = (DOCS / page).read_text("utf-8")
+    found = re.search(
+        rf"<!-- {re.escape(name)}: [^\n]*-->\n(.*?)<!-- end of {re.escape(name)} -->", text, re.S
+    )
+    assert found is not None, f"{page} has no part {name}"
+    return found[1]
+
+
+def rows(table: str) -> dict[str, list[str]]:
+    """Return the cells of a table by the first cell of each row, without its head."""
+    lines = [line.strip("| ") for line in table.splitlines() if line.startswith("|")]
+    cells = [re.split(r" *\| *", line) for line in lines[2:]]
+    return {first: rest for first, *rest in cells}
+
+
+def percent(cell: str) -> float:
+    return float(cell.partition("%")[0])
+
+
+def test_noninferior_passes_a_fall_of_its_margin_in_at_most_6_percent_of_every_real_cell() -> None:
+    text = part("calibration.md", "rates on real pairs")
+    title = "**Falls of the margin that `noninferior` passes**\n\n"
+    table = text.partition(title)[2].partition("\n\n")[0]
+    assert "| 25 queries | 50 queries | 100 queries | 200 queries | 500 queries |" in table
+    found = rows(table)
+    families = ("nDCG@10", "RR", "AP", "Success@1", "count", "duration")
+    directions = ("few large falls", "few large gains")
+    assert set(found) == {f"{family}, {side}" for family in families for side in directions}
+    for name, cells in found.items():
+        assert all(percent(cell) <= 6 for cell in cells[1:]), name
+
+
+def test_the_summary_says_of_every_stated_rate_whether_it_holds() -> None:
+    lines = [line for line in part("gates.md", "rates").splitlines() if line.startswith("- `")]
+    assert len(lines) == 7
+    for line in lines:
+        holds = re.search(r": holds in all \d+ cells; the worst is [\d.]+% ± [\d.]+%", line)
+        assert holds or re.search(r": exceeded in \d+ of \d+ cells, by up to [\d.]+ points", line)
+    noninferior = [line for line in lines if line.startswith("- `noninferior")]
+    assert len(noninferior) == 3
+    assert all("holds in all" in line for line in noninferior)
+
+
+def test_innocent_pull_requests_are_seldom_blocked_after_a_year() -> None:
+    by_policy = rows(part("calibration.md", "the ratchet"))
+    (default,) = (cells for name, cells in by_policy.items() if "(the default)" in name)
+    assert percent(default[-1]) <= 10
+    assert percent(by_policy["rises on any gain"][-1]) > 30, "the ratchet that it prevents"
+
+
+@pytest.mark.parametrize("process", ["kept", "noisier"])
+def test_the_guard_against_the_slide_stops_as_many_innocent_years_as_it_says(process: str) -> None:
+    """Three standard errors of a share p of 4,000 years are 3 sqrt(p (1 - p) / 4000)."""
+    text = part("baselines.md", f"slide, {process}")
+    head = next(line for line in text.splitlines() if line.startswith("| alpha of the guard"))
+    levels = [float(level) / 100 for level in re.findall(r"(\d+)%", head)]
+    assert len(levels) == 6
+    table = text[text.index(head) :]
+    cells = re.findall(r"^\| ([^|]+?) \| ([\d.]+) \| (.*) \|$", table, flags=re.MULTILINE)
+    assert [name for name, _, _ in cells] == [
+        *("every change is merged", "`significant()`"),
+        *("`noninferior(margin=0.02)`", "`tolerance(abs=0.01)`"),
+    ]
+    for name, unguarded, rest in cells:
+        merged = [(float(loss), float(share) / 100) for loss, share in _pairs(rest)]
+        losses = [float(unguarded), *(loss for loss, _ in merged)]
+        assert all(one >= other for one, other in pairwise(losses)), "a higher alpha lets less pass"
+        for level, (_, share) in zip(levels, merged, strict=True):
+            assert share <= level + 3 * (level * (1 - level) / DRAWS) ** 0.5, (name, level)
+
+
+def _pairs(cells: str) -> list[tuple[str, str]]:
+    return re.findall(r"([\d.]+) \(([\d.]+)%\)", cells)
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        *(("calibration.md", name) for name in ("rates on real pairs", "other tools")),
+        *(("calibration.md", name) for name in ("rates of designs", "the ratchet", "the slide")),
+        *(
+            ("gates.md", "rates"),
+            ("which-gate.md", "rates by size"),
+            ("baselines.md", "slide, kept"),
+        ),
+    ],
+)
+def test_every_rate_is_of_at_least_4000_draws_and_its_error_is_stated(page: str, name: str) -> None:
+    stated = re.findall(
+        r"([\d,]+) (?:draws|years|histories) per (?:cell|row): two standard errors",
+        part(page, name),
+    )
+    assert stated
+    assert all(int(count.replace(",", "")) >= DRAWS for count in stated)
