@@ -24,7 +24,6 @@ from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.format_limits import refuse_candidates, refuse_expectations
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_table import add_table
 from pytest_rankcheck.golden.query import Query
 
 __all__ = ["FORMAT"]
@@ -42,6 +41,8 @@ def read(source: Source) -> Contents:
         GoldenSetError: a file is missing or malformed, or the split is unknown; the message names
             file and line.
     """
+    from pytest_rankcheck.golden.judgment_table import add_table
+
     folder, qrels = _files(source.file, source.split)
     contents = Contents(replace(source, path=qrels))
     add_table(contents, qrels, "delimited")

@@ -14,12 +14,10 @@ from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.whole_files import write_whole
-from pytest_rankcheck.golden.contents_table import table_of_contents
 from pytest_rankcheck.golden.format_limits import refuse_expectations, refuse_lists
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import may_have_judgments
-from pytest_rankcheck.golden.judgment_table import add_table
 
 __all__ = ["FORMATS"]
 
@@ -31,6 +29,8 @@ def read(source: Source) -> Contents:
         GoldenSetError: a column is missing, or a row is malformed or contradicts another; the
             message names file and line.
     """
+    from pytest_rankcheck.golden.judgment_table import add_table
+
     contents = Contents(source)
     add_table(contents, source.file, "delimited")
     return contents
@@ -43,6 +43,8 @@ def write(contents: Contents, path: Path, *, delimiter: str) -> None:
         GoldenSetError: an attribute has the name of a column, an id cannot be encoded, or the
             set has expectations or lists.
     """
+    from pytest_rankcheck.golden.contents_table import table_of_contents
+
     name = "tsv" if delimiter == "\t" else "csv"
     refuse_expectations(contents, name)
     refuse_lists(contents, name)

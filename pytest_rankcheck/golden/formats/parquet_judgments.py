@@ -10,11 +10,9 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet, require_polars, write_table
-from pytest_rankcheck.golden.contents_table import table_of_contents
 from pytest_rankcheck.golden.format_limits import refuse_expectations
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_table import add_table
 
 __all__ = ["FORMATS"]
 
@@ -26,6 +24,8 @@ def read(source: Source) -> Contents:
         GoldenSetError: polars is not installed, the file is damaged, a column is missing, or a row
             is malformed or contradicts another; the message names the row.
     """
+    from pytest_rankcheck.golden.judgment_table import add_table
+
     contents = Contents(source)
     add_table(contents, source.file)
     return contents
@@ -40,6 +40,8 @@ def write(contents: Contents, path: Path) -> None:
     """
     require_polars(path, GoldenSetError)
     import polars as pl
+
+    from pytest_rankcheck.golden.contents_table import table_of_contents
 
     refuse_expectations(contents, "parquet")
     header, rows = table_of_contents(contents)

@@ -14,7 +14,6 @@ from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.packed_files import unpacked_suffix
-from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, line_of
 from pytest_rankcheck.files.whole_files import write_whole
@@ -25,8 +24,6 @@ from pytest_rankcheck.golden.format_limits import (
 )
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.judgment_rows import JudgmentRows, column_of_grades
-from pytest_rankcheck.golden.judgment_table import add_queries
 
 __all__ = ["FORMAT"]
 
@@ -55,6 +52,8 @@ def read(source: Source) -> Contents:
 
 def _add_columns(contents: Contents) -> bool:
     """Add all lines as columns; False, and nothing is added, if a line is malformed."""
+    from pytest_rankcheck.golden.judgment_rows import JudgmentRows, column_of_grades
+
     rows, path = JudgmentRows(), contents.source.file
     for first_line, text in blocks_of_lines(path, GoldenSetError):
         is_large = path.stat().st_size >= LARGE_FILE_BYTES and find_spec("polars") is not None
@@ -88,6 +87,9 @@ def _add_by_line(contents: Contents, text: bytes, first_line: int) -> None:
 
 def _read_queries(contents: Contents, path: Path) -> None:
     """Add the texts and attributes of the queries."""
+    from pytest_rankcheck.files.tables import read_table
+    from pytest_rankcheck.golden.judgment_table import add_queries
+
     add_queries(contents, read_table(path, GoldenSetError, kind="delimited"))
 
 
