@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import RankcheckError, quoted
-from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, TextIds
+from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.files.text_files import begins_object
 from pytest_rankcheck.files.whole_files import check_encodable
 
@@ -17,6 +17,8 @@ __all__ = ["columns_of", "columns_of_lines", "is_utf8", "line_of", "words_of_lin
 
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
+_OTHER_SPACES = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
+"""At these, ``str.split`` splits ASCII text, and C does not."""
 _MARK = b"\0"
 """Marks line ends while a text is split into words."""
 
@@ -28,7 +30,7 @@ def columns_of(line: str) -> list[str]:
 
 def columns_of_lines(
     text: bytes, count: int, first_line: int, *, is_large: bool
-) -> tuple[range | IntArray, Sequence[IdColumn]] | None:
+) -> tuple[range | IntArray, Sequence[Column]] | None:
     """Return the lines that are not comments or blank, and their columns; None if one is malformed.
 
     Args:
@@ -37,20 +39,46 @@ def columns_of_lines(
         first_line: the number of the first line.
         is_large: whether to read ordinary lines with polars, which must be installed then.
     """
-    columns = _polars_columns(text, count) if is_large else None
+    lines = text.count(b"\n")
+    columns: Sequence[Column] | None = None
+    if _may_be_ordinary(text, count, lines):
+        columns = _polars_columns(text, count, lines) if is_large else None
+        columns = columns or _split_columns(text, count, lines)
     if columns is None:
         words = words_of_lines(text, count)
         if words is None:
             return _columns_by_line(text, count, first_line)
-        columns = [HeldIds(b"\n".join(column).decode().split("\n")) for column in words]
-    return range(first_line, first_line + len(columns[0])), columns
+        columns = [CellColumn(b"\n".join(column).decode().split("\n")) for column in words]
+    return range(first_line, first_line + lines), columns
 
 
-def _polars_columns(text: bytes, count: int) -> Sequence[IdColumn] | None:
-    """Return the columns of ordinary lines, with one separator between two words."""
+def _may_be_ordinary(text: bytes, count: int, lines: int) -> bool:
+    """Whether each line has as many white spaces as words are wanted, and none is a comment."""
+    if text.startswith(b"#") or b"\n#" in text or not is_utf8(text):
+        return False
+    codes = np.frombuffer(text, dtype=np.uint8)
+    white = np.flatnonzero(codes <= ord(" "))
+    is_end = codes[white[count - 1 :: count]] == ord("\n")
+    return len(white) == count * lines and bool(is_end.all())
+
+
+def _split_columns(text: bytes, count: int, lines: int) -> Sequence[Column] | None:
+    if not text.isascii() or any(mark in text for mark in _OTHER_SPACES):
+        return None
+    words = text.decode().split()
+    if len(words) != count * lines:
+        return None
+    return [CellColumn(words[column::count]) for column in range(count)]
+
+
+def _polars_columns(text: bytes, count: int, lines: int) -> Sequence[Column] | None:
     import polars as pl
 
+    from pytest_rankcheck.files.polars_columns import PolarsColumn
+
     separator = "\t" if b"\t" in text[: text.find(b"\n")] else " "
+    if text.count(separator.encode()) != (count - 1) * lines:
+        return None
     schema = {str(column): pl.String for column in range(count)}
     try:
         table = pl.read_csv(
@@ -58,21 +86,13 @@ def _polars_columns(text: bytes, count: int) -> Sequence[IdColumn] | None:
         )
     except pl.exceptions.PolarsError:
         return None
-    codes = np.frombuffer(text, dtype=np.uint8)
-    separators = np.count_nonzero(codes == ord(separator))
-    # One more per line is the line feed. Any other white space separates columns too.
-    white = np.count_nonzero(codes <= ord(" "))
-    if separators != (count - 1) * table.height or white != count * table.height:
-        return None
-    has_comment = table["0"].str.starts_with("#").any()
-    if has_comment or any(table.null_count().row(0)) or not is_utf8(text):
-        return None
-    return [TextIds(column) for column in table]
+    is_whole = table.height == lines and not any(table.null_count().row(0))
+    return [PolarsColumn(column) for column in table] if is_whole else None
 
 
 def _columns_by_line(
     text: bytes, count: int, first_line: int
-) -> tuple[IntArray, Sequence[IdColumn]] | None:
+) -> tuple[IntArray, Sequence[Column]] | None:
     if not is_utf8(text):
         return None
     numbers, rows = [], []
@@ -84,7 +104,7 @@ def _columns_by_line(
         if len(rows[-1]) != count:
             return None
     columns = zip(*rows, strict=True) if rows else [()] * count
-    return np.array(numbers, np.int64), [HeldIds(column) for column in columns]
+    return np.array(numbers, np.int64), [CellColumn(column) for column in columns]
 
 
 def words_of_lines(text: bytes, count: int) -> list[list[bytes]] | None:

@@ -12,6 +12,8 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys, same_ids
 from pytest_rankcheck.files.id_runs import joined_ids, run_starts
+from pytest_rankcheck.files.plain_values import is_missing
+from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.golden.collected_judgments import CollectedJudgments
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.grade_reader import GradeReader
@@ -19,8 +21,8 @@ from pytest_rankcheck.golden.judgments import Judgments
 
 __all__ = ["JudgmentRows", "column_of_grades"]
 
-_COMPARED = 1 << 20
-"""How many rows are searched for repeated judgments at once."""
+_COMPARED = 1 << 16
+"""How many rows are searched for repeated judgments at once; they fit into the cache."""
 
 
 @dataclass(slots=True)
@@ -167,9 +169,24 @@ def _settled(contents: Contents, judgments: Judgments, repeated: IntArray) -> Ju
     return whole.of_rows(judgments.query_ids, starts, np.flatnonzero(is_new))
 
 
-def column_of_grades(reader: GradeReader, texts: Sequence[str]) -> FloatArray | None:
-    """Return the grades for a column of texts; None if one of them is not a grade."""
-    grades = {text: reader.grade(text) for text in set(texts)}
-    if None in grades.values():
-        return None
-    return np.fromiter(map(grades.__getitem__, texts), np.float64, len(texts))
+def column_of_grades(reader: GradeReader, column: Column) -> FloatArray | None:
+    """Return the grades of a column, NaN for empty cells; None if a cell is not a grade."""
+
+    def grade(value: object) -> float | None:
+        is_empty = is_missing(value) or value == ""
+        return np.nan if is_empty else reader.grade(value)
+
+    if isinstance(column, CellColumn):
+        try:
+            by_value = {value: grade(value) for value in set(column.values)}
+        except TypeError:  # a list is not hashable
+            return None
+        grades = np.array([by_value[value] for value in column.values], np.float64)
+        return None if None in by_value.values() else grades
+    if reader.grade_map is None:
+        numbers = column.numbers()
+        if not len(numbers.invalid):
+            return numbers.values
+    coded = column.coded()
+    distinct = list(map(grade, coded.values))
+    return None if None in distinct else np.array(distinct, np.float64)[coded.codes]

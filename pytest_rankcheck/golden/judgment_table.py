@@ -23,14 +23,13 @@ from pytest_rankcheck.golden.checked_values import checked_id, checked_number
 from pytest_rankcheck.golden.extra_columns import ExtraColumns, is_index
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.grade_reader import GradeReader
 from pytest_rankcheck.golden.judgment_columns import (
     QUERY_ID,
     TEXT,
     places_of_roles,
     refuse_misspelt_text,
 )
-from pytest_rankcheck.golden.judgment_rows import JudgmentRows
+from pytest_rankcheck.golden.judgment_rows import JudgmentRows, column_of_grades
 from pytest_rankcheck.golden.query import Query
 
 __all__ = ["add_queries", "add_table", "contents_from_frames"]
@@ -227,8 +226,8 @@ class _ColumnReader:
             constant = reader.grade(None)
             assert constant is not None
             return np.where(is_judged, constant, np.nan)
-        grades = _numbers(batch.column(grade_at), reader)
-        if (np.isnan(grades) == is_judged).any():
+        grades = column_of_grades(reader, batch.column(grade_at))
+        if grades is None or (np.isnan(grades) == is_judged).any():
             raise _Unusual
         return grades
 
@@ -292,20 +291,6 @@ class _ColumnReader:
 
 def _is_empty(batch: Batch, index: int, row: int) -> bool:
     return _cell(batch.column(index).cell(int(row))) is None
-
-
-def _numbers(column: Column, reader: GradeReader) -> FloatArray:
-    """Return the grades of a column; NaN for empty cells."""
-    if reader.grade_map is None:
-        numbers = column.numbers()
-        if not len(numbers.invalid):
-            return numbers.values
-    coded = column.coded()
-    grades = [np.nan if _cell(value) is None else reader.grade(value) for value in coded.values]
-    if None in grades:
-        raise _Unusual
-    values: FloatArray = np.array(grades, np.float64)[coded.codes]
-    return values
 
 
 # --- queries -------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ __all__ = ["FORMAT"]
 
 _COLUMNS = 4
 
-LARGE_FILE_BYTES = 16 << 20
+LARGE_FILE_BYTES = 4 << 20
 """From this size on, polars is worth its import time."""
 
 
@@ -61,10 +61,10 @@ def _add_columns(contents: Contents) -> bool:
         if read is None:
             return False
         lines, (queries, _, documents, values) = read
-        grades = column_of_grades(contents.reader, values.texts())
+        grades = column_of_grades(contents.reader, values)
         if grades is None:
             return False
-        rows.add(queries, documents, grades, lines)
+        rows.add(queries.ids().ids, documents.ids().ids, grades, lines)
     rows.put_into(contents)
     return True
 
