@@ -162,6 +162,16 @@ class Judgments:
         """The highest grade; 0 without judgments."""
         return self.distinct_grades[-1] if len(self) else 0
 
+    def counts(self, is_counted: BoolArray) -> IntArray:
+        """Return how many of these rows each query has."""
+        return np.diff(np.concatenate([[0], np.cumsum(is_counted)])[self.starts])
+
+    def rows_at(self, rows: IntArray) -> Iterator[tuple[str, str, float]]:
+        """Yield the query, the document and the grade of some rows."""
+        codes = (np.searchsorted(self.starts, rows, "right") - 1).tolist()
+        ids = (self.query_ids[code] for code in codes)
+        return zip(ids, self.documents.texts(rows), _as_written(self.grades[rows]), strict=True)
+
     def line(self, code: int, index: int) -> int:
         """Return the line or row with the judgment at ``index`` of a query; 0 if it is unknown."""
         row = int(self.starts[code]) + index

@@ -29,7 +29,7 @@ def ceiling_of(
 
     Uses linear gain and trec_eval's discount. A query without a relevant document reaches 0.
     """
-    reached = {query_id: float(_has_relevant(grades[query_id])) for query_id in queries}
+    reached = {query_id: float(_has_relevant(judged)) for query_id, judged in grades.items()}
     metric = Metric.parse(f"nDCG@{cutoff}")
     for group in same_texts(queries.values(), candidates):
         if any(grades[query_id] != grades[group[0]] for query_id in group):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
 from pytest_rankcheck.files.id_columns import NumberIds
-from pytest_rankcheck.golden import golden_dicts, judgment_table
+from pytest_rankcheck.golden import golden_dicts, judgment_batches, judgment_table
 from pytest_rankcheck.golden.formats import trec_qrels
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.judgments import Judgments
@@ -302,9 +302,9 @@ def test_tables_of_all_kinds_are_read_alike_as_columns_and_row_by_row(
     }
     fingerprints = {}
     for form, read in reads.items():
-        with replaced(judgment_table._ColumnReader, "has_added", lambda *_: False):
+        with replaced(judgment_batches.ColumnReader, "has_added", lambda *_: False):
             row_by_row = outcome(read)
-        with replaced(judgment_table, "BATCH_ROWS", 3):
+        with replaced(judgment_batches, "BATCH_ROWS", 3):
             assert outcome(read) == row_by_row, form
         fingerprints[form] = row_by_row[6] if isinstance(row_by_row, tuple) else "error"
     if not whole_numbers:

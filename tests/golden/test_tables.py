@@ -470,7 +470,7 @@ def test_rows_of_parquet_are_counted_from_1_in_every_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
-    monkeypatch.setattr("pytest_rankcheck.golden.judgment_table.BATCH_ROWS", 2)
+    monkeypatch.setattr("pytest_rankcheck.golden.judgment_batches.BATCH_ROWS", 2)
     file = tmp_path / "web.parquet"
     table = pl.DataFrame({"qid": ["q"] * 5, "docno": list("abcde"), "label": [1.0] * 4 + [None]})
     for columns in (table, table.with_columns(pl.col("docno").alias("feature"))):

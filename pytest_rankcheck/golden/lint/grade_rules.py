@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
@@ -22,12 +24,9 @@ def grade_off_scale(linted: Linted) -> RuleResult | None:
     if linted.options.scale is None:
         return None
     low, high = linted.options.scale
-    outside = [
-        (query_id, doc_id, grade)
-        for query_id, judged in linted.grades.items()
-        for doc_id, grade in judged.items()
-        if not low <= grade <= high
-    ]
+    grades = linted.judgments.grades
+    rows = np.flatnonzero((grades < low) | (grades > high))
+    outside = list(linted.judgments.rows_at(rows))
     if not outside:
         return None
     query_id, doc_id, grade = outside[0]
@@ -45,12 +44,8 @@ def grade_off_scale(linted: Linted) -> RuleResult | None:
 def negative_grade(linted: Linted) -> RuleResult | None:
     """A grade below 0, in a set for which no scale or grade map allows it."""
     lowest = min(0, linted.options.scale[0]) if linted.options.scale else 0
-    below = [
-        (query_id, doc_id, grade)
-        for query_id, judged in linted.grades.items()
-        for doc_id, grade in judged.items()
-        if grade < lowest
-    ]
+    rows = np.flatnonzero(linted.judgments.grades < lowest)
+    below = list(linted.judgments.rows_at(rows))
     if not below or linted.contents.reader.grade_map is not None:
         return None
     query_id, doc_id, grade = below[0]
@@ -74,12 +69,8 @@ def reversed_grades(linted: Linted) -> RuleResult | None:
     if linted.contents.reader.grade_map is not None or not _look_reversed(counts):
         return None
     best, highest = min(grade for grade in counts if grade > 0), max(counts)
-    query_id, doc_id = next(
-        (query_id, doc_id)
-        for query_id, judged in linted.grades.items()
-        for doc_id, grade in judged.items()
-        if grade == best
-    )
+    first = np.flatnonzero(linted.judgments.grades == best)[:1]
+    query_id, doc_id, _ = next(linted.judgments.rows_at(first))
     spread = ", ".join(f"{grade:g} ({count:,})" for grade, count in sorted(counts.items()))
     return RuleResult(
         query_ids=(),
@@ -94,7 +85,8 @@ def reversed_grades(linted: Linted) -> RuleResult | None:
 
 
 def _counts(linted: Linted) -> Counter[float]:
-    return Counter(grade for judged in linted.grades.values() for grade in judged.values())
+    grades, counts = np.unique(linted.judgments.grades, return_counts=True)
+    return Counter(dict(zip(grades.tolist(), counts.tolist(), strict=True)))
 
 
 def _look_reversed(counts: Counter[float]) -> bool:
@@ -130,7 +122,7 @@ def _grade_map(counts: Counter[float]) -> str:
 @rule("warning")
 def one_grade(linted: Linted) -> RuleResult | None:
     """A set whose judgments all have the same grade."""
-    grades = {grade for judged in linted.grades.values() for grade in judged.values()}
+    grades = linted.judgments.distinct_grades
     if len(grades) != 1:
         return None
     (grade,) = grades

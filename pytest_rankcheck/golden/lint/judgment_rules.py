@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.collected_judgments import Repeat
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
@@ -54,11 +59,7 @@ def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> RuleRe
 @rule("error")
 def no_judgment(linted: Linted) -> RuleResult | None:
     """A query without any judgment or expectation."""
-    query_ids = tuple(
-        query_id
-        for query_id in linted.queries
-        if not linted.grades[query_id] and not linted.contents.expectations.get(query_id)
-    )
+    query_ids = tuple(_unjudged(linted, has_expectations=False))
     if not query_ids:
         return None
     return RuleResult(
@@ -74,11 +75,7 @@ def no_judgment(linted: Linted) -> RuleResult | None:
 @rule("warning")
 def only_expectations(linted: Linted) -> RuleResult | None:
     """A query with expectations, but no judgment."""
-    query_ids = tuple(
-        query_id
-        for query_id in linted.queries
-        if not linted.grades[query_id] and linted.contents.expectations.get(query_id)
-    )
+    query_ids = tuple(_unjudged(linted, has_expectations=True))
     if not query_ids:
         return None
     return RuleResult(
@@ -96,12 +93,8 @@ def only_expectations(linted: Linted) -> RuleResult | None:
 @rule("warning")
 def no_relevant(linted: Linted) -> RuleResult | None:
     """A query that has judgments, but no grade above 0."""
-    grades = linted.grades
-    query_ids = tuple(
-        query_id
-        for query_id in linted.queries
-        if grades[query_id] and max(grades[query_id].values()) <= 0
-    )
+    judged, relevant = _counts(linted)
+    query_ids = linted.queries_where((judged > 0) & (relevant == 0))
     if not query_ids:
         return None
     return RuleResult(
@@ -117,12 +110,8 @@ def no_relevant(linted: Linted) -> RuleResult | None:
 @rule("warning")
 def only_relevant(linted: Linted) -> RuleResult | None:
     """A query whose judged documents are all relevant."""
-    grades = linted.grades
-    query_ids = tuple(
-        query_id
-        for query_id in linted.queries
-        if len(grades[query_id]) > 1 and min(grades[query_id].values()) > 0
-    )
+    judged, relevant = _counts(linted)
+    query_ids = linted.queries_where((judged > 1) & (relevant == judged))
     if not query_ids:
         return None
     return RuleResult(
@@ -133,6 +122,19 @@ def only_relevant(linted: Linted) -> RuleResult | None:
         remedy="judge some documents as not relevant (grade 0), from the top of a run",
         places=linted.places_of(query_ids),
     )
+
+
+def _unjudged(linted: Linted, *, has_expectations: bool) -> Iterator[str]:
+    expectations = linted.contents.expectations
+    for query_id in linted.queries_where(_counts(linted)[0] == 0):
+        if bool(expectations.get(query_id)) == has_expectations:
+            yield query_id
+
+
+def _counts(linted: Linted) -> tuple[IntArray, IntArray]:
+    """Return how many judged and how many relevant documents each query has."""
+    judgments = linted.judgments
+    return np.diff(judgments.starts), judgments.counts(judgments.grades > 0)
 
 
 RULES = (
