@@ -169,7 +169,10 @@ def _distinct(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def folder_of(cache: Path, shape: Shape, queries: int) -> Path:
-    """Return the folder with the files of a shape, which are written if they are not there."""
+    """Return the folder with the files of a shape, which are written if they are not there.
+
+    A cache holds the shapes as they were when it was written: give another one if they change.
+    """
     folder = cache / f"{shape.letter}-{queries}"
     if not folder.exists():
         unfinished = cache / f"{folder.name}.{os.getpid()}"
