@@ -15,6 +15,7 @@ __all__ = [
     "REL",
     "count_of",
     "depth_of",
+    "found_count",
     "in_top",
     "is_relevant",
     "relevant_count",
@@ -49,6 +50,11 @@ def relevant_hits(hits: JudgedHits, cutoff: int | None, rel: Value) -> BoolArray
     """Return which hits are relevant and in the top k, ``[Q, J]``."""
     relevant = is_relevant(hits.grades, rel)
     return relevant if cutoff is None else relevant & in_top(hits, cutoff)
+
+
+def found_count(hits: JudgedHits, cutoff: int | None, rel: Value) -> FloatArray:
+    """Return the number of relevant documents of each query in the top k, ``[Q]``."""
+    return count_of(relevant_hits(hits.top(cutoff), cutoff, rel))
 
 
 def relevant_count(hits: JudgedHits, rel: Value) -> FloatArray:

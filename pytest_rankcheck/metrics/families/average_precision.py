@@ -107,13 +107,14 @@ def average_precision(
     those outside the top k count as 0, so a short ranking has no advantage. ``divide`` selects
     another denominator.
     """
-    found = relevant_hits(hits, cutoff, rel)
+    top = hits.top(cutoff)
+    found = relevant_hits(top, cutoff, rel)
     total = relevant_count(hits, rel)
     if divide == "retrieved":
         total = count_of(found)
     elif divide == "min" and cutoff is not None:
         total = np.minimum(total, cutoff)
-    return share_of(_sum_of_precisions(hits, found), total)
+    return share_of(_sum_of_precisions(top, found), total)
 
 
 @metric(

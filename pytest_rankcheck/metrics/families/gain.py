@@ -177,7 +177,8 @@ def dcg(hits: JudgedHits, cutoff: int | None, *, gain: Value, discount: Value) -
     DCG@k = sum over i <= k of gain(g_i) / discount(i). Unjudged documents and grades of 0 or less
     have no gain, unless a mapping gives them one.
     """
-    return _dcg(_gains(hits.grades, gain), hits.ranks, cutoff, discount)
+    top = hits.top(cutoff)
+    return _dcg(_gains(top.grades, gain), top.ranks, cutoff, discount)
 
 
 @metric(
@@ -215,17 +216,20 @@ def ndcg(
     ranking has no gain. With ``ideal=retrieved``, the ideal ranking has only the documents that
     were returned, above or below rank k, so that missing a relevant document costs nothing.
     """
-    gains = _gains(hits.grades, gain)
-    reached = _dcg(gains, hits.ranks, cutoff, discount)
-    # With a mapping, a higher grade may have a lower gain.
-    best_gains = -np.sort(-(gains if ideal == "retrieved" else _gains(hits.ideal, gain)), axis=1)
-    ideal_ranks = np.broadcast_to(np.arange(1.0, best_gains.shape[1] + 1), best_gains.shape)
+    top = hits.top(cutoff)
+    reached = _dcg(_gains(top.grades, gain), top.ranks, cutoff, discount)
+    if ideal == "judged" and not isinstance(gain, tuple):
+        best_gains = _gains(hits.ideal[:, :cutoff], gain)
+    else:  # with a mapping, a higher grade may have a lower gain
+        gains = _gains(hits.grades if ideal == "retrieved" else hits.ideal, gain)
+        best_gains = -np.sort(-gains, axis=1)[:, :cutoff]
+    ideal_ranks = np.arange(1.0, best_gains.shape[1] + 1)[np.newaxis]
     possible = _dcg(best_gains, ideal_ranks, cutoff, discount)
     return share_of(reached, possible)
 
 
 def _dcg(gains: FloatArray, ranks: FloatArray, cutoff: int | None, discount: Value) -> FloatArray:
-    """Return the discounted cumulative gain of each row, ``[Q]``."""
+    """Return the discounted cumulative gain of each row, ``[Q]``; ``ranks`` may be one row."""
     counted = (gains > 0) & (ranks <= (np.inf if cutoff is None else cutoff))
     terms = np.divide(gains, _discounts(ranks, discount), out=np.zeros_like(gains), where=counted)
     return last_of_running_sum(terms)

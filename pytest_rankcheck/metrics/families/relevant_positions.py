@@ -171,8 +171,9 @@ def mean_rank(hits: JudgedHits, cutoff: int | None, *, rel: Value, missing: Valu
 
 def _first_rank(hits: JudgedHits, cutoff: int | None, rel: Value) -> FloatArray:
     """Return the rank of the first relevant document, or infinity, ``[Q]``."""
-    found = relevant_hits(hits, cutoff, rel)
-    first: FloatArray = np.where(found, hits.ranks, np.inf).min(axis=1, initial=np.inf)
+    top = hits.top(cutoff)
+    found = relevant_hits(top, cutoff, rel)
+    first: FloatArray = np.where(found, top.ranks, np.inf).min(axis=1, initial=np.inf)
     return first
 
 

@@ -25,6 +25,7 @@ from pytest_rankcheck.metrics.metric_registry import metric
 from pytest_rankcheck.metrics.relevance import (
     REL,
     count_of,
+    found_count,
     relevant_count,
     relevant_hits,
     share_of,
@@ -64,7 +65,7 @@ def _with_root_of_beta(given: Mapping[str, object]) -> Mapping[str, object]:
 )
 def success(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """1 if any document in the top k is relevant, else 0."""
-    return np.minimum(count_of(relevant_hits(hits, cutoff, rel)), 1.0)
+    return np.minimum(found_count(hits, cutoff, rel), 1.0)
 
 
 @metric(
@@ -91,7 +92,7 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
     The denominator is k, even if fewer documents are ranked. Without a cutoff it is the length of
     the ranking; an empty ranking has 0.
     """
-    count = count_of(relevant_hits(hits, cutoff, rel))
+    count = found_count(hits, cutoff, rel)
     if cutoff is not None:
         return count / cutoff
     return share_of(count, hits.retrieved)
@@ -116,7 +117,7 @@ def precision(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray
 )
 def recall(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """Recall: the share of relevant documents that are in the top k; 0 if nothing is relevant."""
-    return share_of(count_of(relevant_hits(hits, cutoff, rel)), relevant_count(hits, rel))
+    return share_of(found_count(hits, cutoff, rel), relevant_count(hits, rel))
 
 
 @metric(

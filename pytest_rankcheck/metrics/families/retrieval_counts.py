@@ -13,9 +13,9 @@ from pytest_rankcheck.metrics.relevance import (
     REL,
     count_of,
     depth_of,
+    found_count,
     in_top,
     relevant_count,
-    relevant_hits,
     share_of,
 )
 
@@ -110,7 +110,7 @@ _RELEVANT_RETRIEVED = having(
 def number_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The number of documents in the top k; with ``rel``, the number of relevant ones."""
     if rel is not None:
-        return count_of(relevant_hits(hits, cutoff, rel))
+        return found_count(hits, cutoff, rel)
     return depth_of(hits, cutoff)
 
 
@@ -141,7 +141,7 @@ def number_relevant(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> Floa
 )
 def number_relevant_retrieved(hits: JudgedHits, cutoff: int | None, *, rel: Value) -> FloatArray:
     """The number of relevant documents in the top k."""
-    return count_of(relevant_hits(hits, cutoff, rel))
+    return found_count(hits, cutoff, rel)
 
 
 @metric(
