@@ -118,8 +118,8 @@ class DataFiles:
         if found is None:
             raise MissingDataError(
                 f"{shown_path}: its data file {quoted(path.name, 300)} is missing, which has the "
-                "lines of its queries. Commit both files together (git check-ignore -v shows "
-                "whether git ignores it), or restore it from version control"
+                "lines of its queries. Commit both files together (git commit -a leaves new files "
+                "out; git check-ignore -v shows whether git ignores it), or restore it"
             )
         raise _altered(found, path, summary, shown_path)
 

@@ -18,6 +18,7 @@ __all__ = [
     "git_pieces",
     "ignored_files",
     "repository",
+    "untracked_files",
 ]
 
 _SECONDS = 60
@@ -119,6 +120,20 @@ class IgnoredFile(NamedTuple):
     """The file that has the rule, such as ``.gitignore``."""
     line: str
     pattern: str
+
+
+def untracked_files(folder: Path, paths: Iterable[str]) -> list[str]:
+    """Return which files, relative to a folder, git neither tracks nor ignores; empty without git.
+
+    Args:
+        folder: where git runs.
+        paths: the files.
+    """
+    try:
+        names = git(folder, "ls-files", "--others", "--exclude-standard", "-z", "--", *paths)
+    except GitError:
+        return []
+    return [name for name in names.split("\0") if name]
 
 
 def ignored_files(folder: Path, paths: Iterable[str]) -> list[IgnoredFile]:

@@ -167,13 +167,13 @@ def _reference(config: pytest.Config) -> Reference | None:
 def _notes_from_git(
     config: pytest.Config, findings: Sequence[ReportedFinding]
 ) -> Iterator[ReportedFinding]:
-    """Yield written baselines that git ignores, and those that differ from a reference commit."""
+    """Yield written baselines to add to git, and those that differ from a reference commit."""
     from pytest_rankcheck.reports.baseline_findings import BaselineFinding
 
     if any(isinstance(each, BaselineFinding) and each.action.writes for each in findings):
-        from pytest_rankcheck.reports.text.git_notes import ignored_notes
+        from pytest_rankcheck.reports.text.git_notes import written_notes
 
-        yield from ignored_notes(findings, config.invocation_params.dir)
+        yield from written_notes(findings, config.invocation_params.dir)
     reference = _reference(config)
     if reference is not None:
         from pytest_rankcheck.reports.text.git_notes import branch_notes

@@ -59,6 +59,7 @@ class Topic(StrEnum):
     CAN_BE_RAISED = "can-be-raised"
     WRITTEN = "written"
     IGNORED = "ignored"
+    NEW_LINES = "new-lines"
     BRANCH = "branch"
 
 
@@ -113,6 +114,7 @@ _HEADINGS = {
     Topic.CAN_BE_RAISED: "baselines that can be raised with pytest --snapshot-update",
     Topic.WRITTEN: "baselines written; commit them",
     Topic.IGNORED: "baselines written, but ignored by git, so that a commit leaves them out",
+    Topic.NEW_LINES: "new data files of baselines, which git commit -a leaves out",
     Topic.BRANCH: "baselines changed by this branch, compared with {about}",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,6 +126,26 @@ def test_a_data_file_that_git_ignores_is_named(project: Project) -> None:
     assert data is not None
     name = data.relative_to(project.path).as_posix()
     assert f"{name}: ignored by .gitignore:1: *.tsv; change that rule, or add the files" in text
+
+
+@NEEDS_GIT
+def test_a_new_data_file_is_named_with_the_command_that_adds_it(large: Project) -> None:
+    git(large.path, "init", "-q")
+    git(large.path, "add", "-A")
+    large.rank({0: 4})
+    text = text_of(large.run("--snapshot-update", "--rankcheck-approve=why"))
+    path = large.baseline_file()
+    data = named_data(path)
+    assert data is not None
+    both = path.with_suffix("").relative_to(large.path).as_posix()
+    assert "new data files of baselines, which git commit -a leaves out:" in text
+    assert (
+        f'{both}{data.suffixes[-2]}.tsv: add it with its header: git add --all "{both}.*"' in text
+    )
+    subprocess.run(f'git add --all "{both}.*"', cwd=large.path, shell=True, check=True)
+    names = git(large.path, "ls-files", path.parent.relative_to(large.path).as_posix())
+    assert {Path(name).name for name in names.split()} == {path.name, data.name}
+    assert "git commit -a" not in text_of(large.run("--snapshot-update"))
 
 
 @NEEDS_GIT

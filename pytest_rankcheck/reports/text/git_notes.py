@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pytest_rankcheck.baselines.data_file import named_data
-from pytest_rankcheck.baselines.git_commands import IgnoredFile, ignored_files
+from pytest_rankcheck.baselines.git_commands import IgnoredFile, ignored_files, untracked_files
 from pytest_rankcheck.baselines.query_losses import set_changes
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.reference_commit import Change, Reference
@@ -20,24 +20,36 @@ from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.wording import change, number_text
 
-__all__ = ["branch_notes", "ignored_notes"]
+__all__ = ["branch_notes", "written_notes"]
 
 
-def ignored_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:
-    """Yield the rules by which git ignores baselines that were written.
+def written_notes(findings: Iterable[ReportedFinding], folder: Path) -> Iterator[Note]:
+    """Yield the rules by which git ignores baselines that were written, and data files to add.
 
     Args:
         findings: of all tests.
         folder: where the test session was started.
     """
-    written = [
-        name
+    written = dict.fromkeys(
+        finding.file
         for finding in findings
         if isinstance(finding, BaselineFinding) and finding.action.writes
-        for name in (finding.file, *_data_name(finding.file, folder))
-    ]
+    )
+    data = {name: file for file in written for name in _data_name(file, folder)}
+    if written:
+        yield from _ignored_notes(ignored_files(folder, [*written, *data]))
+    for name in untracked_files(folder, data) if data else ():
+        header = Path(data.get(name, name))
+        both = quoted(header.with_suffix(""), 200)
+        yield Note(
+            Topic.NEW_LINES,
+            f'{quoted(name, 200)}: add it with its header: git add --all "{both}.*"',
+        )
+
+
+def _ignored_notes(ignored: Iterable[IgnoredFile]) -> Iterator[Note]:
     files_by_rule: dict[str, list[IgnoredFile]] = {}
-    for file in ignored_files(folder, dict.fromkeys(written)) if written else ():
+    for file in ignored:
         rule = f"{quoted(file.source)}:{file.line}: {quoted(file.pattern)}"
         files_by_rule.setdefault(rule, []).append(file)
     for rule, files in files_by_rule.items():
