@@ -60,25 +60,13 @@ class Blocks:
             yield Batch(batch.header, batch.numbers, partial(_text_column, batch))
 
     def _after_header(self) -> Iterator[tuple[int, bytes]]:
-        """Yield large blocks without the header, each with the number of its first line."""
-        start, left = self.table.first_line, self.table.first_line - 1
-        parts: list[bytes] = []
-        size = 0
-        for number, block in blocks_of_lines(self.path, self.error):
-            begin = 0
-            while left and begin < len(block):
-                begin, left = block.find(b"\n", begin) + 1, left - 1
-            if begin == len(block):
-                continue
-            if not parts and not begin:
-                start = number
-            parts.append(block[begin:] if begin else block)
-            size += len(block)
-            if size >= BLOCK_BYTES:
-                yield start, b"".join(parts)
-                parts, size = [], 0
-        if parts:
-            yield start, b"".join(parts)
+        """Yield blocks without the header, each with the number of its first line."""
+        for number, block in blocks_of_lines(self.path, self.error, BLOCK_BYTES):
+            begin, start = 0, number
+            while start < self.table.first_line and begin < len(block):
+                begin, start = block.find(b"\n", begin) + 1, start + 1
+            if begin < len(block):
+                yield start, block[begin:] if begin else block
 
     def _columns_of(self, block: bytes) -> pl.DataFrame | None:
         """Return a block in columns; None if it is not ordinary."""

@@ -5,19 +5,37 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, count, islice
+from itertools import count, islice
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_rankcheck.errors import RankcheckError, quoted
+from pytest_rankcheck.files.large_files import polars_should_read
+from pytest_rankcheck.files.packed_files import failures_named
 from pytest_rankcheck.files.table_batches import Batch
-from pytest_rankcheck.files.table_columns import CellColumn
+from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.files.text_files import blocks_of_lines, lines_of_block, parse_json
 
-__all__ = ["OnBroken", "add_keys", "batches_of_objects", "json_objects", "layouts_of_objects"]
+if TYPE_CHECKING:
+    import polars as pl
 
-BATCH_ROWS = 1 << 14
+    from pytest_rankcheck.files.json_blocks import BlockColumns
 
-Objects = Sequence[Mapping[str, object]]
+__all__ = [
+    "OnBroken",
+    "add_keys",
+    "batches_by_layout",
+    "batches_of_chunks",
+    "json_chunks",
+    "layouts_of_objects",
+]
+
+BATCH_ROWS = 1 << 13
+BLOCK_BYTES = 4 << 20
+
+Objects = list[Mapping[str, object]]
+Chunk: TypeAlias = "tuple[Sequence[int], Objects | BlockColumns]"
+"""The line of each row, and the rows: objects, or columns of polars."""
 OnBroken = Callable[[int, str, str], None]
 """Called for a broken row with its line number, the kind of problem and a description."""
 
@@ -26,15 +44,26 @@ def _refuse(token: str) -> None:
     raise ValueError(token)
 
 
-_SCAN: Callable[[str, int], tuple[object, int]] = json.JSONDecoder(parse_constant=_refuse).scan_once  # type: ignore[attr-defined]  # parses a value without the steps around it
+_KEYS: list[int] = []
+"""How many keys the objects of the line that is being read have."""
 
 
-def json_objects(
+def _counted(row: dict[str, object]) -> dict[str, object]:
+    _KEYS.append(len(row))
+    return row
+
+
+_DECODER = json.JSONDecoder(object_hook=_counted, parse_constant=_refuse)
+_SCAN: Callable[[str, int], tuple[object, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
+"""Parses a value without the steps around it, which take as long."""
+
+
+def json_chunks(
     path: Path, error: type[RankcheckError], *, what: str, on_broken: OnBroken | None = None
-) -> Iterator[tuple[list[int], list[Mapping[str, object]]]]:
-    """Yield the objects of a file of JSON lines, some thousands at a time, with their lines.
+) -> Iterator[Chunk]:
+    """Yield the rows of a file of JSON lines, some thousands at a time, with their lines.
 
-    Blank lines and lines that start with ``#`` are skipped.
+    Blank lines and lines that start with ``#`` are skipped. Polars reads large and ordinary files.
 
     Args:
         path: the file.
@@ -46,28 +75,48 @@ def json_objects(
     Raises:
         error: the file cannot be read, or a line is not an object; the message names the line.
     """
-    lines = chain.from_iterable(
-        _lines_of_block(path, number, block, error)
-        for number, block in blocks_of_lines(path, error)
-    )
-    while some := list(islice(lines, BATCH_ROWS)):
-        numbers: list[int] = []
-        objects: list[Mapping[str, object]] = []
-        for number, line in some:
-            row = _plain_object(line)
-            if row is None and (not line.strip() or line.startswith("#")):
+    with failures_named(path, error):
+        is_large = polars_should_read(path)
+    for number, block in blocks_of_lines(path, error, BLOCK_BYTES):
+        columns = _columns_of(block) if is_large else None
+        if columns is not None:
+            yield range(number, number + len(columns)), columns
+            continue
+        lines = iter(_lines_of_block(path, number, block, error))
+        while some := list(islice(lines, BATCH_ROWS)):
+            yield _objects(path, some, error, what, on_broken)
+
+
+def _columns_of(block: bytes) -> BlockColumns | None:
+    from pytest_rankcheck.files.json_blocks import columns_of_block
+
+    return columns_of_block(block)
+
+
+def _objects(
+    path: Path,
+    lines: Iterable[tuple[int, str]],
+    error: type[RankcheckError],
+    what: str,
+    on_broken: OnBroken | None,
+) -> tuple[list[int], Objects]:
+    numbers: list[int] = []
+    objects: list[Mapping[str, object]] = []
+    for number, line in lines:
+        row = _plain_object(line)
+        if row is None and (not line.strip() or line.startswith("#")):
+            continue
+        if row is None:
+            try:
+                row = _checked_object(f"{path}:{number}", line, error, what)
+            except _BrokenLine as broken:
+                if on_broken is None:
+                    raise error(f"{path}:{number}: {broken}") from None
+                on_broken(number, broken.reason, str(broken))
                 continue
-            if row is None:
-                try:
-                    row = _checked_object(f"{path}:{number}", line, error, what)
-                except _BrokenLine as broken:
-                    if on_broken is None:
-                        raise error(f"{path}:{number}: {broken}") from None
-                    on_broken(number, broken.reason, str(broken))
-                    continue
-            numbers.append(number)
-            objects.append(row)
-        yield numbers, objects
+        numbers.append(number)
+        objects.append(row)
+    return numbers, objects
 
 
 def _lines_of_block(
@@ -84,17 +133,18 @@ def _lines_of_block(
 
 
 def _plain_object(line: str) -> dict[str, object] | None:
-    """Return the object in a line without nested objects and duplicate keys, otherwise None.
+    """Return the object in a line without duplicate keys; None if it may be something else.
 
-    In such a line, each key ends with ``":``, and nothing else does. If there are as many keys in
-    the object, none is a duplicate, which json would drop silently. A key that is followed by a
-    space would not be counted, so a line with a space before a colon is not plain.
+    Each key ends with ``":``, and usually nothing else does. If there are as many keys in the
+    objects, none is a duplicate, which json would drop silently. A key that is followed by a space
+    would not be counted, so a line with a space before a colon is not plain.
     """
+    _KEYS.clear()
     try:
         row, end = _SCAN(line, 0)
     except (ValueError, StopIteration, RecursionError):
         return None
-    if not isinstance(row, dict) or end != len(line) or line.count('":') != len(row):
+    if not isinstance(row, dict) or end != len(line) or line.count('":') != sum(_KEYS):
         return None
     return None if " :" in line or "\t:" in line else row
 
@@ -127,47 +177,67 @@ class _BrokenLine(Exception):  # noqa: N818 - becomes an error, or is reported
         self.reason = reason
 
 
-def batches_of_objects(
-    chunks: Iterator[tuple[list[int], list[Mapping[str, object]]]], header: list[str]
-) -> Iterator[Batch]:
-    """Yield objects as batches; keys that are not in the header yet are added to it at its end.
+def batches_of_chunks(chunks: Iterable[Chunk], header: list[str]) -> Iterator[Batch]:
+    """Yield rows in the order of the file; keys that are not in the header are added at its end.
 
     A missing key is an empty cell.
     """
-    for numbers, objects in chunks:
-        add_keys(header, objects)
-        yield _batch(tuple(header), numbers, objects)
+    for numbers, rows in chunks:
+        add_keys(header, rows)
+        if numbers:
+            yield Batch(tuple(header), numbers, partial(_column, tuple(header), rows))
 
 
-def add_keys(header: list[str], objects: Objects) -> None:
-    """Add the keys of some objects that are not in the header to its end."""
+def add_keys(header: list[str], rows: Objects | BlockColumns) -> None:
+    """Add the keys of some rows that are not in the header to its end."""
     known = dict.fromkeys(header)
-    for keys in set(map(tuple, objects)):
-        if not known.keys() >= set(keys):
-            # in the order of the rows, which a set does not keep
-            known |= dict.fromkeys(key for row in objects for key in row)
-            break
+    layouts = dict.fromkeys(map(tuple, rows)) if isinstance(rows, list) else [_names(rows)]
+    for keys in layouts:
+        known |= dict.fromkeys(keys)
     header[:] = known
 
 
-def _batch(header: Sequence[str], numbers: Sequence[int], objects: Objects) -> Batch:
-    def column(index: int) -> CellColumn:
-        name = header[index]
-        return CellColumn([row.get(name) for row in objects])
+def _names(rows: Objects | BlockColumns) -> Sequence[str]:
+    return [] if isinstance(rows, list) else rows.frame.columns
 
-    return Batch(header, numbers, column)
+
+def _column(header: Sequence[str], rows: Objects | BlockColumns, index: int) -> Column:
+    name = header[index]
+    if isinstance(rows, list):
+        return CellColumn([row.get(name) for row in rows])
+    from pytest_rankcheck.files.polars_columns import PolarsColumn
+
+    if name in _names(rows):
+        return PolarsColumn(rows.frame[name])
+    return CellColumn([None] * len(rows))
+
+
+def batches_by_layout(chunks: Iterable[Chunk]) -> Iterator[Batch]:
+    """Yield rows in batches with the same keys, in the order of their first rows in a chunk."""
+    for numbers, rows in chunks:
+        if isinstance(rows, list):
+            yield from layouts_of_objects(numbers, rows)
+            continue
+        for chosen, frame in rows.layouts():
+            yield Batch(frame.columns, (chosen + numbers[0]).tolist(), partial(_of_frame, frame))
+
+
+def _of_frame(frame: pl.DataFrame, index: int) -> Column:
+    from pytest_rankcheck.files.polars_columns import PolarsColumn
+
+    return PolarsColumn(frame.to_series(index))
 
 
 def layouts_of_objects(numbers: Sequence[int], objects: Objects) -> Iterator[Batch]:
-    """Yield objects in batches of rows with the same keys, in the order of their first rows."""
+    """Yield objects in batches with the same keys, in the order of their first rows."""
     places: dict[tuple[str, ...], list[int]] = {}
     for place, keys in enumerate(map(tuple, objects)):
         places.setdefault(keys, []).append(place)
     for keys, rows in places.items():
         chosen = objects if len(places) == 1 else [objects[row] for row in rows]
         columns = list(zip(*(row.values() for row in chosen), strict=True))
-        yield Batch(keys, [numbers[row] for row in rows], partial(_column, columns))
+        yield Batch(keys, [numbers[row] for row in rows], partial(_cells, columns))
 
 
-def _column(columns: Sequence[Sequence[object]], index: int) -> CellColumn:
+def _cells(columns: Sequence[Sequence[object]], index: int) -> CellColumn:
     return CellColumn(columns[index])

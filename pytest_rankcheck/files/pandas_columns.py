@@ -100,6 +100,9 @@ class PandasColumn:
             count = times.astype("M8[us]").astype(np.int64)
         return MomentCells(count, np.isnat(times), is_zoned)
 
+    def lists(self) -> None:
+        """Return None: pandas keeps lists as objects."""
+
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values."""
         cells: list[object] = self.series.tolist()

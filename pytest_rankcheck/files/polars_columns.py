@@ -14,6 +14,7 @@ from pytest_rankcheck.files.table_columns import (
     CellColumn,
     CodedCells,
     IdCells,
+    ListCells,
     MomentCells,
     NumberCells,
 )
@@ -88,8 +89,11 @@ class PolarsColumn:
         series = self.series
         if series.dtype in _TEXTS or series.dtype.is_numeric() or series.dtype == pl.Boolean:
             distinct = series.unique(maintain_order=True)
-            places = pl.Series(np.arange(len(distinct), dtype=np.int64))
-            codes = series.replace_strict(distinct, places, return_dtype=pl.Int64)
+            if series.dtype == pl.String and not distinct.null_count():
+                codes = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64)
+            else:
+                places = pl.Series(np.arange(len(distinct), dtype=np.int64))
+                codes = series.replace_strict(distinct, places, return_dtype=pl.Int64)
             return CodedCells(PolarsColumn(distinct).cells(), codes.to_numpy())
         return CellColumn(self.cells()).coded()
 
@@ -103,6 +107,15 @@ class PolarsColumn:
         return MomentCells(
             count.fill_null(0).to_numpy().copy(), count.is_null().to_numpy(), is_zoned
         )
+
+    def lists(self) -> ListCells | None:
+        """Return a column of lists of texts; None if its type is another."""
+        kind = self.series.dtype
+        if not isinstance(kind, pl.List) or kind.inner != pl.String:
+            return None
+        lengths = self.series.list.len().cast(pl.Int64).fill_null(-1).to_numpy()
+        items = self.series.filter(self.series.list.len() > 0).explode()
+        return ListCells(lengths, PolarsColumn(items))
 
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values.

@@ -21,6 +21,7 @@ __all__ = [
     "CodedCells",
     "Column",
     "IdCells",
+    "ListCells",
     "MomentCells",
     "NumberCells",
     "new_codes",
@@ -72,6 +73,16 @@ class MomentCells:
     is_zoned: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ListCells:
+    """A column of lists of texts."""
+
+    lengths: IntArray
+    """``[N]``; -1 where there is no list."""
+    items: Column
+    """The texts of all lists, one after the other."""
+
+
 class Column(Protocol):
     """A column of some rows of a table."""
 
@@ -93,6 +104,9 @@ class Column(Protocol):
 
     def moments(self) -> MomentCells | None:
         """Return the column as points in time; None if its type is another."""
+
+    def lists(self) -> ListCells | None:
+        """Return a column of lists of texts; None if its type is another."""
 
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values."""
@@ -173,6 +187,9 @@ class CellColumn:
 
     def moments(self) -> None:
         """Return None: Python's own times may be of several kinds."""
+
+    def lists(self) -> None:
+        """Return None: Python's own lists may hold anything."""
 
     def cells(self) -> Sequence[object]:
         """Return the cells."""

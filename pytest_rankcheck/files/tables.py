@@ -106,21 +106,20 @@ def _table_of_objects(
 ) -> Table:
     from pytest_rankcheck.files.json_rows import (
         add_keys,
-        batches_of_objects,
-        json_objects,
-        layouts_of_objects,
+        batches_by_layout,
+        batches_of_chunks,
+        json_chunks,
     )
 
-    chunks = json_objects(path, error, what=name.removeprefix("the "), on_broken=on_broken)
-    first = next(chunks, ([], []))
+    chunks = json_chunks(path, error, what=name.removeprefix("the "), on_broken=on_broken)
     header: list[str] = []
-    add_keys(header, first[1])
-    chunks = chain([first], chunks)
+    first = next(chunks, None)
+    if first is not None:
+        add_keys(header, first[1])
+        chunks = chain([first], chunks)
 
     def read(*_: object) -> Iterator[Batch]:
-        if not by_layout:
-            return batches_of_objects(chunks, list(header))
-        return chain.from_iterable(layouts_of_objects(*chunk) for chunk in chunks)
+        return batches_by_layout(chunks) if by_layout else batches_of_chunks(chunks, list(header))
 
     return Table(header, Numbering(str(path)), read)
 

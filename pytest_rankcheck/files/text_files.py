@@ -123,15 +123,22 @@ def lines_of(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str
             yield number, line.rstrip("\r\n")
 
 
-def blocks_of_lines(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, bytes]]:
+def blocks_of_lines(
+    path: Path, error: type[RankcheckError], size: int = _BLOCK
+) -> Iterator[tuple[int, bytes]]:
     """Yield blocks of complete lines as bytes, each with the number of its first line.
+
+    Args:
+        path: the file.
+        error: the exception type to raise.
+        size: about how many bytes a block has.
 
     Raises:
         error: as in `numbered_lines`, except that the caller must check for valid UTF-8.
     """
     number, rest = 1, b""
     with failures_named(path, error), opened_text(path, error) as file:
-        while read := file.read(_BLOCK):
+        while read := file.read(size):
             is_start = number == 1 and not rest
             chunk = read.removeprefix(codecs.BOM_UTF8) if is_start else read
             end = chunk.rfind(b"\n") + 1

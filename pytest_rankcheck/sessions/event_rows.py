@@ -22,7 +22,7 @@ from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.nested_events import EventRows
-from pytest_rankcheck.sessions.selections import selections_of
+from pytest_rankcheck.sessions.selections import Reading, selections_of
 from pytest_rankcheck.sessions.session_attributes import description
 from pytest_rankcheck.sessions.session_ids import SessionIds
 from pytest_rankcheck.sessions.shown_lists import ShownLists, shown_lists, unknown_lists
@@ -40,6 +40,8 @@ class _Usable:
     """The id of each session."""
     numbers: IntArray
     """``[N]`` the number of each row."""
+    places: IntArray
+    """``[N]`` the place of each event in its row."""
     problems: Problems
     mask: BoolArray = field(init=False)
     """``[N]`` whether each row can be used."""
@@ -60,7 +62,8 @@ class _Usable:
                 self.mask[row] = False
                 session = self.ids[self.session[row]]
                 text = f"session '{quoted(session)}': {subject}{errors[row]}"
-                self.problems.add(int(self.numbers[row]), session, reason, text)
+                number, place = int(self.numbers[row]), int(self.places[row])
+                self.problems.add(number, session, reason, text, place=place)
 
     def refuse_missing(self, values: FloatArray, reason: str, text: str) -> None:
         """Note rows without a value that others have."""
@@ -90,19 +93,16 @@ class EventReader:
         columns = {role: batch.column(index) for role, index in layout.items()}
         row_numbers = np.asarray(batch.numbers, dtype=np.int64)
         session = self._sessions.codes(batch, layout)
-        usable = _Usable(session, self._sessions.ids, row_numbers, self._problems)
+        places = np.asarray(found.places or np.zeros(len(batch)), dtype=np.int64)
+        usable = _Usable(session, self._sessions.ids, row_numbers, places, self._problems)
         event = self._indexes(columns, usable)
         time, start = self._times(columns, usable)
         shown = self._shown(columns, usable)
         is_finish = _finishes(columns, usable)
-        selections = selections_of(
-            columns,
-            shown,
-            usable.rows,
-            row_numbers,
-            first_rank=0 if found.counts_from_0 else self._options.first_rank,
-            clock=self.clock,
-        )
+        first_rank = 0 if found.counts_from_0 else self._options.first_rank
+        reading = Reading(row_numbers, first_rank, self.clock)
+        documents = self.collector.documents
+        selections = selections_of(columns, shown, documents, usable.rows, reading)
         for row, problem in selections.problems.items():
             usable.refuse({row: str(problem)}, problem.reason)
         events = Events(
@@ -111,16 +111,15 @@ class EventReader:
             time=time,
             query=self._queries(columns, len(batch)),
             count=shown.lengths,
-            has_list=np.array([cell is not None for cell in shown.lists], dtype=bool),
+            has_list=shown.has_list,
             is_finish=is_finish,
             row=row_numbers,
-            shown_starts=_starts([0 if cell is None else len(cell) for cell in shown.lists]),
+            shown_starts=_starts(np.where(shown.has_list, shown.lengths, 0)),
             shown=shown.codes,
             selected_starts=_starts(np.bincount(selections.rows, minlength=len(batch))),
             selected_rank=selections.ranks,
             selected_time=selections.times,
         )
-        places = np.asarray(found.places or np.zeros(len(batch)), dtype=np.int64)
         rows = usable.rows
         if not len(rows):
             return

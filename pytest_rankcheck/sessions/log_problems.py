@@ -54,8 +54,8 @@ class Problems:
         self.unread = 0
         """Rows of a known session that could not be read as events."""
         self._reasons: Counter[str] = Counter()
-        self._first: dict[str, tuple[bool, int]] = {}
-        """By reason, whether the first such row was read as an event, and its number."""
+        self._first: dict[str, tuple[bool, int, int]] = {}
+        """By reason, whether the first such row was read as an event, its number and its place."""
         self._examples: list[tuple[int, str]] = []
         self._sessions: set[str] = set()
 
@@ -64,7 +64,14 @@ class Problems:
         return self.numbering.place(number)
 
     def add(
-        self, number: int, session_id: str | None, reason: str, text: str, *, is_read: bool = False
+        self,
+        number: int,
+        session_id: str | None,
+        reason: str,
+        text: str,
+        *,
+        place: int = 0,
+        is_read: bool = False,
     ) -> None:
         """Note a row that cannot be used.
 
@@ -73,11 +80,12 @@ class Problems:
             session_id: its session; None if unknown.
             reason: the kind of problem, in a few fixed words.
             text: what is wrong and what to do.
+            place: the place of the event in its row.
             is_read: whether the row was nevertheless read as an event.
         """
         self._reasons[reason] += 1
-        place = is_read, len(self._first) if is_read else number
-        self._first[reason] = min(place, self._first.get(reason, place))
+        first = is_read, len(self._first) if is_read else number, place
+        self._first[reason] = min(first, self._first.get(reason, first))
         if session_id is None:
             self.lost_rows += 1
         else:

@@ -148,7 +148,7 @@ class NestedEvents:
             for place, event in enumerate(events):
                 if not isinstance(event, Mapping):
                     text = f"session '{quoted(session)}' has the event '{quoted(event, 60)}'"
-                    self._problems.add(number, session, "no event", text)
+                    self._problems.add(number, session, "no event", text, place=place)
                     break
                 found.add(number, place, {**shared, **event}, described)
         return found

@@ -10,12 +10,13 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
-from pytest_rankcheck.files.table_columns import CellColumn, Column
+from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.sessions.event_times import Clock
-from pytest_rankcheck.sessions.log_cells import LARGEST, id_list_of, number_of, rank_list_of
-from pytest_rankcheck.sessions.shown_lists import ShownLists
+from pytest_rankcheck.sessions.log_cells import id_list_of, number_of, rank_list_of
+from pytest_rankcheck.sessions.plain_selections import NOTHING, UNUSUAL, usual_ranks
+from pytest_rankcheck.sessions.shown_lists import DocumentCodes, ShownLists
 
-__all__ = ["Selection", "Selections", "UnusableError", "selections_of"]
+__all__ = ["Reading", "Selection", "Selections", "UnusableError", "selections_of"]
 
 
 class UnusableError(Exception):
@@ -53,101 +54,67 @@ class Selections:
 def selections_of(
     columns: Mapping[str, Column],
     shown: ShownLists,
+    documents: DocumentCodes,
     rows: IntArray,
-    numbers: IntArray,
-    *,
-    first_rank: int | None,
-    clock: Clock,
+    reading: Reading,
 ) -> Selections:
     """Return the selections of some events.
 
     Args:
         columns: the columns of the events, by role.
         shown: what they showed.
+        documents: the code of each document.
         rows: the rows to read.
-        numbers: the number of each row, for messages, ``[N]``.
-        first_rank: the rank of the first result, 0 or 1; None if not given.
-        clock: parses the times of clicks.
+        reading: how to read ranks and times.
 
     Raises:
         SessionLogError: there are ranks, and ``first_rank`` is not given.
     """
-    reader = _RowReader(columns, shown, numbers, first_rank, clock)
-    plain, ranks = reader.plain_ranks(rows)
-    others = reader.filled(np.setdiff1d(rows, plain, assume_unique=True))
-    plain, ranks = plain[ranks >= 0], ranks[ranks >= 0]
+    usual = usual_ranks(columns, shown, documents, reading.first_rank or 0)[rows]
+    reader = _RowReader(columns, shown, reading)
+    if reading.first_rank is None and reader.has_ranks:
+        usual[usual != NOTHING] = UNUSUAL  # perhaps an error
+    plain = rows[usual > 0]
     found: list[tuple[int, Selection]] = []
     problems: dict[int, UnusableError] = {}
-    for row in others:
+    for row in rows[usual == UNUSUAL].tolist():
         try:
             found += [(row, selection) for selection in reader.of(row)]
         except UnusableError as error:
             problems[row] = error
-    odd_rows = np.array([row for row, _ in found], dtype=np.int64)
-    all_rows = np.concatenate((plain, odd_rows))
+    others = np.array([(row, item.rank, item.time) for row, item in found]).reshape(-1, 3)
+    all_rows = np.concatenate((plain, others[:, 0].astype(np.int64)))
+    ranks = np.concatenate((usual[usual > 0], others[:, 1].astype(np.int64)))
+    times = np.concatenate((np.full(len(plain), np.nan), others[:, 2]))
     order = np.argsort(all_rows, kind="stable")
-    all_ranks = np.concatenate((ranks, [selection.rank for _, selection in found]))
-    times = np.concatenate(
-        (np.full(len(plain), np.nan), [selection.time for _, selection in found])
-    )
-    return Selections(
-        all_rows[order], all_ranks[order].astype(np.int64), times[order].astype(float), problems
-    )
+    return Selections(all_rows[order], ranks[order], times[order], problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read the ranks and the times of selections."""
+
+    numbers: IntArray
+    """``[N]`` the number of each row, for messages."""
+    first_rank: int | None
+    """The rank of the first result, 0 or 1; None if not given."""
+    clock: Clock
 
 
 class _RowReader:
-    """Reads selections: ranks that are numbers by the column, everything else row by row."""
+    """Reads selections row by row."""
 
-    def __init__(
-        self,
-        columns: Mapping[str, Column],
-        shown: ShownLists,
-        numbers: IntArray,
-        first_rank: int | None,
-        clock: Clock,
-    ) -> None:
-        self._cells = {
-            role: columns[role].cells() for role in ("clicks", "selected") if role in columns
-        }
-        self._ranks = columns.get("selected_rank")
-        self._shown, self._numbers = shown, numbers
-        self._first_rank, self._clock = first_rank, clock
+    def __init__(self, columns: Mapping[str, Column], shown: ShownLists, reading: Reading) -> None:
+        self._columns, self._shown, self._reading = columns, shown, reading
+        self._first_rank = reading.first_rank
 
-    def plain_ranks(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the rows that have at most one valid rank and nothing else.
+    @property
+    def has_ranks(self) -> bool:
+        """Whether the events have a column of ranks."""
+        return "selected_rank" in self._columns
 
-        Returns:
-            These rows, and the 1-based rank in each, -1 without one.
-
-        Raises:
-            SessionLogError: there are ranks, and it is unknown whether they count from 0 or 1.
-        """
-        if self._ranks is None:
-            return rows[:0], rows[:0]
-        found = _without_lists_of_one(self._ranks).numbers()
-        is_plain = np.ones(len(found.values), dtype=bool)
-        is_plain[found.invalid] = False
-        for cells in self._cells.values():
-            is_plain[[row for row, cell in enumerate(cells) if _is_filled(cell)]] = False
-        values = found.values[rows]
-        has_rank = ~np.isnan(values)
-        if self._first_rank is None and (has_rank & is_plain[rows]).any():
-            raise _unknown_first_rank()
-        first, counts = self._first_rank or 0, self._shown.lengths[rows]
-        with np.errstate(invalid="ignore"):
-            is_valid = (values >= first) & (values <= LARGEST) & (values == np.floor(values))
-            is_valid &= (counts < 0) | (values - first < counts)
-        is_plain[rows[has_rank & ~is_valid]] = False
-        chosen = is_plain[rows]
-        ranks = np.where(has_rank & is_valid, values, first - 2) - first + 1
-        return rows[chosen], ranks[chosen].astype(np.int64)
-
-    def filled(self, rows: IntArray) -> list[int]:
-        """Return the rows that may have a selection."""
-        if self._ranks is not None:
-            return rows.tolist()  # type: ignore[no-any-return]
-        columns = list(self._cells.values())
-        return [row for row in rows.tolist() if any(_is_filled(cells[row]) for cells in columns)]
+    def _cell(self, role: str, row: int) -> object:
+        return self._columns[role].cell(row) if role in self._columns else None
 
     def of(self, row: int) -> Sequence[Selection]:
         """Return the selections of a row.
@@ -158,21 +125,18 @@ class _RowReader:
         """
         count = int(self._shown.lengths[row])
         known = None if count < 0 else count
-        clicks = self._cells["clicks"][row] if "clicks" in self._cells else None
+        clicks = self._cell("clicks", row)
         if clicks:
             first = 1 if self._first_rank is None else self._first_rank
-            return _clicked(clicks, known, first, self._clock, int(self._numbers[row]))
-        document = self._cells["selected"][row] if "selected" in self._cells else None
-        results = self._shown.of(row)
-        is_one = isinstance(document, str) and document.isalnum()  # otherwise perhaps a list
-        if is_one and self._ranks is None and results is not None and document in results:
-            return (Selection(results.index(document) + 1),)
+            return _clicked(
+                clicks, known, first, self._reading.clock, int(self._reading.numbers[row])
+            )
         try:
-            ranks = rank_list_of(None if self._ranks is None else self._ranks.cell(row))
-            documents = id_list_of(document)
+            ranks = rank_list_of(self._cell("selected_rank", row))
+            documents = id_list_of(self._cell("selected", row))
         except ValueError as error:
             raise UnusableError("bad selection", f"the selection: {error}") from None
-        return self._checked(ranks, documents, results, known)
+        return self._checked(ranks, documents, self._shown.of(row), known)
 
     def _checked(
         self,
@@ -198,26 +162,6 @@ class _RowReader:
                 f"selected rank {ranks[0]} is result {checked[0]}{hint}",
             )
         return tuple(map(Selection, places))
-
-
-def _without_lists_of_one(column: Column) -> Column:
-    """Return a column in which a list of one number is that number, and an empty list is empty."""
-    cells = column.cells()
-    if list not in set(map(type, cells)):
-        return column
-    return CellColumn([_unwrapped(cell) for cell in cells])
-
-
-def _unwrapped(cell: object) -> object:
-    if isinstance(cell, list) and len(cell) < 2:
-        if not cell:
-            return None
-        return cell[0] if type(cell[0]) is int else cell
-    return cell
-
-
-def _is_filled(cell: object) -> bool:
-    return cell is not None and not (isinstance(cell, (str, list)) and not cell)
 
 
 def _unknown_first_rank() -> SessionLogError:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
 
-from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.sessions.log_cells import SEPARATORS, id_list_of, is_absent
 
@@ -56,8 +56,13 @@ class ShownLists:
     """The codes of the documents of all lists, one after the other."""
     errors: Mapping[int, str]
     """By row, why its cell is invalid."""
+    has_list: BoolArray = field(init=False)
+    """``[N]`` whether the documents are known."""
     has_space: bool = False
     """Whether white space around the ids in the lists is to be removed."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "has_list", self.lengths >= 0)
 
     def of(self, row: int) -> IdList:
         """Return the documents that an event showed; None where they are unknown."""
@@ -81,6 +86,9 @@ def shown_lists(
         documents: gives each document a code.
         empty_text_is_list: whether an empty text is an empty list, instead of an unknown one.
     """
+    usual = _lists_of_column(column, documents)
+    if usual is not None:
+        return usual
     cells = column.cells()
     kinds = set(map(type, cells))
     errors: dict[int, str] = {}
@@ -103,6 +111,34 @@ def shown_lists(
         ]
     lengths = np.array([-1 if ids is None else len(ids) for ids in lists], dtype=np.int64)
     return ShownLists(lists, lengths, np.array(codes, dtype=np.int64), errors, has_space)
+
+
+def _lists_of_column(column: Column, documents: DocumentCodes) -> ShownLists | None:
+    """Return a column of lists of texts that are not blank; None for any other column."""
+    found = column.lists()
+    if found is None:
+        return None
+    coded = found.items.coded()
+    try:
+        known = np.array([documents[value] for value in coded.values], dtype=np.int64)  # type: ignore[index]
+    except (TypeError, ValueError):  # empty or blank
+        return None
+    codes = known[coded.codes] if len(known) else coded.codes
+    return ShownLists(_ListsOfColumn(column), found.lengths.copy(), codes, {})
+
+
+class _ListsOfColumn(Sequence[IdList]):
+    """The lists of a column, each made when someone asks for it."""
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __getitem__(self, row: int) -> IdList:  # type: ignore[override]
+        cell = self._column.cell(row)
+        return cell if isinstance(cell, list) else None
 
 
 def _codes(lists: Sequence[IdList], known: Mapping[str, int]) -> list[int] | None:

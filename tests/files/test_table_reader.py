@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSetError, RunError
-from pytest_rankcheck.files import delimited_batches, delimited_blocks, json_rows, table_batches
+from pytest_rankcheck.files import delimited_blocks, json_rows, large_files, table_batches
 from pytest_rankcheck.files.checked_cells import finite_number, id_text
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.table_columns import CellColumn, Column
@@ -135,10 +135,11 @@ def test_every_file_with_the_same_content_gives_the_same_columns(
     rows: Rows, is_small: bool, batch: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(delimited_batches, "LARGE_FILE", 1 << 30 if is_small else 0)
+        patch.setattr(large_files, "LARGE_FILE", 1 << 30 if is_small else 0)
         patch.setattr(delimited_blocks, "BLOCK_BYTES", 10)
         patch.setattr(table_batches, "TEXT_ROWS", batch)
         patch.setattr(json_rows, "BATCH_ROWS", batch)
+        patch.setattr(json_rows, "BLOCK_BYTES", 200)
         for kind in FILES:
             table = read_table(file_of(rows, Path(folder), kind), RunError)
             assert table.header == HEADER
@@ -292,7 +293,7 @@ def many_lines(good: str, bad: str, place: int, count: int) -> str:
 def test_a_malformed_line_is_named_whoever_reads_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_small: bool, bad: str, message: str
 ) -> None:
-    monkeypatch.setattr(delimited_batches, "LARGE_FILE", 1 << 30 if is_small else 0)
+    monkeypatch.setattr(large_files, "LARGE_FILE", 1 << 30 if is_small else 0)
     monkeypatch.setattr(delimited_blocks, "BLOCK_BYTES", 100)
     path = tmp_path / "t.csv"
     path.write_bytes(many_lines("{0},x", bad, 50, 100).encode("utf-8", "surrogatepass"))
@@ -319,7 +320,7 @@ def test_a_malformed_line_is_named_whoever_reads_it(
 def test_small_and_large_tables_are_read_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_small: bool, text: str
 ) -> None:
-    monkeypatch.setattr(delimited_batches, "LARGE_FILE", 1 << 30 if is_small else 0)
+    monkeypatch.setattr(large_files, "LARGE_FILE", 1 << 30 if is_small else 0)
     monkeypatch.setattr(delimited_blocks, "BLOCK_BYTES", 3)
     path = tmp_path / "t.csv"
     path.write_bytes(text.encode())
@@ -441,14 +442,14 @@ def test_what_is_not_a_table() -> None:
 @pytest.fixture
 def without_polars(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    for module in ("frame_tables", "delimited_batches", "parquet_files", "pandas_columns"):
+    for module in ("frame_tables", "large_files", "parquet_files", "pandas_columns"):
         monkeypatch.setattr(f"pytest_rankcheck.files.{module}.find_spec", lambda _: None)
 
 
 @pytest.mark.usefixtures("without_polars")
 def test_without_polars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows: Rows = [("q", 7, 0.5, "t"), ("r", 8, None, "")]
-    monkeypatch.setattr(delimited_batches, "LARGE_FILE", 0)
+    monkeypatch.setattr(large_files, "LARGE_FILE", 0)
     for kind in ("pandas", "pandas arrow", "arrow", "arrow reader"):
         same(content(read_table(frame_of(rows, kind), RunError)), expected(rows))
     text = "".join(f"{','.join(map(str, row))}\n" for row in [HEADER, ("q", 7, 0.5, "t")])
