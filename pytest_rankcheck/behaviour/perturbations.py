@@ -117,7 +117,7 @@ def _typo(text: str, seed: int) -> Iterator[str]:
     if not words:
         return
     # Only random() is guaranteed to stay the same in later versions of Python.
-    drawn = random.Random(f"{seed} {text}")
+    drawn = random.Random(f"{seed} {text}".encode("utf-8", "surrogatepass"))
     word = words[int(drawn.random() * len(words))]
     place = word.start() + 1 + int(drawn.random() * (len(word[0]) - 1))
     slips = [slip(text, place, drawn) for slip in _SLIPS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import chain
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -40,19 +41,33 @@ def contents_from_dict(
     given = dict(attributes)
     is_bare = columns is not None and not texts and not attributes
     for query_id in () if is_bare else {**judgments, **texts}:
-        of_query = dict(given.pop(query_id, {}))
+        of_query = _mapping(given.pop(query_id, {}), "attributes", query_id)
         if columns is None or of_query or query_id not in judgments:
             where = f"query '{quoted(query_id)}'"
             key = checked_id(query_id, "the query id", where)
             contents.add_query(Query(key, texts.get(query_id), of_query), where)
             if columns is None:
-                for document, grade in judgments.get(query_id, {}).items():
+                judged = _mapping(judgments.get(query_id, {}), "judgments", query_id)
+                for document, grade in judged.items():
                     contents.add_judgment(key, document, grade, where)
         elif query_id in texts:
             contents.queries[query_id] = Query(query_id, texts[query_id])
     if given:
         raise GoldenSetError(f"attributes for unknown queries: {listed(list(given))}")
     return contents
+
+
+def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:
+    """Return what is given for a query as a dict.
+
+    Raises:
+        GoldenSetError: it is something else.
+    """
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise GoldenSetError(
+        f"query '{quoted(query_id)}': its {what} are {quoted(repr(value), 60)}, not a dict"
+    )
 
 
 def _columns_of(judgments: GradesByQuery) -> Judgments | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.plugin.configuration import CONFIG
 from pytest_rankcheck.reports.report_formats import report_format
@@ -50,8 +50,8 @@ def write_reports(config: pytest.Config, findings: Sequence[ReportedFinding]) ->
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, report_format(name).text(report, path))
-        except OSError as failure:
-            why = failure.strerror or failure
+        except (OSError, RankcheckError) as failure:
+            why = getattr(failure, "strerror", None) or failure
             yield f"{title} cannot be written to {quoted(shown_path, 300)}: {why}"
         else:
             yield f"{title} written to {quoted(shown_path, 300)}"

@@ -7,6 +7,7 @@ hypothesis can shrink a failure to the one step that matters.
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import re
@@ -15,7 +16,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["HOSTILE_TEXTS", "STEPS", "Step", "mutated", "mutated_text"]
+__all__ = ["HOSTILE_TEXTS", "STEPS", "Step", "mutated", "mutated_text", "mutated_tree"]
 
 Step = tuple[int, int, int]
 
@@ -167,6 +168,15 @@ def mutated_text(text: str, steps: list[Step]) -> str:
         raw = changes[change % len(changes)](raw, place, argument)[: 1 << 16]
         text = raw.decode("utf-8", "surrogateescape")
     return text
+
+
+def mutated_tree(value: Any, steps: list[Step]) -> Any:
+    """Return a value of dicts and lists after some steps; the given value stays as it is."""
+    value = copy.deepcopy(value)
+    for change, place, argument in steps:
+        if isinstance(value, (dict, list)):
+            value = _changed_tree(value, place, argument ^ change)
+    return value
 
 
 # --- bytes -------------------------------------------------------------------------------------

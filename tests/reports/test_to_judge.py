@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from pathlib import Path
 
 import pytest
+from hostile import HOSTILE
 
 from pytest_rankcheck import GoldenSet, GoldenSetError, Metric, Run, evaluate
 from pytest_rankcheck.reports.judging_list import csv_of, quepid_of, to_judge
-from pytest_rankcheck.reports.measurement_findings import JudgingFinding
+from pytest_rankcheck.reports.measurement_findings import DocumentToJudge, JudgingFinding
 from pytest_rankcheck.reports.report_data import Report, report_of
 
 GOLDEN = GoldenSet.from_dict(
@@ -74,3 +76,81 @@ def test_a_judging_list_in_quepids_format_is_read(tmp_path: Path) -> None:
 def test_nothing_is_left_to_judge_if_all_is_judged() -> None:
     evaluation = evaluate(Run.from_dict({"a": ["x"]}), GOLDEN)
     assert list(to_judge(evaluation, [Metric.parse("RR")])) == []
+
+
+ODD = [
+    "a\nb",
+    "\ta",
+    "\x1b[2J",
+    "\x00",
+    "\x85",
+    "\u2028",
+    "\u202egnp",
+    "\ud800",
+    '"quoted"',
+    '"',
+    "'",
+    "'\"",
+    "\\n",
+    "C:\\new",
+    "=1+1",
+    "a,b",
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # Persian has a zero-width non-joiner
+    *HOSTILE,
+]
+
+
+def list_of(ids: list[str]) -> Report:
+    documents = tuple(
+        DocumentToJudge(
+            golden_set="web",
+            query_id=name,
+            query=name,
+            doc_id=name,
+            title=name,
+            rank=1,
+            metric="RR",
+            influence=0.5,
+        )
+        for name in dict.fromkeys(ids)
+    )
+    return report_of([JudgingFinding(documents)], "pytest")
+
+
+def filled_in(text: str) -> str:
+    """Grade every row, as a person does in a spreadsheet."""
+    rows = list(csv.DictReader(io.StringIO(text)))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0])
+    writer.writeheader()
+    writer.writerows({**row, "relevance": "2"} for row in rows)
+    return out.getvalue()
+
+
+def test_a_judging_list_has_no_control_characters_and_gives_all_ids_back(tmp_path: Path) -> None:
+    text = csv_of(list_of(ODD))
+    is_raw = {char for char in text if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")}
+    assert is_raw == {"\n"}
+    assert text.count("\n") == 1 + len(set(ODD))
+    assert "\u202e" not in text
+    file = tmp_path / "judged.csv"
+    file.write_bytes(filled_in(text).encode("utf-8"))
+    judged = GoldenSet.load(file)
+    assert {name: judged.grades(name) for name in judged.query_ids} == {
+        name: {name: 2} for name in ODD
+    }
+    assert all(judged.query(name).text == name for name in ODD)
+    assert all(judged.title(name) == name for name in ODD)
+
+
+def test_a_cell_that_only_looks_like_a_json_string_is_refused(tmp_path: Path) -> None:
+    text = filled_in(csv_of(list_of(["a"]))).replace("\na,", '\n"""a",')
+    (tmp_path / "judged.csv").write_text(text, "utf-8")
+    with pytest.raises(GoldenSetError, match=r"judged.csv:2: '\"a' begins with a quotation mark"):
+        GoldenSet.load(tmp_path / "judged.csv")
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x1b[2J", "\ud800"])
+def test_quepids_form_refuses_control_characters(name: str) -> None:
+    with pytest.raises(GoldenSetError, match="has control characters, which Quepid's form cannot"):
+        quepid_of(list_of([name]))
