@@ -132,7 +132,7 @@ def test_the_benchmark_of_verdicts_makes_its_table() -> None:
     script = SCRIPT.with_name("verdicts.py")
     command = [sys.executable, str(script), "--queries", "640", "--rounds", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "| 210 verdicts | time | of the evaluation's" in done.stdout
+    assert "| 210 verdicts | CPU time | of the evaluation's" in done.stdout
     assert done.stdout.count("| `") == 4
 
 
