@@ -1,13 +1,14 @@
 """What a small pytest run costs: one golden set of ten queries, one evaluation, one baseline.
 
     python benchmarks/small_run.py                        # this checkout
-    python benchmarks/small_run.py --against ../other     # and another one, with their ratio
+    python benchmarks/small_run.py --against ../other     # and another one
+    python benchmarks/small_run.py --write                # into docs/speed.md
 
-Whole processes are timed, one after the other: pytest on an ordinary test that imports numpy,
-pandas and syrupy (the floor), and pytest on a test with a baseline, with the modules of this
-package compiled before (warm) and not (cold: they are compiled and their bytecode is written).
-CPU time includes child processes, such as git. Medians of alternating rounds count; what is beyond
-the floor is the median difference from the floor of the same round.
+Whole processes are timed, one after the other. Two are the floor: pytest on an ordinary test that
+imports numpy and syrupy, and on one that imports pandas as well. The others are pytest on a test
+with a baseline, with the modules of this package compiled before (warm) and not (cold: they are
+compiled, and their bytecode is written). CPU time includes child processes, such as git. Medians of
+alternating rounds count; what is beyond a floor is the median difference in the same round.
 """
 
 from __future__ import annotations
@@ -27,17 +28,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from manual_parts import DOCS, write_part
+
 PACKAGE = "pytest_rankcheck"
+PAGE = DOCS / "speed.md"
 HERE = Path(__file__).resolve().parents[1]
 PLUGIN = ("-p", f"{PACKAGE}.plugin.hooks")
-FLOOR = """
-import numpy
-import pandas
-import syrupy
-
-def test_ordinary():
-    assert numpy.add(1, 1) == 2
-"""
+FLOORS = {"numpy": ("numpy", "syrupy"), "numpy and pandas": ("numpy", "pandas", "syrupy")}
+"""What ordinary tests import, by the name of the floor."""
 TEST = """
 from pytest_rankcheck import assert_ndcg_not_regressed
 
@@ -79,8 +77,10 @@ def write_project(folder: Path) -> None:
     (folder / "engine.py").write_text(ENGINE, "utf-8")
     (folder / "pyproject.toml").write_text(CONFIGURATION, "utf-8")
     (folder / "test_ranking.py").write_text(TEST, "utf-8")
-    (folder / "floor").mkdir()
-    (folder / "floor" / "test_floor.py").write_text(FLOOR, "utf-8")
+    for number, modules in enumerate(FLOORS.values()):
+        test = f"import {', '.join(modules)}\n\ndef test_ordinary():\n    pass\n"
+        (folder / f"floor{number}").mkdir()
+        (folder / f"floor{number}" / "test_floor.py").write_text(test, "utf-8")
 
 
 def commit(folder: Path) -> None:
@@ -139,33 +139,32 @@ def measured(checkouts: Mapping[str, Path], rounds: int) -> Mapping[str, Sequenc
             compileall.compile_dir(trees[name], quiet=1)
         for _ in range(rounds):
             for name, tree in trees.items():
-                floor = ("-p", "syrupy", "floor")
-                costs.setdefault("floor", []).append(run(projects[name], tree, *floor))
+                for number, floor in enumerate(FLOORS):
+                    cost = run(projects[name], tree, "-p", "syrupy", f"floor{number}")
+                    costs.setdefault(f"floor: {floor}", []).append(cost)
                 costs.setdefault(f"warm, {name}", []).append(run(projects[name], tree, *options))
                 forget_bytecode(tree)
                 costs.setdefault(f"cold, {name}", []).append(run(projects[name], tree, *options))
     return costs
 
 
-def table(costs: Mapping[str, Sequence[Cost]], names: Sequence[str]) -> Iterator[str]:
-    """Yield a row for each kind of run: the whole process, and what is beyond the floor."""
-    floor = costs["floor"]
-    yield "| run | CPU | wall | CPU beyond the floor | wall beyond the floor |"
-    yield "|---|---|---|---|---|"
+def table(costs: Mapping[str, Sequence[Cost]], checkouts: int) -> Iterator[str]:
+    """Yield a row for each kind of run: the whole process, and what is beyond each floor."""
+    floors = {name: costs[f"floor: {name}"][::checkouts] for name in FLOORS}
+    heads = " | ".join(f"CPU beyond {name}" for name in floors)
+    yield f"| run | CPU | wall | {heads} |"
+    yield f"|---|---|---|{'---|' * len(floors)}"
     for kind, found in costs.items():
+        is_floor = kind.startswith("floor")
         cpu, wall = (median(getattr(cost, unit) for cost in found) for unit in ("cpu", "wall"))
-        yield f"| {kind} | {cpu:.3f} s | {wall:.3f} s | {_beyond(found, floor, names)} |"
+        beyond = ["" if is_floor else _beyond(found, floor) for floor in floors.values()]
+        cells = [f"{cpu:.2f} s", f"{wall:.2f} s", *beyond]
+        yield f"| {kind} | {' | '.join(cells)} |"
 
 
-def _beyond(found: Sequence[Cost], floor: Sequence[Cost], names: Sequence[str]) -> str:
-    """Return the median difference from the floor, in CPU and in wall time."""
-    if found is floor:
-        return " | "
-    pairs = list(zip(found, floor[:: len(names)], strict=True))
-    return " | ".join(
-        f"{median(getattr(cost, unit) - getattr(least, unit) for cost, least in pairs):.3f} s"
-        for unit in ("cpu", "wall")
-    )
+def _beyond(found: Sequence[Cost], floor: Sequence[Cost]) -> str:
+    """Return the median difference of CPU time from the floor of the same round."""
+    return f"{median(each.cpu - least.cpu for each, least in zip(found, floor, strict=True)):.2f} s"
 
 
 def main() -> None:
@@ -173,10 +172,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--against", type=Path, help="another checkout to compare with")
+    parser.add_argument("--write", action="store_true", help=f"write it into {PAGE.name}")
     given = parser.parse_args()
     checkouts = {"now": HERE} | ({"before": given.against} if given.against else {})
     costs = measured(checkouts, given.rounds)
-    print("\n".join(table(costs, list(checkouts))))
+    lines = [*table(costs, len(checkouts)), "", f"{given.rounds} rounds, medians."]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if given.write:
+        write_part(PAGE, "a small run", text)
 
 
 if __name__ == "__main__":

@@ -30,26 +30,12 @@ def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
     ``Literal`` accepts its values.
     """
     code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    positional = names[: code.co_argcount]
-
-    def kind_of(annotation: str) -> Kind | None:
-        return KINDS.get(annotation) or kind_of_options(function.__globals__.get(annotation))
-
-    kinds = {
-        name: tuple(map(kind_of, _without_brackets(str(annotation)).split(" | ")))
-        for name, annotation in function.__annotations__.items()
-        if name in names
-    }
-    wanted: dict[str, tuple[Kind, ...]] = {
-        name: tuple(kind for kind in accepted if kind is not None)
-        for name, accepted in kinds.items()
-        if None not in accepted
-    }
+    positional = code.co_varnames[: code.co_argcount]
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         __tracebackhide__ = True
+        wanted = _wanted(function)
         given = {**dict(zip(positional, args, strict=False)), **kwargs}
         for name, value in given.items():
             if name in wanted and not any(kind.accepts(value) for kind in wanted[name]):
@@ -62,6 +48,27 @@ def checked_arguments(function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **kwargs)
 
     return checked
+
+
+@functools.cache
+def _wanted(function: Callable[..., object]) -> Mapping[str, tuple[Kind, ...]]:
+    """Return what each checked parameter of a function accepts, by its name."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    def kind_of(annotation: str) -> Kind | None:
+        return KINDS.get(annotation) or kind_of_options(function.__globals__.get(annotation))
+
+    kinds = {
+        name: tuple(map(kind_of, _without_brackets(str(annotation)).split(" | ")))
+        for name, annotation in function.__annotations__.items()
+        if name in names
+    }
+    return {
+        name: tuple(kind for kind in accepted if kind is not None)
+        for name, accepted in kinds.items()
+        if None not in accepted
+    }
 
 
 def check_whole_number(name: str, value: object, least: int, error: type[RankcheckError]) -> None:

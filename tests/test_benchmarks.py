@@ -136,6 +136,14 @@ def test_the_benchmark_of_verdicts_makes_its_table() -> None:
     assert done.stdout.count("| `") == 4
 
 
+def test_the_benchmark_of_a_small_run_makes_its_table() -> None:
+    script = SCRIPT.with_name("small_run.py")
+    command = [sys.executable, str(script), "--rounds", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = re.findall(r"^\| ([^|]+) \| [\d.]+ s \| [\d.]+ s \|", done.stdout, flags=re.MULTILINE)
+    assert rows == ["floor: numpy", "floor: numpy and pandas", "warm, now", "cold, now"]
+
+
 def test_the_benchmark_of_the_slide_makes_its_tables() -> None:
     script = SCRIPT.with_name("slide.py")
     command = [sys.executable, str(script), "--histories", "60", "--processes", "kept"]

@@ -19,7 +19,6 @@ from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.gating_verdicts import gating_findings
 from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
 from pytest_rankcheck.reports.metric_findings import GateFinding
 from pytest_rankcheck.reports.text.wording import joined_failures
@@ -216,6 +215,11 @@ def _enter_verdict(
 
 def _enter_undecided(evaluation: Evaluation, verdicts: Iterable[Verdict]) -> None:
     """Enter what the verdicts leave undecided."""
+    verdicts = list(verdicts)
+    if all(verdict.is_settled for verdict in verdicts):
+        return
+    from pytest_rankcheck.reports.gating_verdicts import gating_findings
+
     for finding in gating_findings(evaluation.golden.name, verdicts):
         enter(finding)
 

@@ -240,6 +240,13 @@ class Verdict:
         )
 
     @property
+    def is_settled(self) -> bool:
+        """Whether no value changed, and the gate could have failed on all queries and slices."""
+        is_unchanged = all(part.pairs.is_same for part in (self.overall, *self.slices))
+        is_undecided = self.not_gated or self.overall.futility or self.guaranteed_range
+        return is_unchanged and not is_undecided
+
+    @property
     def fell(self) -> tuple[Decision, ...]:
         """The decisions whose mean is lower than before, for all queries and gated slices."""
         gated = (d for d in (self.overall, *self.slices) if d.outcome is not Outcome.NOT_GATED)

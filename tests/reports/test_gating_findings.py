@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
+
 from pytest_rankcheck import (
     Evaluation,
+    Gate,
     GoldenSet,
     Run,
     assert_at_least,
     assert_not_regressed,
+    compare,
     evaluate,
 )
 from pytest_rankcheck.reports.gating_findings import UngatedSlicesFinding
+from pytest_rankcheck.reports.gating_verdicts import gating_findings
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.metric_findings import GateFinding
 
@@ -50,3 +55,23 @@ def test_the_slices_of_several_metrics_are_named_once() -> None:
     findings = [finding for finding in ledger if isinstance(finding, UngatedSlicesFinding)]
     assert [finding.metrics for finding in findings] == [("RR", "P@1")] * 2
     assert [part.label for part in findings[0].not_gated] == ["locale=de", "locale=en"]
+
+
+@pytest.mark.parametrize("by", [None, "locale"])
+@pytest.mark.parametrize("worse", [0, 2, 20])
+@pytest.mark.parametrize(
+    "gate",
+    [
+        *(Gate.tolerance(abs=0.3), Gate.tolerance(abs=0.3, min_queries=5)),
+        *(Gate.significant(), Gate.significant(test="guaranteed")),
+        *(Gate.noninferior(0.3), Gate.noninferior(0.01, test="guaranteed")),
+    ],
+    ids=str,
+)
+def test_a_settled_verdict_leaves_nothing_to_say(gate: Gate, worse: int, by: str | None) -> None:
+    verdict = gate.decide(compare(ranked(worse), ranked(0)), "RR", by)
+    findings = list(gating_findings("web", [verdict]))
+    assert not (verdict.is_settled and findings)
+    is_large = by is None or gate.smallest_slice <= 20
+    is_plain = worse == 0 and "guaranteed" not in str(gate) and is_large
+    assert verdict.is_settled == is_plain
