@@ -7,10 +7,10 @@ from operator import ne
 
 import numpy as np
 
-from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 
-__all__ = ["joined_ids", "run_starts"]
+__all__ = ["joined_ids", "run_starts", "starts_of"]
 
 
 def run_starts(column: IdColumn) -> IntArray:
@@ -25,6 +25,11 @@ def run_starts(column: IdColumn) -> IntArray:
         ids = column.texts()
         changes = np.fromiter(map(ne, ids[1:], ids), np.bool_, len(ids) - 1)
     return np.concatenate([[0], np.flatnonzero(changes) + 1])
+
+
+def starts_of(lengths: Sequence[int] | IntArray | BoolArray) -> IntArray:
+    """Return where each run of rows begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:

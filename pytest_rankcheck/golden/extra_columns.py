@@ -98,11 +98,7 @@ class ExtraColumns:
         Raises:
             GoldenSetError: a cell has an unsupported type.
         """
-        if not self._names and not self._is_marked:
-            return
-        self._rows.append((number, query_id, doc_id))
-        for name, column, cell in zip(self._names, self._cells, cells, strict=True):
-            column.append(self._plain(name, cell, number))
+        self.add_rows([number], [query_id], [doc_id], [[cell] for cell in cells])
 
     def add_rows(
         self,
@@ -116,6 +112,8 @@ class ExtraColumns:
         Raises:
             GoldenSetError: a cell has an unsupported type.
         """
+        if not self._names and not self._is_marked:
+            return
         self._rows += zip(numbers, query_ids, doc_ids, strict=True)
         for name, kept, cells in zip(self._names, self._cells, columns, strict=True):
             if set(map(type, cells)) <= {str}:

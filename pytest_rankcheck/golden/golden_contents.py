@@ -78,10 +78,6 @@ class Contents:
         """Add columns of judgments, which have been checked, before any other judgment."""
         self._judged.take(judgments)
 
-    def add_judged_query(self, query_id: str) -> None:
-        """Add a query by its id, which has been checked; it may have no judgments."""
-        self._judged.add_query(query_id)
-
     def set_grades(self, query_id: str, grades: Mapping[str, float]) -> None:
         """Set the judgments of a query that has none so far, by ids that have been checked."""
         self._judged.set(query_id, grades)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.files.id_columns import HeldIds
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
@@ -73,21 +72,19 @@ def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:
 def _columns_of(judgments: GradesByQuery) -> Judgments | None:
     """Return dicts as columns; None if an id is not a text, or a grade not a finite number."""
     judged = judgments.values()
-    if not (set(map(type, judged)) <= {dict} and set(map(type, judgments)) <= {str}):
+    if (
+        not set(map(type, judged)) <= {dict}
+        or "" in judgments
+        or any("" in each for each in judged)
+    ):
         return None
-    documents = list(chain.from_iterable(judged))
-    grades = list(chain.from_iterable(each.values() for each in judged))
-    has_empty = "" in judgments or any("" in each for each in judged)
-    if has_empty or not set(map(type, documents)) <= {str}:
+    if not {*map(type, judgments), *map(type, chain.from_iterable(judged))} <= {str}:
         return None
-    if not all(issubclass(kind, Real) for kind in set(map(type, grades))):
+    kinds = set(map(type, chain.from_iterable(each.values() for each in judged)))
+    if not all(issubclass(kind, Real) for kind in kinds):
         return None
     try:
-        column = np.array(grades, np.float64)
+        columns = Judgments.of_dicts(judgments)
     except OverflowError:
         return None
-    lengths = np.fromiter(map(len, judged), np.int64, len(judgments))
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    if not np.isfinite(column).all():
-        return None
-    return Judgments(tuple(judgments), starts, HeldIds(documents), column + 0.0)
+    return columns if np.isfinite(columns.grades).all() else None

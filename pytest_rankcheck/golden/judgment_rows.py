@@ -11,7 +11,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys, same_ids
-from pytest_rankcheck.files.id_runs import joined_ids, run_starts
+from pytest_rankcheck.files.id_runs import joined_ids, run_starts, starts_of
 from pytest_rankcheck.files.plain_values import is_missing
 from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.golden.collected_judgments import CollectedJudgments
@@ -89,7 +89,7 @@ class JudgmentRows:
         """Return all rows, those of a query together, and drop them here."""
         runs, lengths = np.concatenate(self._runs), np.concatenate(self._lengths)
         counts = np.bincount(runs, lengths, len(self.codes)).astype(np.int64)
-        starts = np.concatenate([[0], np.cumsum(counts)])
+        starts = starts_of(counts)
         documents, grades = joined_ids(self._documents), np.concatenate(self._grades)
         lines = _joined_lines(self._lines)
         self._documents, self._grades, self._lines = [], [], []
@@ -162,7 +162,7 @@ def _settled(contents: Contents, judgments: Judgments, repeated: IntArray) -> Ju
         grades[row] = judged.by_query[judgments.query_ids[code]][doc_id]
     contents.repeats.extend(judged.repeats)
     counts -= np.bincount(codes[~is_new[rows]], minlength=len(counts))
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = starts_of(counts)
     whole = Judgments(
         judgments.query_ids, judgments.starts, judgments.documents, grades, judgments.lines
     )

@@ -17,6 +17,7 @@ from pytest_rankcheck.files.id_columns import (
     TextIds,
     number_spelled,
 )
+from pytest_rankcheck.files.id_runs import starts_of
 
 __all__ = ["GradesByQuery", "Judgments"]
 
@@ -58,7 +59,7 @@ class Judgments:
         documents = list(chain.from_iterable(grades.values()))
         values = chain.from_iterable(judged.values() for judged in grades.values())
         column = np.fromiter(values, np.float64, len(documents))
-        starts = _starts_of(lengths)
+        starts = starts_of(lengths)
         known = None
         if lines:
             known = np.zeros(len(documents), np.int64)
@@ -98,9 +99,7 @@ class Judgments:
     @cached_property
     def has_relevant(self) -> BoolArray:
         """``[Q]`` whether a query has a relevant judgment."""
-        relevant = np.concatenate([[0], np.cumsum(self.grades > 0)])
-        found: BoolArray = relevant[self.starts[1:]] > relevant[self.starts[:-1]]
-        return found
+        return self.counts(self.grades > 0) > 0
 
     def of_query(self, code: int) -> Mapping[str, float]:
         """Return the grade of each judged document of a query, given its place in the set.
@@ -166,7 +165,7 @@ class Judgments:
 
     def counts(self, is_counted: BoolArray) -> IntArray:
         """Return how many of these rows each query has."""
-        return np.diff(np.concatenate([[0], np.cumsum(is_counted)])[self.starts])
+        return np.diff(starts_of(is_counted)[self.starts])
 
     def rows_at(self, rows: IntArray) -> Iterator[tuple[str, str, float]]:
         """Yield the query, the document and the grade of some rows."""
@@ -186,7 +185,7 @@ class Judgments:
             return self
         codes = np.fromiter((self.codes.get(each, -1) for each in query_ids), np.int64)
         lengths = np.append(np.diff(self.starts), 0)[codes]
-        starts = _starts_of(lengths)
+        starts = starts_of(lengths)
         offsets = np.append(self.starts[:-1], 0)[codes] - starts[:-1]
         rows = np.repeat(offsets, lengths) + np.arange(starts[-1])
         if len(rows) == len(self) and not offsets[lengths > 0].any():
@@ -261,10 +260,6 @@ class GradesByQuery(Mapping[str, Mapping[str, float]]):
 class _Items(ItemsView[str, Mapping[str, float]]):
     def __iter__(self) -> Iterator[tuple[str, Mapping[str, float]]]:
         return iter(self._mapping._judgments)  # type: ignore[attr-defined]
-
-
-def _starts_of(lengths: IntArray) -> IntArray:
-    return np.concatenate([[0], np.cumsum(lengths)])
 
 
 def _as_written(grades: FloatArray) -> Sequence[float]:

@@ -10,6 +10,7 @@ import numpy as np
 from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.id_columns import HeldIds
+from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.golden.collected_judgments import Repeat, grade_of_two
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -78,7 +79,7 @@ def _judgments(contents: Contents, to_id: DocIdMap, repeats: list[Repeat]) -> Ju
         lengths.append(len(kept))
         documents += by_id
         grades += by_id.values()
-    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    starts = starts_of(lengths)
     kept_rows = columns.of_rows(columns.query_ids, starts, np.array(rows, np.int64))
     return replace(kept_rows, documents=HeldIds(documents), grades=np.array(grades, np.float64))
 
