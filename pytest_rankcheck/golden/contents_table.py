@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pytest_rankcheck.errors import GoldenSetError, listed
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
-from pytest_rankcheck.golden.extra_columns import (
+from pytest_rankcheck.golden.column_marks import (
     ATTRIBUTE,
     CANDIDATE,
     GRADES,
@@ -16,6 +15,7 @@ from pytest_rankcheck.golden.extra_columns import (
     as_numbers,
     is_index,
 )
+from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.judgment_columns import ROLES
 

@@ -12,7 +12,7 @@ from pytest_rankcheck.files.delimited_tables import (
     looks_meant_for,
     normalised_name,
 )
-from pytest_rankcheck.golden.extra_columns import GRADE
+from pytest_rankcheck.golden.column_marks import GRADE
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.grade_reader import GradeReader
 

@@ -15,7 +15,8 @@ from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.golden.checked_values import checked_id
-from pytest_rankcheck.golden.extra_columns import ExtraColumns, is_index
+from pytest_rankcheck.golden.column_marks import is_index
+from pytest_rankcheck.golden.extra_columns import ExtraColumns
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_batches import ColumnReader, Layout, filled

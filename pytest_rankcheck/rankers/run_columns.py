@@ -15,8 +15,8 @@ from pytest_rankcheck.files.delimited_tables import (
 )
 from pytest_rankcheck.files.plain_values import is_missing
 from pytest_rankcheck.golden.checked_values import checked_number
+from pytest_rankcheck.golden.column_marks import is_index
 from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
-from pytest_rankcheck.golden.extra_columns import is_index
 from pytest_rankcheck.golden.judgment_columns import DOC_ID, QUERY_ID
 
 __all__ = ["RANK", "may_have_ranking", "refuse_unused_numbers", "run_columns"]
