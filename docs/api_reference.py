@@ -44,7 +44,7 @@ GROUPS = (
     Group(
         "Evaluating",
         "metrics.md",
-        "evaluate Conventions Evaluation RunEvaluation Metric MetricWarning",
+        "evaluate evaluate_arrays Conventions Evaluation RunEvaluation Metric MetricWarning",
     ),
     Group(
         "Comparing",

@@ -77,6 +77,7 @@ from pytest_rankcheck.errors import (
     SessionLogError as SessionLogError,
     UnknownIdError as UnknownIdError,
 )
+from pytest_rankcheck.evaluation.array_evaluation import evaluate_arrays as evaluate_arrays
 from pytest_rankcheck.evaluation.conventions import Conventions as Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation as Evaluation
 from pytest_rankcheck.evaluation.run_evaluation import (

@@ -74,7 +74,7 @@ def padded_scores(scores: FloatArray, starts: IntArray, queries: IntArray) -> Fl
     """Return the scores of some queries as a matrix, padded with minus infinity at the end."""
     lengths = np.diff(starts)
     width = int(lengths[queries].max(initial=0))
-    if len(scores) == len(lengths) * width:  # all queries have as many documents
+    if (lengths == width).all():
         return scores.reshape(len(lengths), width)[queries]
     columns = np.arange(width)
     matrix = scores.take(starts[queries][:, np.newaxis] + columns, mode="clip")

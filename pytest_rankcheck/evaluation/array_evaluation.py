@@ -1,0 +1,171 @@
+"""Evaluating arrays of scores and labels, as learning to rank has them, without ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.errors import ConfigurationError, plural, quoted
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation, evaluate
+from pytest_rankcheck.files.id_columns import NumberIds
+from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.rankers.held_rankings import HeldColumns
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RankingRules, starts_of
+from pytest_rankcheck.rankers.ranking import Ties
+from pytest_rankcheck.rankers.run import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["evaluate_arrays"]
+
+
+def evaluate_arrays(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    query_ids: Sequence[str] | None = None,
+    name: str = "arrays",
+    ties: Ties = "input",
+    scale: float | None = None,
+) -> RunEvaluation:
+    """Measure scores of documents that are all judged, without ids.
+
+    A document's id is its row, from 0 on, so that a message leads back to the arrays. The
+    evaluation is like any other: it has means, slices of none, comparisons and a fingerprint, and
+    assertions and baselines take it.
+
+    Args:
+        scores: ``[N]`` of the model under test, highest first; or ``[Q, D]``, a row for each query,
+            as in scikit-learn.
+        labels: the grades, in the same shape.
+        groups: how many consecutive rows each query has, as in LightGBM and XGBoost; their sum is
+            N. Needed unless the arrays have two dimensions.
+        query_ids: the id of each query; without them, ``"1"`` to ``"Q"``.
+        name: what messages and records call the run and the golden set.
+        ties: the order of equal scores: ``"input"`` (that of the rows), ``"doc_id"`` or
+            ``"error"``, as in ``Run.load``.
+        scale: the highest grade that a document could get, as in ``GoldenSet.load``.
+
+    Raises:
+        ConfigurationError: the shapes differ, the groups do not add up to the rows, or a score or a
+            label is not a finite number; the message names the row.
+    """
+    ranked, grades = _numbers(scores, "scores"), _numbers(labels, "labels")
+    if ranked.shape != grades.shape:
+        raise ConfigurationError(
+            f"scores have the shape {ranked.shape}, labels {grades.shape}; give one label for each "
+            "score"
+        )
+    starts = _starts(ranked, groups)
+    documents = NumberIds(np.arange(ranked.size))
+    judgments = Judgments.of_groups(starts, grades.ravel(), documents, _ids(query_ids, starts))
+    contents = Contents(Source.of(scale=scale))
+    contents.take(judgments)
+    rules = RankingRules(ties)
+    columns = RankedColumns(judgments.query_ids, starts, documents, ranked.ravel(), rules)
+    columns.check()
+    run = Run(HeldColumns([columns]), name=name, ties=ties)
+    return evaluate(run, GoldenSet(contents, name))
+
+
+def _numbers(values: ArrayLike, name: str) -> FloatArray:
+    """Return numbers as an array of float64.
+
+    Raises:
+        ConfigurationError: one is not a finite number, or the array has another shape.
+    """
+    given = np.asarray(values)
+    if given.dtype.kind not in "biuf":
+        raise ConfigurationError(
+            f"{name} hold {given.dtype}, not numbers; give an array of numbers, such as what "
+            "model.predict() returns"
+        )
+    array = given.astype(np.float64)
+    if array.ndim not in (1, 2) or not array.size:
+        raise ConfigurationError(
+            f"{name} have the shape {array.shape}; give [N] with groups=, or [queries, documents]"
+        )
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        row = ", ".join(map(str, wrong[0]))
+        raise ConfigurationError(f"{name}[{row}] is {array[tuple(wrong[0])]}; give finite numbers")
+    return array
+
+
+def _starts(ranked: FloatArray, groups: ArrayLike | None) -> IntArray:
+    """Return where the rows of each query begin, and where the last ones end.
+
+    Raises:
+        ConfigurationError: the sizes of the groups do not add up to the rows.
+    """
+    if ranked.ndim == 2:
+        if groups is not None:
+            raise ConfigurationError(
+                f"the arrays have two dimensions, {ranked.shape}, so each row is a query; drop "
+                "groups="
+            )
+        rows: IntArray = np.arange(len(ranked) + 1) * ranked.shape[1]
+        return rows
+    if groups is None:
+        raise ConfigurationError(
+            "groups= is missing: how many consecutive rows each query has, as LightGBM takes them; "
+            "or give arrays of two dimensions, [queries, documents]"
+        )
+    sizes: Any = np.asarray(groups)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or (sizes < 0).any():
+        raise ConfigurationError(
+            f"groups={quoted(groups, 60)} is invalid; give how many consecutive rows each query "
+            "has, whole numbers from 0 on"
+        )
+    if int(sizes.sum()) != len(ranked):
+        hint = ""
+        if len(sizes) == len(ranked):
+            hint = (
+                "; if they are the query of each row, give np.unique(groups, return_counts=True)[1]"
+                " of rows sorted by query"
+            )
+        raise ConfigurationError(
+            f"the groups add up to {plural(int(sizes.sum()), 'row')}, but there are "
+            f"{len(ranked):,} scores{hint}"
+        )
+    starts: IntArray = starts_of(sizes.astype(np.int64))
+    return starts
+
+
+def _ids(query_ids: Sequence[str] | None, starts: IntArray) -> Sequence[str] | None:
+    """Return the ids of the queries as text.
+
+    Raises:
+        ConfigurationError: there are more or fewer ids than queries, or one is a duplicate.
+    """
+    if query_ids is None:
+        return None
+    texts = [_id(query_id) for query_id in query_ids]
+    if len(texts) != len(starts) - 1:
+        raise ConfigurationError(
+            f"query_ids has {plural(len(texts), 'id')} for "
+            f"{plural(len(starts) - 1, 'query', 'queries')}"
+        )
+    if len(set(texts)) < len(texts):
+        repeated = next(text for text in texts if texts.count(text) > 1)
+        raise ConfigurationError(f"query_ids: '{quoted(repeated)}' is given twice")
+    return texts
+
+
+def _id(query_id: object) -> str:
+    if isinstance(query_id, str) and query_id:
+        return query_id
+    if isinstance(query_id, Integral) and not isinstance(query_id, bool):
+        return str(int(query_id))
+    raise ConfigurationError(
+        f"query_ids: {quoted(repr(query_id), 60)} is not an id; ids are text or whole numbers"
+    )

@@ -1,0 +1,118 @@
+"""Evaluating arrays of scores and labels, checked against scikit-learn's values and by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    GoldenSet,
+    Run,
+    RunError,
+    assert_ndcg_at_least,
+    evaluate,
+    evaluate_arrays,
+)
+
+SCORES = np.array([0.2, 0.9, 0.5, 0.1, 0.3])
+LABELS = np.array([3, 0, 1, 1, 0])
+GROUPS = [3, 2]
+
+
+def test_the_values_by_hand() -> None:
+    """Query 1 ranks the grades 0, 1, 3, query 2 ranks 0, 1.
+
+    nDCG of 1: (1/log2 3 + 3/log2 4) / (3 + 1/log2 3); of 2: (1/log2 3) / 1.
+    """
+    evaluation = evaluate_arrays(SCORES, LABELS, GROUPS)
+    third = 1 / math.log2(3)
+    expected = [(third + 1.5) / (3 + third), third]
+    assert evaluation.values("nDCG").tolist() == pytest.approx(expected)
+    assert evaluation.values("RR").tolist() == [0.5, 0.5]
+    assert_ndcg_at_least(evaluation, 0.6)
+
+
+def test_messages_lead_back_to_the_rows() -> None:
+    evaluation = evaluate_arrays(SCORES, LABELS, GROUPS, query_ids=["a", 7])  # type: ignore[list-item]
+    assert evaluation.query_ids == ("a", "7")
+    assert evaluation.ranking("a") == ("1", "2", "0")
+    assert evaluation.golden.grades("7") == {"3": 1, "4": 0}
+
+
+def test_two_dimensions_are_a_row_for_each_query() -> None:
+    random = np.random.default_rng(3)
+    scores, labels = random.random((40, 12)), random.integers(0, 4, (40, 12))
+    flat = evaluate_arrays(scores.ravel(), labels.ravel(), [12] * 40)
+    both = evaluate_arrays(scores, labels)
+    assert both.values("nDCG@5").tobytes() == flat.values("nDCG@5").tobytes()
+    assert both.golden.fingerprint == flat.golden.fingerprint
+
+
+def test_scikit_learn_gives_the_same_values() -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
+    random = np.random.default_rng(5)
+    scores, labels = random.random((60, 30)), random.integers(0, 5, (60, 30))
+    theirs = [metrics.ndcg_score([y], [s], k=10) for y, s in zip(labels, scores, strict=True)]
+    ours = evaluate_arrays(scores, labels).values("nDCG@10")
+    assert ours.tolist() == pytest.approx(theirs, abs=1e-12)
+
+
+def test_arrays_give_the_bits_of_dicts() -> None:
+    random = np.random.default_rng(8)
+    sizes = random.integers(0, 9, 50)
+    scores = random.integers(0, 6, sizes.sum()) / 2  # many ties
+    labels = random.integers(-1, 4, sizes.sum())
+    rows = np.split(np.arange(sizes.sum()), np.cumsum(sizes)[:-1])
+    ids = [str(number) for number in range(1, 51)]
+    golden = GoldenSet.from_dict(
+        {
+            query: {str(row): int(labels[row]) for row in own}
+            for query, own in zip(ids, rows, strict=True)
+        }
+    )
+    run = Run.from_dict(
+        {
+            query: {str(row): float(scores[row]) for row in own}
+            for query, own in zip(ids, rows, strict=True)
+        },
+    )
+    by_id = evaluate_arrays(scores, labels, sizes, ties="doc_id")
+    assert by_id.golden.fingerprint == golden.fingerprint
+    for metric in ("nDCG@3", "AP", "ERR", "P@4"):
+        assert by_id.values(metric).tobytes() == evaluate(run, golden).values(metric).tobytes()
+
+
+def test_ties_are_in_the_order_of_the_rows() -> None:
+    evaluation = evaluate_arrays([1.0, 1.0, 1.0], [0, 1, 2], [3])
+    assert evaluation.ranking("1") == ("0", "1", "2")
+    assert evaluation.values("RR").tolist() == [0.5]
+    with pytest.raises(RunError, match="same score"):
+        evaluate_arrays([1.0, 1.0], [0, 1], [2], ties="error")
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "options", "message"),
+    [
+        ([1.0, 2.0], [1], {"groups": [2]}, r"shape \(2,\), labels \(1,\); give one label"),
+        ([1.0, 2.0], [1, 0], {}, "groups= is missing"),
+        ([1.0, 2.0], [1, 0], {"groups": [1]}, "add up to 1 row, but there are 2 scores"),
+        ([1.0, 2.0], [1, 0], {"groups": [5, 6]}, "add up to 11 rows.*query of each row"),
+        ([1.0, 2.0], [1, 0], {"groups": [3, -1]}, "whole numbers from 0 on"),
+        ([1.0, 2.0], [1, 0], {"groups": [1.5, 0.5]}, "whole numbers from 0 on"),
+        ([[1.0, 2.0]], [[1, 0]], {"groups": [2]}, "each row is a query; drop groups="),
+        ([1.0, math.nan], [1, 0], {"groups": [2]}, r"scores\[1\] is nan; give finite"),
+        ([[1.0, 2.0]], [[1, math.inf]], {}, r"labels\[0, 1\] is inf; give finite"),
+        (["1", "2"], [1, 0], {"groups": [2]}, "scores hold .*, not numbers"),
+        ([], [], {"groups": []}, r"have the shape \(0,\)"),
+        ([1.0], [1], {"groups": [1], "query_ids": ["a", "b"]}, "2 ids for 1 query"),
+        ([1.0, 2.0], [1, 0], {"groups": [1, 1], "query_ids": ["a", "a"]}, "'a' is given twice"),
+        ([1.0], [1], {"groups": [1], "query_ids": [None]}, "None is not an id"),
+    ],
+)
+def test_what_is_wrong_is_named(scores: Any, labels: Any, options: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        evaluate_arrays(scores, labels, **options)
