@@ -100,6 +100,14 @@ def campaign(session: nox.Session) -> None:
 
 
 @nox.session(python="3.12", tags=["night"])
+def fuzz(session: nox.Session) -> None:
+    """Give every reader, grammar and report a million broken inputs, other ones each night."""
+    session.install("-e", ".[test,fast]")
+    chosen = session.posargs or ["-n", "auto", "--dist=worksteal"]
+    session.run("pytest", "-q", "--hypothesis-profile=fuzz", "tests/fuzz", *chosen)
+
+
+@nox.session(python="3.12", tags=["night"])
 def histories(session: nox.Session) -> None:
     """Play 10,000 random steps of updates, edits, kills and pull requests on baselines."""
     session.install("-e", ".[test,fast]")

@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).parent.parent / "pytest_rankcheck"
 everyday = settings(deadline=None, derandomize=True, database=None, max_examples=100)
 settings.register_profile("everyday", everyday)
 settings.register_profile("campaign", everyday, derandomize=False, max_examples=1000)
+settings.register_profile("fuzz", everyday, derandomize=False, max_examples=13_500)
 settings.load_profile("everyday")
 
 

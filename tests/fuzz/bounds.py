@@ -8,15 +8,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from hypothesis import settings
+
 from pytest_rankcheck import RankcheckError
 
-__all__ = ["MEMORY", "loads_or_refuses", "peak_memory"]
+__all__ = ["MEMORY", "examples", "loads_or_refuses", "peak_memory"]
 
 SECONDS = 20
 """Of CPU time: far more than the slowest input needs, so that only a hang reaches it."""
 
 MEMORY = 512 << 20
 """In bytes: what reading one input of at most a megabyte may add to the peak of the process."""
+
+
+def examples(slower: int) -> int:
+    """Return how many examples a test has that is slower than others, by how many times."""
+    return settings().max_examples // slower
 
 
 class _Hangs(Exception):

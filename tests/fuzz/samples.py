@@ -28,7 +28,7 @@ from pytest_rankcheck.reports.json_report import json_of
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import Report, report_of
 
-__all__ = ["SAMPLES", "Sample", "golden_set", "large_record", "report"]
+__all__ = ["PARQUET", "SAMPLES", "Sample", "golden_set", "large_record", "report"]
 
 
 @dataclass(frozen=True)
@@ -290,44 +290,56 @@ def sealed(data: bytes) -> bytes:
         return data
 
 
-def _parquet(frame: dict[str, list[Any]]) -> bytes:
-    import polars as pl
+@dataclass(frozen=True)
+class Table:
+    """A valid table for a file of columns."""
 
-    buffer = io.BytesIO()
-    pl.DataFrame(frame).write_parquet(buffer)
-    return buffer.getvalue()
+    name: str
+    kind: str
+    frame: Mapping[str, list[Any]]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_JUDGED = {"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d2"], "relevance": [2, 0, 1]}
+
+PARQUET = [
+    Table("judgments", "golden", _JUDGED),
+    Table("golden", "golden", {**_JUDGED, "query": ["red", "red", "heat"], "locale": ["en"] * 3}),
+    Table("run", "run", {**_JUDGED, "score": [2.5, 0.5, 1.0]}),
+    Table("ranks", "run", {**_JUDGED, "rank": [1, 2, 1]}),
+    Table(
+        "log",
+        "log",
+        {
+            "session_id": ["s1", "s1", "s2"],
+            "event": [1, 2, 1],
+            "time": [1763735405, 1763735409, 1763735500],
+            "query": ["cam", "camel", "x"],
+            "results": [["d7", "d3"], ["d3"], ["d1"]],
+            "selected": [None, "d3", None],
+        },
+    ),
+]
+"""What is in the files of columns."""
 
 
 def parquet_samples() -> list[Sample]:
-    """Return golden sets, runs and logs in Parquet."""
-    golden = {
-        "query_id": ["q1", "q1", "q2"],
-        "doc_id": ["d1", "d2", "d2"],
-        "relevance": [2, 0, 1],
-        "query": ["red", "red", "heat"],
-    }
-    run = {"query_id": ["q1", "q1", "q2"], "doc_id": ["d1", "d2", "d2"], "score": [2.5, 0.5, 1.0]}
-    log = {
-        "session_id": ["s1", "s1"],
-        "event": [1, 2],
-        "query": ["cam", "camel"],
-        "results": [["d7", "d3"], ["d3"]],
-        "selected": [None, "d3"],
-    }
-    return [
-        Sample("golden.parquet", "golden", {"golden.parquet": _parquet(golden)}),
-        Sample(
-            "bare.parquet",
-            "golden",
-            {
-                "bare.parquet": _parquet(
-                    {name: golden[name] for name in ("query_id", "doc_id", "relevance")}
-                )
-            },
-        ),
-        Sample("run.parquet", "run", {"run.parquet": _parquet(run)}),
-        Sample("log.parquet", "log", {"log.parquet": _parquet(log)}),
-    ]
+    """Return the tables as Parquet and Arrow files; none without polars."""
+    try:
+        import polars as pl
+    except ModuleNotFoundError:
+        return []
+    samples = []
+    for table in PARQUET:
+        frame = pl.DataFrame(dict(table.frame))
+        for ending, write in (("parquet", frame.write_parquet), ("arrow", frame.write_ipc)):
+            buffer = io.BytesIO()
+            write(buffer)
+            name = f"{table.name}.{ending}"
+            samples.append(Sample(name, table.kind, {name: buffer.getvalue()}))
+    return samples
 
 
 def _samples() -> list[Sample]:
@@ -384,4 +396,4 @@ def _with_first(sample: Sample, first: str) -> Sample:
     return Sample(sample.name, sample.kind, files, sample.opened, sample.finish)
 
 
-SAMPLES = _samples()
+SAMPLES = [*_samples(), *parquet_samples()]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bounds import loads_or_refuses
-from hypothesis import given
+from bounds import examples, loads_or_refuses
+from hypothesis import given, settings
 from mutations import STEPS, Step, mutated_tree
 from samples import GRADES, TEXTS
 
@@ -88,6 +88,7 @@ def show(report: Report, formats: list[str]) -> None:
 
 @pytest.mark.parametrize("name", INPUTS)
 @given(steps=STEPS)
+@settings(max_examples=examples(5))
 def test_broken_dicts_are_read_or_refused(name: str, steps: list[Step]) -> None:
     with loads_or_refuses():
         report = read({**INPUTS, name: mutated_tree(INPUTS[name], steps)})

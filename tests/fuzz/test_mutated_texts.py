@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bounds import loads_or_refuses
+from bounds import examples, loads_or_refuses
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import HOSTILE_TEXTS, STEPS, Step, mutated_text
@@ -122,7 +122,7 @@ VALUES = {
 
 @pytest.mark.parametrize("name", option_rows(Config))
 @given(steps=STEPS, place=st.integers(0, 99))
-@quick
+@settings(quick, max_examples=examples(2))
 def test_a_broken_option_is_read_or_refused(name: str, steps: list[Step], place: int) -> None:
     row: OptionRow = option_rows(Config)[name]
     value: Any = VALUES[row.ini_type]
