@@ -16,7 +16,8 @@ import pytest
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 
 from speed.cells import ratios
-from speed.inputs import Inputs
+from speed.floors import FLOORS, floor
+from speed.inputs import FORMS, Inputs
 from speed.page import as_markdown
 from speed.pairs import Series, agreed, close_to_the_fastest
 from speed.results import Results
@@ -108,6 +109,18 @@ def test_all_forms_of_a_shape_hold_the_same_data(letter: str, tmp_path: Path) ->
             gained, ideal = (float((one / discounts).sum()) for one in sorted_by)
             gains.append(gained / ideal)
         assert np.mean(gains) == pytest.approx(expected[0], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_a_floor_reaches_every_hit(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    assert list(FLOORS) == list(FORMS)
+    shape = SHAPES["c"]
+    inputs = Inputs(folder_of(tmp_path, shape, 20))
+    for form in FORMS:
+        # Every document is ranked and judged.
+        assert list(floor(form, inputs)().values()) == [20 * shape.judged], form
 
 
 def series(cpu: float, wall: float, **means: float) -> Series:

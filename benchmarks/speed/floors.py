@@ -20,7 +20,7 @@ def floor(form: str, inputs: Inputs) -> Work:
 
 
 def _polars_join(run: Any, qrels: Any) -> Mapping[str, float]:
-    """Sort by score and find the judged documents, as polars does it."""
+    """Find the ranked documents that are judged, as polars does it."""
     joined = run.join(qrels, ["query_id", "doc_id"], "inner", maintain_order="left")
     return {"judged and ranked": float(joined.height)}
 
@@ -78,13 +78,20 @@ def _frames(inputs: Inputs) -> Work:
     return lambda: _polars_join(pl.from_pandas(run), pl.from_pandas(qrels))
 
 
-def _built(run: Mapping[str, Any], qrels: Mapping[str, Mapping[str, float]]) -> float:
-    """Look up every judged document in its ranking, or the reverse."""
-    return float(sum(len(qrels[query].keys() & docs) for query, docs in run.items()))
+def _looked_up(run: Mapping[str, Any], qrels: Mapping[str, Mapping[str, float]]) -> int:
+    """Look up the documents of each query in a dict: the judged ones or the ranked, the fewer."""
+    count = 0
+    for query, docs in run.items():
+        judged = qrels[query]
+        if isinstance(docs, dict) and len(judged) < len(docs):
+            count += len(list(map(docs.get, judged)))
+        else:
+            count += len(list(map(judged.get, docs)))
+    return count
 
 
 def _dicts(inputs: Inputs) -> Work:
-    """Prepare the intersection of keys, and the scores in an array."""
+    """Prepare the scores in an array, and looking up documents."""
     import numpy as np
 
     qrels, run = inputs.qrels_dicts(), inputs.run_dicts()
@@ -92,16 +99,15 @@ def _dicts(inputs: Inputs) -> Work:
     def found() -> Mapping[str, float]:
         for docs in run.values():
             np.fromiter(docs.values(), dtype=float, count=len(docs))
-        keys = {query: docs.keys() for query, docs in run.items()}
-        return {"judged and ranked": _built(keys, qrels)}
+        return {"looked up": float(_looked_up(run, qrels))}
 
     return found
 
 
 def _lists(inputs: Inputs) -> Work:
-    """Prepare the intersection of keys with lists."""
+    """Prepare looking up documents."""
     qrels, run = inputs.qrels_dicts(), inputs.run_lists()
-    return lambda: {"judged and ranked": _built(run, qrels)}
+    return lambda: {"looked up": float(_looked_up(run, qrels))}
 
 
 def _arrays(inputs: Inputs) -> Work:
@@ -117,9 +123,9 @@ FLOORS: dict[str, tuple[Callable[[Inputs], Work], str]] = {
     "trec": (_text, "polars reads three columns of each file and joins them"),
     "plain": (_plain_text, "Python splits the lines and looks up each pair in a set"),
     "parquet": (_parquet, "polars reads three columns of each file and joins them"),
-    "dicts": (_dicts, "the scores to arrays, and the intersection of the keys of each query"),
-    "prebuilt": (_dicts, "the scores to arrays, and the intersection of the keys of each query"),
-    "lists": (_lists, "the intersection of each list with the keys of its query"),
+    "dicts": (_dicts, "the scores to arrays, and one lookup in a dict for each document"),
+    "prebuilt": (_dicts, "the scores to arrays, and one lookup in a dict for each document"),
+    "lists": (_lists, "one lookup in a dict for each document"),
     "frames": (_frames, "polars takes three columns of each frame and joins them"),
     "arrays": (_arrays, "numpy sorts the scores within their groups"),
 }
