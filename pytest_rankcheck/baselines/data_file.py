@@ -160,7 +160,7 @@ def _verified(data: bytes, sha256: str) -> str | None:
 def _altered(data: bytes, path: Path, summary: DataSummary, shown_path: str) -> BaselineError:
     """Return the error for another content than the name says, with what has happened to it."""
     name = quoted(path.name, 300)
-    restore = f"Restore it from version control, such as with git checkout HEAD -- {name}"
+    restore = f"Restore it, such as with git checkout HEAD -- {quoted(path, 300)}"
     lines = data.count(b"\n")
     if data.startswith(_LFS_POINTER):
         why, restore = "it is a pointer of git-lfs", "Fetch the file with git lfs pull"

@@ -213,6 +213,8 @@ def test_another_content_is_refused_and_its_cause_named(
         Record.load(path)
     assert says in str(error.value)
     assert f"{path}: its data file {data_of(path).name}" in str(error.value)
+    if "Restore" in str(error.value):
+        assert f"git checkout HEAD -- {data_of(path)}" in str(error.value)
     assert data_of(path).read_bytes() == damaged
 
 
