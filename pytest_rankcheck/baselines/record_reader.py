@@ -250,7 +250,10 @@ def _query_line(
 ) -> RecordedQuery:
     values = {canonical[name]: value for name, value in line["values"].items()}
     for name in names:
-        as_number_or_nan(values[name])
+        try:
+            as_number_or_nan(values[name])
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
     weight = line.get("weight")
     if weight is not None and not as_number(weight) > 0:
         raise ValueError(f"its weight is {weight}, not above 0")

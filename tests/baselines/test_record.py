@@ -176,7 +176,7 @@ def test_a_missing_file_is_an_error_that_says_how_to_record_one(tmp_path: Path) 
         ('"id": "b"', '"id": "a"', "duplicate query 'a'"),
         ('"golden_set"', '"golden"', "it lacks 'golden_set'"),
         ('"approvals": [', '"approvals": [3, ', "this is not a baseline"),
-        ('"RR": 1.0', '"RR": "1.0"', "query 'a': '1.0' is not a finite number"),
+        ('"RR": 1.0', '"RR": "1.0"', "query 'a': RR: '1.0' is not a finite number"),
         ('"RR": 1.0', '"RR": 0.5', "its mean of RR is 1, but its queries give 0.75"),
         ('"mean": 1.0', '"mean": 0.9', "its mean of RR is 0.9, but its queries give 1.0"),
         ('"reason": "why"', '"reason": "because"', "edited by hand, or put together by a merge"),

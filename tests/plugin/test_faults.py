@@ -55,7 +55,7 @@ def empty(text: str) -> str:
         (not_json, "*test_mrr--web.json:1: this is not a baseline: not JSON*"),
         (newer_version, "*format version 4, this pytest-rankcheck reads up to 3; upgrade*"),
         (with_nan, "*test_mrr--web.json:16: NaN is not a value that a baseline can have*"),
-        (with_infinity, "*RR of query 'q000' is inf, not a number*"),
+        (with_infinity, "*query 'q000': RR: 'inf' is not a finite number*"),
         (without_a_value, "*this is not a baseline: it lacks 'RR'*"),
         (another_file, '*it has no "format": "pytest-rankcheck baseline"*'),
         (empty, "*this is not a baseline: it is empty*"),
