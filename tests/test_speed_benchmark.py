@@ -157,6 +157,7 @@ def results() -> dict[str, Any]:
         "metrics": {"nDCG@10": ["rankcheck", "pytrec_eval", "ranx"], "RR": ["pytrec_eval"]},
         "runs": 5,
         "date": "2026-11-22",
+        "load": 1.9,
     }
     return {
         "machine": {"cpu": "a processor", "cores": 2, "python": "3.11.7", "scale": 1.0},
@@ -182,7 +183,14 @@ def test_the_page_shows_ratios_floors_memory_and_growth() -> None:
     assert "| b | Robust04 | 250 x 1,000 | 1,250 | 42% | 0 to 2 | `1168`, `FT911-3` |" in text
     assert "- ranx gave the same means of nDCG@10." in text
     assert "Measured 2026-11-22 on 2 cores of a processor, Python 3.11.7, numpy 2.4." in text
+    assert "Other work" not in text
     assert "arrays and groups" not in text  # this version could not take that form
+
+
+def test_the_page_says_that_wall_times_were_disturbed() -> None:
+    disturbed = results()
+    disturbed["cells"]["b/dicts"]["load"] = 8.0  # on 2 cores
+    assert "Other work used the cores meanwhile (load average up to 8)" in as_markdown(disturbed)
 
 
 def test_results_of_two_machines_are_not_mixed(tmp_path: Path) -> None:

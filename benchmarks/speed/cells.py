@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -75,6 +76,7 @@ def cell(plan: Plan, letter: str, form: str) -> dict[str, Any] | None:
         "metrics": metrics,
         "runs": runs,
         "date": date.today().isoformat(),
+        "load": os.getloadavg()[0],
     }
     if kept and min(ratios(measured).values()) < 1:
         floors = plan.machine.in_turns({"floor": plan.entry("floor", form, shape)}, min(runs, 3))

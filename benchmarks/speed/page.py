@@ -227,8 +227,15 @@ def _machine(results: Results) -> Iterator[str]:
     versions = ", ".join(
         f"{name} {version}" for name, version in results["rows"]["versions"].items() if version
     )
-    dates = sorted({cell["date"] for cell in results["cells"].values() if cell})
+    measured = [cell for cell in results["cells"].values() if cell]
+    dates = sorted({cell["date"] for cell in measured})
     yield (
         f"Measured {' to '.join(dict.fromkeys([*dates[:1], *dates[-1:]]))} on {machine['cores']} "
         f"cores of {machine['cpu']}, Python {machine['python']}, {versions}."
     )
+    load = max((cell["load"] for cell in measured), default=0)
+    if load > machine["cores"] + 1:
+        yield (
+            f"Other work used the cores meanwhile (load average up to {load:.0f}): trust the CPU "
+            "times, and measure again before you quote a wall time."
+        )
