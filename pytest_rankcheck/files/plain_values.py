@@ -17,6 +17,7 @@ from uuid import UUID
 __all__ = [
     "as_booleans",
     "as_flag",
+    "is_blank",
     "is_missing",
     "plain_value",
 ]
@@ -60,6 +61,11 @@ def plain_value(value: object) -> object:
     if isinstance(value, UUID):
         return str(value)
     return _plain_collection(value)
+
+
+def is_blank(value: object) -> bool:
+    """Whether a cell is missing or an empty text; an array is neither."""
+    return is_missing(value) or (isinstance(value, str) and not value)
 
 
 def is_missing(value: object) -> bool:

@@ -46,6 +46,6 @@ def checked_id(value: object, what: str, where: Place, places: Places | None = N
 
 def kind_of(value: object) -> str:
     """Return a value and its type, for a message about an invalid value."""
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and not value):  # an array has no truth value
         return "empty"
     return f"'{quoted(value, 60)}' ({type(value).__name__})"

@@ -12,7 +12,7 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys, same_ids
 from pytest_rankcheck.files.id_runs import joined_ids, run_starts, starts_of
-from pytest_rankcheck.files.plain_values import is_missing
+from pytest_rankcheck.files.plain_values import is_blank
 from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.golden.collected_judgments import CollectedJudgments
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -173,8 +173,7 @@ def column_of_grades(reader: GradeReader, column: Column) -> FloatArray | None:
     """Return the grades of a column, NaN for empty cells; None if a cell is not a grade."""
 
     def grade(value: object) -> float | None:
-        is_empty = is_missing(value) or value == ""
-        return np.nan if is_empty else reader.grade(value)
+        return np.nan if is_blank(value) else reader.grade(value)
 
     if isinstance(column, CellColumn):
         try:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted, suggestion
+from pytest_rankcheck.files.plain_values import is_blank
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_columns import Column
 
@@ -133,7 +134,8 @@ class Clock:
         Raises:
             ValueError: the value is not a time; the message says why.
         """
-        if value is None or value == "" or value != value:  # noqa: PLR0124 - NaN, and pandas' NaT
+        is_nat = isinstance(value, np.datetime64) and np.isnat(value)
+        if is_nat or is_blank(value):
             return math.nan
         if isinstance(value, str):
             number = _number(value)

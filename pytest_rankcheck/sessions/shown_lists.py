@@ -106,7 +106,7 @@ def shown_lists(
         codes, has_space = _codes(lists, documents) or [], False
     if empty_text_is_list and str in kinds:
         lists = [
-            [] if cell == "" and ids is None else ids
+            [] if ids is None and isinstance(cell, str) and not cell else ids
             for cell, ids in zip(cells, lists, strict=True)
         ]
     lengths = np.array([-1 if ids is None else len(ids) for ids in lists], dtype=np.int64)

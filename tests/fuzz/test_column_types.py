@@ -8,10 +8,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from bounds import loads_or_refuses
 from readers import READERS
-from samples import PARQUET
+from samples import PARQUET, golden_set
+
+from pytest_rankcheck import GoldenSet, Run, SessionLog, evaluate, evaluate_sessions
 
 pl = pytest.importorskip("polars", reason="Parquet needs pytest-rankcheck[fast]")
 
@@ -64,6 +68,37 @@ def test_a_column_of_any_type_is_read_or_refused(
     for path in files_of(frame, tmp_path):
         with loads_or_refuses():
             READERS[sample.kind](path)
+
+
+FRAMES: dict[str, Callable[[Any], object]] = {
+    "golden": lambda frame: GoldenSet.from_frame(frame).fingerprint,
+    "run": lambda frame: evaluate(Run.from_frame(frame), golden_set()).mean("nDCG@10"),
+    "log": lambda frame: evaluate_sessions(SessionLog.from_frame(frame)).mean("SuccessRate@3"),
+}
+
+
+@pytest.mark.parametrize("content", COLUMNS)
+@pytest.mark.parametrize(("sample", "role"), CASES, ids=str)
+def test_a_frame_with_a_column_of_any_type_is_read_or_refused(
+    sample: Any, role: str, content: str
+) -> None:
+    column = COLUMNS[content]()
+    with loads_or_refuses():
+        FRAMES[sample.kind](pl.DataFrame({**sample.frame, role: column}))
+    if content != "far moments":  # which Python's do not reach
+        with loads_or_refuses():
+            FRAMES[sample.kind](pd.DataFrame({**sample.frame, role: list(column)}))
+
+
+@pytest.mark.parametrize("cell", [np.array([1, 2]), np.array(["a"]), pl.Series([1]), np.array([])])
+@pytest.mark.parametrize(("sample", "role"), CASES, ids=str)
+def test_a_frame_with_arrays_in_its_cells_is_read_or_refused(
+    sample: Any, role: str, cell: Any
+) -> None:
+    frame = pd.DataFrame(sample.frame)
+    frame[role] = pd.Series([cell] * len(frame), dtype=object)
+    with loads_or_refuses():
+        FRAMES[sample.kind](frame)
 
 
 @pytest.mark.parametrize("sample", PARQUET, ids=str)

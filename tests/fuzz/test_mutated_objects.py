@@ -23,13 +23,17 @@ from pytest_rankcheck import (
     assert_at_least,
     assert_not_regressed,
     evaluate,
+    rank,
 )
 from pytest_rankcheck.baselines.report_reader import record_of_report
 from pytest_rankcheck.golden.expectation_entry import expectation_of
+from pytest_rankcheck.reports.github_annotations import annotation
 from pytest_rankcheck.reports.judging_list import csv_of, quepid_of
+from pytest_rankcheck.reports.junit_properties import properties_of
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.report_data import Report, report_of
 from pytest_rankcheck.reports.report_formats import REPORT_FORMATS
+from pytest_rankcheck.reports.text.summary_table import summary_lines
 
 INPUTS: dict[str, Any] = {
     "grades": GRADES,
@@ -56,7 +60,15 @@ def read(inputs: Any) -> Report:
                 check()
             except AssertionError as failure:
                 str(failure).encode("utf-8")
-    return report_of([finding.with_test("test_it.py::test_it") for finding in ledger], "pytest")
+                annotation("test_it.py", 1, str(failure)).encode("utf-8")
+    findings = [finding.with_test("test_it.py::test_it") for finding in ledger]
+    for width in (None, 80):
+        for line in summary_lines(findings, width):
+            assert is_harmless(line.text)
+            line.text.encode("utf-8")
+    for _, value in properties_of(findings):
+        str(value).encode("utf-8")
+    return report_of(findings, "pytest")
 
 
 def is_harmless(text: str) -> bool:
@@ -93,6 +105,25 @@ def test_broken_dicts_are_read_or_refused(name: str, steps: list[Step]) -> None:
     with loads_or_refuses():
         report = read({**INPUTS, name: mutated_tree(INPUTS[name], steps)})
         show(report, [name for name in REPORT_FORMATS if name != "html" or steps[0][0] % 8 == 0])
+
+
+ANSWERS: dict[str, Any] = {
+    "ids": ["d1", "d2"],
+    "pairs": [["d1", 2.5], ["d2", 1]],
+    "scores": {"d1": 2.5, "d2": 1},
+    "hits": [{"id": "d1", "score": 2.5}, {"id": "d2", "score": 1}],
+    "response": {"hits": {"hits": [{"_id": "d1", "_score": 2.5}]}},
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@given(steps=STEPS)
+@settings(max_examples=examples(5))
+def test_broken_answers_of_rankers_are_read_or_refused(name: str, steps: list[Step]) -> None:
+    answer = mutated_tree(ANSWERS[name], steps)
+    with loads_or_refuses():
+        golden = GoldenSet.from_dict(GRADES, queries=TEXTS)
+        evaluate(rank(lambda text: answer, golden, concurrency=1), golden).mean("nDCG@10")
 
 
 @pytest.mark.parametrize(
