@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
@@ -195,6 +196,18 @@ class Contents:
         doc = checked_id(doc_id, "a document id", where, self.places)
         self._judged.add(key, doc, grade, where)
 
+    def add_judgments(self, query_id: str, grades: Mapping[str, object], where: Place) -> None:
+        """Add all judgments of a query that has none so far, ordinary ones at once.
+
+        Raises:
+            GoldenSetError: as in `add_judgment`.
+        """
+        if self.reader.grade_map is None and _are_ordinary(grades):
+            self._judged.set(query_id, grades)  # type: ignore[arg-type]
+            return
+        for doc_id, value in grades.items():
+            self.add_judgment(query_id, doc_id, value, where)
+
     def grade(self, value: object, doc_id: str, where: Place) -> float:
         """Return the grade for a value.
 
@@ -305,3 +318,14 @@ class Contents:
             query.id: replace(query, attributes={**query.attributes, SCALE: scale})
             for query in queries.values()
         }
+
+
+def _are_ordinary(grades: Mapping[str, object]) -> bool:
+    """Whether all documents are texts, and all grades finite numbers of Python."""
+    if "" in grades or not set(map(type, grades)) <= {str}:
+        return False
+    try:
+        kinds = set(map(type, grades.values()))
+        return kinds <= {int, float} and all(map(isfinite, grades.values()))  # type: ignore[arg-type]
+    except OverflowError:
+        return False

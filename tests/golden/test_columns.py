@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +19,7 @@ from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
 from pytest_rankcheck.files.id_columns import NumberIds
-from pytest_rankcheck.golden import golden_dicts, judgment_batches, judgment_table
+from pytest_rankcheck.golden import golden_contents, golden_dicts, judgment_batches, judgment_table
 from pytest_rankcheck.golden.formats import trec_qrels
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.judgments import Judgments
@@ -59,10 +62,11 @@ def replaced(where: object, name: str, value: object) -> Iterator[None]:
 # --- dicts ---------------------------------------------------------------------------------------
 
 IDS = st.sampled_from(["d", "d1", "d2", "d10", "é", '"', "\\", " ", "\ud800", "d!", "\x7f"])
+TEXT_IDS = st.sampled_from(["d", "d1", "é", '"', "\ud800", ""])
 ODD_IDS = st.one_of(IDS, st.sampled_from(["", 1, None, 1.5, True]))
 GRADES = st.sampled_from([0, 1, 2, 3.0, -2, 0.1, -0.0, True, np.int64(3), np.float32(0.1), 2**60])
 ODD_GRADES = st.one_of(
-    GRADES, st.sampled_from(["2", "1_0", None, float("nan"), Decimal("0.5"), 10**400, 1j, False])
+    GRADES, st.sampled_from(["2", "1_0", None, float("nan"), Decimal("0.5"), 10**400, False])
 )
 
 
@@ -104,6 +108,25 @@ def test_a_golden_set_does_not_change_with_the_dicts_it_was_made_from() -> None:
     given["r"] = {}
     assert dict(golden.grades("q")) == {"d": 1}
     assert golden.query_ids == ("q",)
+
+
+@examples(100)
+@given(judgments=st.one_of(judged(TEXT_IDS, GRADES), judged(TEXT_IDS, ODD_GRADES)))
+def test_json_lines_are_read_alike_by_query_and_one_by_one(
+    tmp_path_factory: pytest.TempPathFactory, judgments: Mapping[str, Mapping[str, object]]
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "web.jsonl"
+    lines = [
+        json.dumps({"query_id": query_id, "relevance": grades}, default=float)
+        for query_id, grades in judgments.items()
+    ]
+    file.write_text("\n".join(lines))
+    for grades in (None, {0: 3, 1: 1, 2: 2, 3: 0}):
+        read = partial(GoldenSet.load, file, "jsonl", grades=grades)
+        with replaced(golden_contents, "_are_ordinary", lambda grades: False):
+            one_by_one = outcome(read)
+        assert outcome(read) == one_by_one
+    assert golden_contents._are_ordinary({"d": 1, "e": 0.5})
 
 
 # --- TREC qrels ----------------------------------------------------------------------------------
@@ -213,6 +236,26 @@ def test_a_fingerprint_is_the_hash_of_the_json_of_the_query(
         content = json.dumps([query_id, text if query_id == "q" else "", pairs])
         expected = hashlib.sha256(content.encode()).hexdigest()[:16]
         assert golden.query_fingerprints[query_id] == expected
+
+
+def test_frames_of_polars_and_arrow_need_no_pandas() -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    done = subprocess.run([sys.executable, "-c", WITHOUT_PANDAS], capture_output=True, text=True)
+    assert done.stdout.split() == ["q", "x", "2", "False"], done.stderr
+
+
+WITHOUT_PANDAS = """
+import sys
+import polars as pl
+from pytest_rankcheck import GoldenSet
+
+judgments = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [2]})
+queries = pl.DataFrame({"query_id": ["q"], "query": ["x"]})
+golden = GoldenSet.from_frame(judgments, queries)
+same = GoldenSet.from_frame(judgments.to_arrow(), queries.to_arrow().to_reader())
+assert golden.fingerprint == same.fingerprint
+print(*golden.query_ids, same.query("q").text, golden.max_grade, "pandas" in sys.modules)
+"""
 
 
 # --- tables --------------------------------------------------------------------------------------

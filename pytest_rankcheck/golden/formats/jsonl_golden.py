@@ -131,8 +131,7 @@ def _add_entry(contents: Contents, entry: dict[str, object], where: str) -> None
         _refuse_misspelt_relevance(contents, entry, where)
         relevance = {}
     contents.add_query(Query(query_id, text, entry), where)
-    for doc_id, grade in relevance.items():
-        contents.add_judgment(query_id, doc_id, grade, where)
+    contents.add_judgments(query_id, relevance, where)
     for number, item in enumerate(expected, start=1):
         try:
             expectation = expectation_of(query_id, item)
