@@ -122,11 +122,7 @@ class _Block:
 
     def _matches(self) -> Matches:
         if isinstance(self.columns.documents, HeldDocuments):
-            matches = lists_matched(
-                self.columns,
-                list(map(self.lookup, range(len(self.columns)))),
-                may_be_numbers=self.judgments.may_be_numbers,
-            )
+            matches = lists_matched(self.columns, list(map(self.lookup, range(len(self.columns)))))
         else:
             matches = ids_matched(self.columns, self.codes, self.judgments)
         doubtful = set(matches.doubtful)

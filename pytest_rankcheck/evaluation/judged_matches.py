@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
+from operator import itemgetter
 
 import numpy as np
 
@@ -80,17 +81,19 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     chained = second[:-1] == first[1:] if len(first) else np.zeros(0, bool)
     is_match[1:] &= ~chained
     is_match[:-1] &= ~chained
-    rows, judged_rows = first[is_match], candidates[second[is_match] - count]
+    rows, own = first[is_match], second[is_match]
+    order = np.argsort(rows)  # neighbours are compared, and returned, together
+    rows, own = rows[order], own[order]
+    judged_rows = candidates[own - count]
     same = same_ids(documents, rows, judged, judged_rows)
-    same &= places[rows] == both_places[second[is_match]]
+    same &= places[rows] == both_places[own]
     wrong = np.concatenate([first[~is_match], second[~is_match]])
     doubtful = set(both_places[wrong].tolist())
-    doubtful.update(both_places[first[is_match][~same]].tolist())
-    doubtful.update(both_places[second[is_match][~same]].tolist())
+    doubtful.update(both_places[rows[~same]].tolist())
+    doubtful.update(both_places[own[~same]].tolist())
     keep = same if not doubtful else same & ~np.isin(places[rows], list(doubtful))
-    rows, judged_rows = rows[keep], judged_rows[keep]
-    order = np.argsort(rows)
-    rows, judged_rows = rows[order], judged_rows[order]
+    if not keep.all():
+        rows, judged_rows = rows[keep], judged_rows[keep]
     if row_of is not None:
         judged_rows = row_of[judged_rows]
     scores = None if columns.ordering_scores is None else columns.ordering_scores[rows]
@@ -133,20 +136,17 @@ def rows_of_queries(starts: IntArray, codes: IntArray) -> tuple[IntArray, IntArr
     return rows, np.repeat(np.arange(len(codes)), lengths)
 
 
-def lists_matched(
-    columns: RankedColumns, lookups: Sequence[Lookup | None], *, may_be_numbers: bool
-) -> Matches:
+def lists_matched(columns: RankedColumns, lookups: Sequence[Lookup | None]) -> Matches:
     """Return which documents of lists and dicts are judged.
 
     Args:
         columns: the rankings, with documents in lists or dicts.
         lookups: what is known of the judged documents of each query; None for a query that the
             golden set lacks.
-        may_be_numbers: whether a judged id spells a number, which could be the key of a dict.
     """
     assert isinstance(columns.documents, HeldDocuments)
     groups, are_distinct = columns.documents.groups, columns.documents.are_distinct
-    found = _Found(columns, may_be_numbers=may_be_numbers)
+    found = _Found(columns)
     doubtful = set()
     for place, (group, lookup) in enumerate(zip(groups, lookups, strict=True)):
         if not are_distinct and len(set(group)) < len(group):
@@ -163,9 +163,8 @@ def lists_matched(
 class _Found:
     """The judged documents found in lists and dicts so far."""
 
-    def __init__(self, columns: RankedColumns, *, may_be_numbers: bool) -> None:
+    def __init__(self, columns: RankedColumns) -> None:
         self._columns = columns
-        self._may_be_numbers = may_be_numbers
         self.dense: list[int] = []
         """The places of the queries whose ranked documents are looked up among the judged ones."""
         self._places: list[int] = []
@@ -178,7 +177,7 @@ class _Found:
         """Look up few judged documents among the ranked ones; False if a dict has other keys."""
         if isinstance(group, dict):
             docs = [doc for doc in lookup if doc in group]
-            if len(docs) < len(lookup) and self._may_be_numbers and not _all_text(group):
+            if len(docs) < len(lookup) and _may_be_numbers(lookup) and not _all_text(group):
                 return False
             if not docs:
                 return True
@@ -202,18 +201,17 @@ class _Found:
     ) -> Matches:
         """Return all matches; the queries of `dense` are looked up now."""
         starts, scores = self._columns.starts, self._columns.ordering_scores
-        if self._may_be_numbers:
-            doubtful.update(place for place in self.dense if not _all_text(groups[place]))
-        dense = [place for place in self.dense if place not in doubtful]
+        dense: list[int] = []
+        found: list[Iterable[float]] = []
+        for place in self.dense:
+            values = _looked_up(lookups[place] or _NOTHING, groups[place])
+            if values is None:
+                doubtful.add(place)
+            else:
+                dense.append(place)
+                found.append(values)
         lengths = np.diff(starts)[dense]
-        known = np.fromiter(
-            chain.from_iterable(
-                map((lookups[place] or _NOTHING).get, groups[place], repeat(np.nan))
-                for place in dense
-            ),
-            np.float64,
-            int(lengths.sum()),
-        )
+        known = np.fromiter(chain.from_iterable(found), np.float64, int(lengths.sum()))
         at = np.flatnonzero(~np.isnan(known))
         rows = np.repeat(starts[:-1][dense] - np.cumsum(lengths) + lengths, lengths)[at] + at
         places = np.repeat(np.array(dense, np.int64), lengths)[at]
@@ -232,6 +230,26 @@ class _Found:
             self._docs,
             doubtful,
         )
+
+
+def _looked_up(lookup: Lookup, group: Group) -> Iterable[float] | None:
+    """Return what is known of each document of a query; NaN for one that is not judged.
+
+    None if a key of a dict may be a number, whose digits may be a judged id.
+    """
+    if len(group) > 1 and len(lookup) >= len(group):
+        try:
+            found: Iterable[float] = itemgetter(*group)(lookup)
+        except KeyError:
+            pass
+        else:
+            return found
+    return map(lookup.get, group, repeat(np.nan)) if _all_text(group) else None
+
+
+def _may_be_numbers(lookup: Lookup) -> bool:
+    """Whether a judged id seems to spell a number, which could be the key of a dict."""
+    return any(doc_id.removeprefix("-").isdecimal() for doc_id in lookup)
 
 
 def _all_text(group: Group) -> bool:

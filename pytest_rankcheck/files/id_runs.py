@@ -10,7 +10,9 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 
-__all__ = ["joined_ids", "run_starts", "starts_of"]
+__all__ = ["joined_ids", "last_run_start", "run_starts", "starts_of"]
+
+_TAIL = 1024
 
 
 def run_starts(column: IdColumn) -> IntArray:
@@ -30,6 +32,17 @@ def run_starts(column: IdColumn) -> IntArray:
 def starts_of(lengths: Sequence[int] | IntArray | BoolArray) -> IntArray:
     """Return where each run of rows begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def last_run_start(column: IdColumn) -> int:
+    """Return the first of the last rows that all have the same id; 0 for an empty column."""
+    count, tail = len(column), _TAIL
+    while tail < count:
+        begins = run_starts(column.part(count - tail, count))
+        if len(begins) > 1:
+            return count - tail + int(begins[-1])
+        tail *= 4
+    return int(run_starts(column)[-1]) if count else 0
 
 
 def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:

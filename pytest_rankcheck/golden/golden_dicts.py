@@ -87,4 +87,8 @@ def _columns_of(judgments: GradesByQuery) -> Judgments | None:
         columns = Judgments.of_dicts(judgments)
     except OverflowError:
         return None
-    return columns if np.isfinite(columns.grades).all() else None
+    if not np.isfinite(columns.grades).all():
+        return None
+    if kinds == {int}:  # as the view shows whole grades
+        columns.remember(judgments)  # type: ignore[arg-type]
+    return columns

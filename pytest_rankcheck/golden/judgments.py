@@ -114,6 +114,10 @@ class Judgments:
             self._dicts[code] = judged
         return judged
 
+    def remember(self, grades: Mapping[str, dict[str, float]]) -> None:
+        """Keep copies of the dicts that the columns were made from, as the view of them."""
+        self._dicts.update(enumerate(map(dict.copy, grades.values())))
+
     def rows_of(self, code: int) -> Mapping[str, int]:
         """Return the row of each judged document of a query, given its place in the set."""
         start, end = self.starts[code : code + 2].tolist()
@@ -215,13 +219,6 @@ class Judgments:
             return TextIds(pl.Series(ids, dtype=pl.String))
         except UnicodeEncodeError:  # a lone surrogate
             return TextIds(pl.Series(map(_in_utf8, ids), dtype=pl.String))
-
-    @cached_property
-    def may_be_numbers(self) -> bool:
-        """Whether an id seems to spell a number."""
-        if not isinstance(self.documents, HeldIds):
-            return len(self.numbers[1]) > 0
-        return any(map(str.isdecimal, (doc_id.removeprefix("-") for doc_id in self.documents.ids)))
 
     @cached_property
     def numbers(self) -> tuple[NumberIds, IntArray]:

@@ -15,7 +15,7 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import joined_ids, run_starts
+from pytest_rankcheck.files.id_runs import joined_ids, last_run_start, run_starts
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.golden.checked_values import kind_of
@@ -100,7 +100,7 @@ class _Rows:
     def at(self, rows: IntArray) -> _Rows:
         """Return some rows, in this order."""
         return _Rows(
-            np.asarray(self.numbers)[rows],
+            _as_array(self.numbers)[rows],
             self.queries.reordered(rows),
             self.documents.reordered(rows),
             None if self.scores is None else self.scores[rows],
@@ -225,7 +225,7 @@ def _whole_queries(parts: Iterator[_Rows]) -> Iterator[_Rows]:
     rest: _Rows | None = None
     for part in parts:
         rows = part if rest is None else _joined([rest, part])
-        last = int(run_starts(rows.queries)[-1]) if len(rows.queries) else 0
+        last = last_run_start(rows.queries)
         rest = rows.part(last, len(rows.queries))
         if last:
             yield rows.part(0, last)
@@ -247,12 +247,26 @@ def _joined(parts: Sequence[_Rows]) -> _Rows:
     scores = [part.scores for part in parts if part.scores is not None]
     ranks = [part.ranks for part in parts if part.ranks is not None]
     return _Rows(
-        np.concatenate([np.asarray(part.numbers, np.int64) for part in parts]),
+        _joined_numbers([part.numbers for part in parts]),
         joined_ids([part.queries for part in parts]),
         joined_ids([part.documents for part in parts]),
         np.concatenate(scores) if scores else None,
         np.concatenate(ranks) if ranks else None,
     )
+
+
+def _joined_numbers(parts: Sequence[Sequence[int] | IntArray]) -> Sequence[int] | IntArray:
+    ranges = [part for part in parts if isinstance(part, range)]
+    follow = all(left.stop == right.start for left, right in pairwise(ranges))
+    if len(ranges) == len(parts) and follow:
+        return range(ranges[0].start, ranges[-1].stop)
+    return np.concatenate([_as_array(part) for part in parts])
+
+
+def _as_array(numbers: Sequence[int] | IntArray) -> IntArray:
+    if isinstance(numbers, range):  # which numpy would walk
+        return np.arange(numbers.start, numbers.stop)
+    return np.asarray(numbers, np.int64)
 
 
 @dataclass(frozen=True, slots=True)

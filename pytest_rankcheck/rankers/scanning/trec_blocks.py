@@ -36,7 +36,7 @@ BLOCK_BYTES = 1 << 18
 LARGE_BLOCK_BYTES = 1 << 23
 """The size of the blocks that polars splits."""
 
-LARGE_FILE_BYTES = 16 << 20
+LARGE_FILE_BYTES = 4 << 20
 """From this size on, polars is worth its import time."""
 
 _SPACE, _TAB = 32, 9
