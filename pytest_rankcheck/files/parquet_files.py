@@ -6,10 +6,12 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import RankcheckError, install_hint, quoted
+from pytest_rankcheck.files.arrow_buffers import has_possible_sizes
 from pytest_rankcheck.files.packed_files import failures_named, is_packed, opened
 from pytest_rankcheck.files.whole_files import write_whole
 
@@ -90,12 +92,21 @@ def scan_of(
 
     with failures_named(path, error):
         source = io.BytesIO(_unpacked(path)) if is_packed(path) else path
+    if kind == "Arrow" and not _has_possible_sizes(source):
+        raise error(f"{path}: cannot be read as Arrow: the file is truncated or damaged")
     with failures_of_polars(str(path), error, f"cannot be read as {kind}"):
         table = pl.scan_parquet(source) if kind == "Parquet" else pl.scan_ipc(source)
         columns = table.collect_schema()
     if not columns:
         raise error(f"{path}: the {kind} file has no columns")
     return table, columns
+
+
+def _has_possible_sizes(source: io.BytesIO | Path) -> bool:
+    if isinstance(source, io.BytesIO):
+        return has_possible_sizes(source.getvalue())
+    with source.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        return has_possible_sizes(content)
 
 
 def _unpacked(path: Path) -> bytes:

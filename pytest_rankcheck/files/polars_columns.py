@@ -102,11 +102,11 @@ class PolarsColumn:
         kind = self.series.dtype
         if not isinstance(kind, pl.Datetime):
             return None
-        count = self.series.dt.cast_time_unit("us").to_physical()
-        is_zoned = kind.time_zone is not None
-        return MomentCells(
-            count.fill_null(0).to_numpy().copy(), count.is_null().to_numpy(), is_zoned
-        )
+        missing = self.series.is_null().to_numpy()
+        count: IntArray = self.series.to_physical().fill_null(0).to_numpy()
+        if kind.time_unit != "us":  # by numpy, because polars panics beyond its years
+            count = count // 1000 if kind.time_unit == "ns" else count * 1000
+        return MomentCells(count, missing, kind.time_zone is not None)
 
     def lists(self) -> ListCells | None:
         """Return a column of lists of texts; None if its type is another."""
@@ -120,12 +120,15 @@ class PolarsColumn:
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values.
 
-        Times outside the years that Python knows become text.
+        Times outside the years that Python knows become the text of their number.
         """
         series = self.series
-        if series.dtype.is_temporal() and not _is_known_to_python(series):
-            series = series.cast(pl.String)
-        cells: list[object] = series.to_list()
+        try:
+            cells: list[object] = series.to_list()
+        except BaseException as failure:
+            _require_failure(failure)
+            physical = series.to_physical()
+            cells = [_cell(series, physical, row) for row in range(len(series))]
         return cells
 
     def cell(self, row: int) -> object:
@@ -133,8 +136,18 @@ class PolarsColumn:
         return PolarsColumn(self.series[row : row + 1]).cells()[0]
 
 
-def _is_known_to_python(series: pl.Series) -> bool:
-    """Whether all times are in the years 1 to 9999; outside, polars panics or raises an error."""
-    if series.dtype not in (pl.Date, pl.Datetime):
-        return True
-    return bool(series.dt.year().is_between(1, 9999).all())
+def _cell(series: pl.Series, physical: pl.Series, row: int) -> object:
+    try:
+        return series[row]
+    except BaseException as failure:
+        _require_failure(failure)
+        return str(physical[row])
+
+
+def _require_failure(failure: BaseException) -> None:
+    """Raise a failure again that is not about a value: an interruption from outside.
+
+    The panics of polars are no Exceptions.
+    """
+    if not isinstance(failure, Exception) and type(failure).__name__ != "PanicException":
+        raise failure
