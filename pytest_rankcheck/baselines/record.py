@@ -28,6 +28,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
+from pytest_rankcheck.files.packed_files import failures_named
 from pytest_rankcheck.files.text_files import text_of
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -55,7 +56,9 @@ class Record(RecordContents):
                 newer version of pytest-rankcheck.
         """
         file = Path(path)
-        if not file.exists():
+        with failures_named(file, BaselineError):  # its name may be too long
+            exists = file.exists()
+        if not exists:
             raise BaselineError(
                 f"{quoted(file)} is missing; pytest --snapshot-update records the baselines of the "
                 "tests that it runs"

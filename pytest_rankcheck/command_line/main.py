@@ -64,6 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PASSED
+    except OSError as failure:  # of a path that is too long, for example
+        where, why = quoted(failure.filename or "a file"), failure.strerror or failure
+        print(f"{parser.prog} {chosen.command}: {where}: {why}", file=sys.stderr)
+        return INVALID
 
 
 def _warning_printer(others: Callable[..., None]) -> Callable[..., None]:

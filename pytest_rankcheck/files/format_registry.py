@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from pytest_rankcheck.errors import RankcheckError, quoted, suggestion
-from pytest_rankcheck.files.packed_files import first_bytes
+from pytest_rankcheck.files.packed_files import failures_named, first_bytes
 
 __all__ = ["FileSample", "Format", "Formats"]
 
@@ -39,7 +39,8 @@ class FileSample:
     @cached_property
     def is_folder(self) -> bool:
         """Whether the path is a folder."""
-        return self.path.is_dir()
+        with failures_named(self.path, self._error):  # its name may be too long
+            return self.path.is_dir()
 
     @cached_property
     def start(self) -> bytes:

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pytest_rankcheck.files.packed_files import is_packed
+from pytest_rankcheck.files.regular_files import size_of
 
 __all__ = ["polars_should_read"]
 
@@ -21,5 +22,5 @@ def polars_should_read(path: Path) -> bool:
     Raises:
         OSError: the file cannot be opened.
     """
-    size = path.stat().st_size * (_PACKING if is_packed(path) else 1)
+    size = size_of(path) * (_PACKING if is_packed(path) else 1)
     return size >= LARGE_FILE and find_spec("polars") is not None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["bounded", "opened_regular"]
+__all__ = ["bounded", "opened_regular", "size_of"]
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",
@@ -35,14 +36,26 @@ def opened_regular(path: Path) -> io.BufferedReader:
     Raises:
         OSError: the path is missing, or not a regular file; the message says what it is.
     """
-    try:
-        mode = path.stat().st_mode
-    except ValueError as failure:  # the path has a null character
-        raise OSError(errno.EINVAL, str(failure)) from None
-    kind = _KINDS.get(stat.S_IFMT(mode))
+    kind = _KINDS.get(stat.S_IFMT(_status(path).st_mode))
     if kind is not None:
         raise OSError(errno.EINVAL, f"it is {kind}; save what it gives as a file, and name that")
     return path.open("rb")
+
+
+def size_of(path: Path) -> int:
+    """Return the size of a file in bytes.
+
+    Raises:
+        OSError: the path is missing, or no file can have it.
+    """
+    return _status(path).st_size
+
+
+def _status(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except ValueError as failure:  # the path has a null character or a lone surrogate
+        raise OSError(errno.EINVAL, str(failure)) from None
 
 
 def bounded(unpacked: BinaryIO, path: Path) -> BinaryIO:
@@ -55,7 +68,7 @@ def bounded(unpacked: BinaryIO, path: Path) -> BinaryIO:
     Raises:
         OSError: while reading: there is more than 64 MiB and 200 times the size of the file.
     """
-    limit = max(_ALWAYS, _RATIO * path.stat().st_size)
+    limit = max(_ALWAYS, _RATIO * size_of(path))
     return cast("BinaryIO", io.BufferedReader(_Bounded(unpacked, limit), _BUFFER))
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
-from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
+from pytest_rankcheck.files.packed_files import failures_named, require_packer, unpacked_suffix
+from pytest_rankcheck.files.regular_files import size_of
 from pytest_rankcheck.rankers.held_rankings import (
     Answer,
     HeldAnswers,
@@ -128,7 +129,10 @@ class Run:
             doc_id=doc_id,
             incomplete_ranks=incomplete_ranks,
         )
-        if Path(path).stat().st_size <= _SMALL_FILE_BYTES:
+        file = Path(path)
+        with failures_named(file, RunError):
+            is_small = size_of(file) <= _SMALL_FILE_BYTES
+        if is_small:
             run.read()
         return run
 

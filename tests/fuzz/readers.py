@@ -35,7 +35,10 @@ from pytest_rankcheck.plugin.project_configuration import project_configuration
 
 __all__ = ["READERS", "command"]
 
-ENDINGS = {"golden": ("jsonl", "csv", "qrels"), "run": ("jsonl", "csv", "run")}
+ENDINGS = {
+    "golden": ("jsonl", "csv", "qrels", "tsv", "parquet"),
+    "run": ("jsonl", "csv", "run", "tsv", "parquet"),
+}
 
 
 Loaded = TypeVar("Loaded")
@@ -116,7 +119,9 @@ def _project() -> Any:
 def command(*arguments: str) -> int:
     """Run a command in this process, and return its exit code."""
     configured = mock.patch.object(project_inputs, "project_configuration", _project)
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "strict") for _ in range(2))
+    out, err = (  # as Python opens them
+        io.TextIOWrapper(io.BytesIO(), "utf-8", errors) for errors in ("strict", "backslashreplace")
+    )
     with configured, redirect_stdout(out), redirect_stderr(err):
         try:
             return main(arguments)

@@ -68,6 +68,23 @@ def test_commands_refuse_pipes_and_devices(name: str, tmp_path: Path) -> None:
     assert command("unrun", str(path), "--root", str(tmp_path)) == 2
 
 
+@all_readers
+@pytest.mark.parametrize("name", ["q" * 5000, "a\0b", "\ud800"], ids=["long", "null", "surrogate"])
+def test_a_path_that_cannot_be_is_refused(
+    read: Callable[[Path], Any], name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RankcheckError):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["q" * 5000, "\ud800"], ids=["long", "surrogate"])
+def test_commands_refuse_a_path_that_cannot_be(name: str) -> None:
+    for arguments in (("show",), ("lint",), ("resolve", "--target", "ours"), ("unrun",)):
+        assert command(*arguments, name) == 2
+    assert command("compare", name, name, "--golden", name) == 2
+    assert command("retire", name, "--reason", "why") == 2
+
+
 BOMBS = {
     "zeros": b"",
     "blank lines": b"\n",
