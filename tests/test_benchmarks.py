@@ -43,7 +43,7 @@ def test_the_benchmark_of_speed_makes_its_tables(tmp_path: Path) -> None:
     assert (
         len(re.findall(r"^\| (?:Parquet|pandas DataFrame) \| [\d.]+ \|$", text, re.MULTILINE)) == 2
     )
-    assert "- pytrec_eval gave the same means of nDCG@10, AP@1000, R@100, P@10" in text
+    assert "- pytrec_eval agrees on nDCG@10, AP@1000, R@100, P@10" in text
     for row in (
         "10,000 judgments",
         "100 metrics on c",

@@ -181,7 +181,7 @@ def test_the_page_shows_ratios_floors_memory_and_growth() -> None:
     assert f"{row} 100 MB | 300 MB |" in text
     assert "| dicts, everything built | 2.05 |" in text
     assert "| b | Robust04 | 250 x 1,000 | 1,250 | 42% | 0 to 2 | `1168`, `FT911-3` |" in text
-    assert "- ranx gave the same means of nDCG@10." in text
+    assert "- ranx agrees on nDCG@10." in text
     assert "Measured 2026-11-22 on 2 cores of a processor, Python 3.11.7, numpy 2.4." in text
     assert "Other work" not in text
     assert "arrays and groups" not in text  # this version could not take that form

@@ -73,7 +73,9 @@ def _shapes(results: Results) -> Iterator[str]:
                 _size(letter, results["machine"]["scale"]),
                 f"{SHAPES[letter].judged:,}",
                 f"{known['ranked']:.0%}",
-                f"{'0' if SHAPES[letter].grades[0] else '1'} to {len(SHAPES[letter].grades) - 1}",
+                "1"
+                if len(SHAPES[letter].grades) == 2
+                else f"0 to {len(SHAPES[letter].grades) - 1}",
                 f"`{known['ids'][0]}`, `{known['ids'][1]}`",
             ]
             for letter, known in results["shapes"].items()
@@ -219,7 +221,7 @@ def _metrics(cells: Mapping[str, Any]) -> Iterator[str]:
         if shared:
             names = ", ".join(metric for metric in METRICS if metric in shared)
             differs = f" ({known.differs})" if known.differs else ""
-            yield f"- {peer} gave the same means of {names}{differs}."
+            yield f"- {peer} agrees on {names}{differs}."
 
 
 def _machine(results: Results) -> Iterator[str]:

@@ -241,16 +241,16 @@ def sklearn(form: str, inputs: Inputs) -> Work:
 
 DICT_FORMS = ("trec", "plain", "parquet", *IN_MEMORY, "frames")
 PEERS = {
-    "pytrec_eval": Peer(pytrec_eval, DICT_FORMS, "pytrec_eval-terrier", "RR has no cutoff"),
+    "pytrec_eval": Peer(pytrec_eval, DICT_FORMS, "pytrec_eval-terrier", "its RR has no cutoff"),
     "ranx": Peer(ranx, DICT_FORMS, "ranx"),
     "ir_measures": Peer(ir_measures, DICT_FORMS, "ir_measures"),
     "RecTools": Peer(
         rectools,
         ("trec", "plain", "parquet", "frames"),
         "rectools",
-        "its grades are binary, so it is measured on a and d only",
+        "its grades are binary, so it runs on a and d only",
         binary=True,
     ),
-    "LightGBM": Peer(lightgbm, ("arrays",), "lightgbm", "nDCG@10 only"),
-    "scikit-learn": Peer(sklearn, ("arrays",), "scikit-learn", "nDCG@10 only"),
+    "LightGBM": Peer(lightgbm, ("arrays",), "lightgbm", "the only one that it has"),
+    "scikit-learn": Peer(sklearn, ("arrays",), "scikit-learn", "the only one that it has"),
 }
