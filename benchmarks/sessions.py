@@ -132,8 +132,9 @@ def table(folder: Path) -> str:
         for form, words in FORMS.items():
             ending = {"python": "jsonl", "frame": "parquet"}.get(form, form)
             path = folder / f"{events}.{ending}"
-            if not path.exists():
-                write_log(path, events)
+            if not path.exists():  # in a process of its own, whose memory children do not inherit
+                command = [sys.executable, __file__, "--work", "write", str(path), str(events)]
+                subprocess.run(command, check=True)
             if not floor:
                 floor = measured("parse", path, "read")["seconds"] / events * 1e6
             load, evaluate = (measured(form, path, kind) for kind in ("read", "measure"))
@@ -153,6 +154,9 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.work:
         form, path, kind = chosen.work
+        if form == "write":
+            write_log(Path(path), int(kind))
+            return
         print(json.dumps(work(form, Path(path), measures=kind == "measure")))
         return
     with tempfile.TemporaryDirectory() as folder:
