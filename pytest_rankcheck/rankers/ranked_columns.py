@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,6 +103,14 @@ class RankedColumns:
 
     def __len__(self) -> int:
         return len(self.query_ids)
+
+    def with_mapped_ids(self) -> RankedColumns:
+        """Return the same rankings with the ids that the rules map them to."""
+        to_id = self.rules.to_id
+        if to_id is None:
+            return self
+        groups = [tuple(map(to_id, self.doc_ids(place))) for place in range(len(self))]
+        return replace(self, documents=HeldDocuments(groups))
 
     @property
     def ordering_scores(self) -> FloatArray | None:

@@ -11,7 +11,6 @@ from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.held_rankings import HeldColumns
 from pytest_rankcheck.rankers.ranked_columns import (
-    HeldDocuments,
     RankedColumns,
     RunSource,
     unsplit,
@@ -58,11 +57,8 @@ class RunFile:
 
     def _as_asked(self, block: RankedColumns) -> RankedColumns:
         """Return a block with mapped ids, cut to the depth, that knows its file."""
-        to_id = self.source.rules.to_id
-        if to_id is not None:
-            groups = [tuple(map(to_id, block.doc_ids(place))) for place in range(len(block))]
-            block = replace(block, documents=HeldDocuments(groups))
-        return replace(block, depth=self.depth, where=str(self.source.path))
+        mapped = block.with_mapped_ids()
+        return replace(mapped, depth=self.depth, where=str(self.source.path))
 
     @contextmanager
     def _named_in_errors(self) -> Iterator[None]:

@@ -67,7 +67,8 @@ def columns_of_table(
     rows = _rows_of(table, place)
     for some in [_together(rows)] if together else _whole_queries(rows):
         if len(some.queries):
-            yield some.ranked(rules, table.numbering, are_whole=together)
+            ranked = some.ranked(rules, table.numbering, are_whole=together)
+            yield ranked if is_file else ranked.with_mapped_ids()
 
 
 def _refuse_other_numbers(frame: object, header: Sequence[str], place: Mapping[str, int]) -> None:
