@@ -24,8 +24,6 @@ _FEW = 3
 
 Lookup = Mapping[str, float]
 """A number for each judged document of a query: its grade, or its row among the judgments."""
-_NOTHING: Lookup = {}
-
 Group = Sequence[str] | dict[str, float]
 """The documents of a query."""
 
@@ -148,16 +146,22 @@ def lists_matched(columns: RankedColumns, lookups: Sequence[Lookup | None]) -> M
     groups, are_distinct = columns.documents.groups, columns.documents.are_distinct
     found = _Found(columns)
     doubtful = set()
-    for place, (group, lookup) in enumerate(zip(groups, lookups, strict=True)):
-        if not are_distinct and len(set(group)) < len(group):
-            doubtful.add(place)
-        elif lookup:
-            few = _FEW if not isinstance(group, dict) else len(group) // _SPARSE
-            if len(lookup) > few:
-                found.dense.append(place)
-            elif not found.add_few(place, group, lookup):
+    for place, (group, judged) in enumerate(zip(groups, lookups, strict=True)):
+        lookup = judged
+        if not are_distinct:
+            distinct = set(group)
+            if len(distinct) < len(group):
                 doubtful.add(place)
-    return found.matches(groups, lookups, doubtful)
+                continue
+            lookup = {doc: judged[doc] for doc in judged.keys() & distinct} if judged else None
+        if not lookup:
+            continue
+        few = _FEW if not isinstance(group, dict) else len(group) // _SPARSE
+        if len(lookup) > few:
+            found.dense.append((place, group, lookup))
+        elif not found.add_few(place, group, lookup):
+            doubtful.add(place)
+    return found.matches(doubtful)
 
 
 class _Found:
@@ -165,8 +169,8 @@ class _Found:
 
     def __init__(self, columns: RankedColumns) -> None:
         self._columns = columns
-        self.dense: list[int] = []
-        """The places of the queries whose ranked documents are looked up among the judged ones."""
+        self.dense: list[tuple[int, Group, Lookup]] = []
+        """The queries whose ranked documents are looked up among the judged ones."""
         self._places: list[int] = []
         self._rows: list[int] = []
         self._docs: list[str] = []
@@ -193,18 +197,17 @@ class _Found:
         self._judged.extend([lookup[doc] for doc in docs])
         return True
 
-    def matches(
-        self,
-        groups: Sequence[Group],
-        lookups: Sequence[Lookup | None],
-        doubtful: set[int],
-    ) -> Matches:
-        """Return all matches; the queries of `dense` are looked up now."""
+    def matches(self, doubtful: set[int]) -> Matches:
+        """Return all matches; the queries of `dense` are looked up now.
+
+        Args:
+            doubtful: the places of queries that must be read one by one; added to here.
+        """
         starts, scores = self._columns.starts, self._columns.ordering_scores
         dense: list[int] = []
         found: list[Iterable[float]] = []
-        for place in self.dense:
-            values = _looked_up(lookups[place] or _NOTHING, groups[place])
+        for place, group, lookup in self.dense:
+            values = _looked_up(lookup, group)
             if values is None:
                 doubtful.add(place)
             else:

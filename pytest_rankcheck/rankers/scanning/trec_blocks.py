@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -23,7 +22,12 @@ from pytest_rankcheck.rankers.ranked_columns import (
 )
 from pytest_rankcheck.rankers.scanning.query_blocks import blocks_of_queries
 from pytest_rankcheck.rankers.scanning.split_queries import brought_together
-from pytest_rankcheck.rankers.scanning.trec_lines import COLUMNS, Lines, lines_of_block
+from pytest_rankcheck.rankers.scanning.trec_lines import (
+    COLUMNS,
+    Lines,
+    lines_of_block,
+    queries_of_lines,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,15 +77,12 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _columns_of_lines(lines: Lines, source: RunSource) -> RankedColumns:
-    queries = [(query, len(list(group))) for query, group in groupby(lines.queries)]
-    starts = starts_of([length for _, length in queries])
+    runs = list(queries_of_lines(lines))
     doc_ids = b"\n".join(lines.docs).decode().split("\n")
-    places = starts.tolist()
-    groups = [doc_ids[start:end] for start, end in pairwise(places)]
     return RankedColumns(
-        [query.decode() for query, _ in queries],
-        starts,
-        HeldDocuments(groups if lines.docs else []),
+        [query.decode() for query, _, _ in runs],
+        starts_of([end - start for _, start, end in runs]),
+        HeldDocuments([doc_ids[start:end] for _, start, end in runs]),
         np.array(lines.scores),
         source.rules,
     )
