@@ -115,17 +115,18 @@ class ExtensionRegistry:
             recognises: as in `add_golden_format`.
             description: what the file looks like, for messages.
         """
+        from pytest_rankcheck.files.json_rows import table_of_objects
         from pytest_rankcheck.sessions.session_log import LOG_FORMATS
 
-        def rows(source: Any) -> Any:
-            return enumerate(read(source.path), start=1)
+        def table(source: Any) -> Any:
+            return table_of_objects(read(source.path), str(source.path))
 
         self._add_format(
             "log format",
             LOG_FORMATS,
             name,
             origin=read,
-            read=rows,
+            read=table,
             recognises=recognises,
             description=description,
         )

@@ -259,6 +259,7 @@ MADE_BY_THE_LIBRARY = {
 """Values that functions return; nobody makes them by hand."""
 
 CHECKED_ELSEWHERE = {
+    "evaluate_arrays": "tests/evaluation/test_arrays.py",
     "Expectation": "tests/behaviour/test_expectations.py",
     "GateRule": "the base class of a gate of one's own",
     "Parameter": "tests/metrics/test_metric_registry.py",

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.large_files import polars_should_read
 from pytest_rankcheck.files.packed_files import failures_named
-from pytest_rankcheck.files.table_batches import Batch
+from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.files.text_files import blocks_of_lines, lines_of_block, parse_json
 
@@ -28,6 +29,7 @@ __all__ = [
     "batches_of_chunks",
     "json_chunks",
     "layouts_of_objects",
+    "table_of_objects",
 ]
 
 BATCH_ROWS = 1 << 13
@@ -237,6 +239,20 @@ def layouts_of_objects(numbers: Sequence[int], objects: Objects) -> Iterator[Bat
         chosen = objects if len(places) == 1 else [objects[row] for row in rows]
         columns = list(zip(*(row.values() for row in chosen), strict=True))
         yield Batch(keys, [numbers[row] for row in rows], partial(_cells, columns))
+
+
+def table_of_objects(objects: Iterable[Mapping[str, object]], source: str) -> Table:
+    """Return objects that are in memory as a table with a row for each.
+
+    Args:
+        objects: the rows.
+        source: what messages call the table.
+    """
+    rows: Objects = [dict(row) for row in objects]
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    return Table(
+        header, Numbering(source), lambda *_: layouts_of_objects(range(1, len(rows) + 1), rows)
+    )
 
 
 def _cells(columns: Sequence[Sequence[object]], index: int) -> CellColumn:
