@@ -72,7 +72,8 @@ def evaluate_arrays(
     contents.take(judgments)
     rules = RankingRules(ties)
     columns = RankedColumns(judgments.query_ids, starts, documents, ranked.ravel(), rules)
-    columns.check()
+    if ties == "error":
+        columns.check()
     run = Run(HeldColumns([columns]), name=name, ties=ties)
     return evaluate(run, GoldenSet(contents, name))
 

@@ -53,6 +53,8 @@ def ranks_by_score(
         matrix = padded_scores(scores, starts, wanted[chosen])
         if len(hits) <= _COUNTED * len(chosen):
             ranks[hits], tied[hits] = _counted(matrix, of_query, own[hits])
+        elif np.array_equal(own[hits], matrix[np.isfinite(matrix)]):
+            ranks[hits], tied[hits] = _all_ranked(matrix)
         else:
             ranks[hits], tied[hits] = _searched(np.sort(matrix, axis=1), of_query, own[hits])
     return ranks, tied
@@ -80,6 +82,24 @@ def padded_scores(scores: FloatArray, starts: IntArray, queries: IntArray) -> Fl
     matrix = scores.take(starts[queries][:, np.newaxis] + columns, mode="clip")
     matrix[columns >= lengths[queries][:, np.newaxis]] = -np.inf
     return matrix
+
+
+def _all_ranked(matrix: FloatArray) -> tuple[IntArray, BoolArray]:
+    """Return ranks and ties of all documents, in the order of the rows."""
+    order = np.argsort(-matrix, axis=1)
+    ordered = np.take_along_axis(matrix, order, axis=1)
+    same = np.zeros(matrix.shape, dtype=np.bool_)
+    same[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
+    first = np.broadcast_to(np.arange(1, matrix.shape[1] + 1), matrix.shape)
+    if same.any():
+        first = np.maximum.accumulate(np.where(same, 0, first), axis=1)
+        same[:, :-1] |= same[:, 1:]
+    ranks = np.empty(matrix.shape, dtype=np.int64)
+    tied = np.empty(matrix.shape, dtype=np.bool_)
+    np.put_along_axis(ranks, order, first, axis=1)
+    np.put_along_axis(tied, order, same, axis=1)
+    is_given = np.isfinite(matrix)
+    return ranks[is_given], tied[is_given]
 
 
 def _counted(matrix: FloatArray, queries: IntArray, own: FloatArray) -> tuple[IntArray, BoolArray]:

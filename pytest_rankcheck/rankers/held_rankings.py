@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -152,12 +153,15 @@ class HeldColumns:
 
     def __init__(self, blocks: Iterable[RankedColumns]) -> None:
         self._blocks = list(blocks)
-        self._places = {
+        self._rankings: dict[str, Ranking] = {}
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[RankedColumns, int]]:
+        return {
             query_id: (block, place)
             for block in self._blocks
             for place, query_id in enumerate(block.query_ids)
         }
-        self._rankings: dict[str, Ranking] = {}
 
     @classmethod
     def read(cls, columns: Callable[..., Iterator[RankedColumns]]) -> HeldColumns:

@@ -143,3 +143,22 @@ def test_unjudged_documents_below_all_judged_ones_change_nothing_but_precision(m
         assert short.mean(metric) != long.mean(metric)
     else:
         assert short.mean(metric) == long.mean(metric) > 0
+
+
+@pytest.mark.parametrize("lengths", [(2, 4, 6), (4, 4), (1, 9, 2, 4), (3,)])
+@pytest.mark.parametrize("judged", ["all", "one", "none of the last"])
+def test_rankings_of_unequal_length_by_hand(lengths: tuple[int, ...], judged: str) -> None:
+    """Scores rise down the rows, so document i of n, from 0 on, is at rank n - i.
+
+    2, 4 and 6 documents are as many as three times 4. If the 6 have no hit, the longest ranking
+    with one has 4, and all three were once mistaken for a matrix.
+    """
+    run = {f"q{q}": {f"d{i}": i + 0.5 for i in range(n)} for q, n in enumerate(lengths)}
+    chosen = [[n // 2] if judged == "one" else list(range(n)) for n in lengths]
+    if judged == "none of the last":
+        chosen[-1] = []
+    golden = {f"q{q}": {f"d{i}": 1 for i in own} for q, own in enumerate(chosen)}
+    evaluation = evaluate(Run.from_dict(run), GoldenSet.from_dict(golden))
+    found = [[rank for rank in row if rank == rank] for row in evaluation.hits[0].ranks.tolist()]
+    expected = [sorted(n - i for i in own) for n, own in zip(lengths, chosen, strict=True)]
+    assert found == expected
