@@ -87,11 +87,13 @@ def scan_of(
         error: polars is not installed, or the file is not a complete file of this kind, or has no
             columns.
     """
+    with failures_named(path, error):
+        is_in_pack = is_packed(path)  # refuses a pipe, with or without polars
     require_polars(path, error, kind)
     import polars as pl
 
     with failures_named(path, error):
-        source = io.BytesIO(_unpacked(path)) if is_packed(path) else path
+        source = io.BytesIO(_unpacked(path)) if is_in_pack else path
     if kind == "Arrow" and not _has_possible_sizes(source):
         raise error(f"{path}: cannot be read as Arrow: the file is truncated or damaged")
     with failures_of_polars(str(path), error, f"cannot be read as {kind}"):

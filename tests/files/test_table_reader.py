@@ -23,15 +23,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSetError, RunError
-from pytest_rankcheck.files import delimited_blocks, json_rows, large_files, table_batches
-from pytest_rankcheck.files.arrow_buffers import has_possible_sizes
+from pytest_rankcheck.files import json_rows, large_files, table_batches
 from pytest_rankcheck.files.checked_cells import finite_number, id_text
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.files.tables import read_table
 
-pl = pytest.importorskip("polars")
-pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars", reason="polars is not installed")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+from pytest_rankcheck.files import delimited_blocks  # noqa: E402 -- imports polars
+from pytest_rankcheck.files.arrow_buffers import has_possible_sizes  # noqa: E402
 
 HEADER = ["query_id", "doc_id", "score", "title"]
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0\ufeff"), max_size=6)

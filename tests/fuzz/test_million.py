@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 from samples import SAMPLES
 from test_mutated_objects import INPUTS
@@ -9,6 +10,8 @@ from test_mutated_texts import GRAMMARS
 
 from pytest_rankcheck.plugin.option_rows import option_rows
 from pytest_rankcheck.plugin.option_table import Config
+
+pytest.importorskip("polars", reason="polars is not installed")
 
 
 def test_the_session_has_a_million_inputs() -> None:

@@ -13,10 +13,12 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import ConfigurationError, SessionLog
-from pytest_rankcheck.files import delimited_blocks, json_rows, large_files
+from pytest_rankcheck.files import json_rows, large_files
 
-pl = pytest.importorskip("polars")
-pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars", reason="polars is not installed")
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+from pytest_rankcheck.files import delimited_blocks  # noqa: E402 -- imports polars
 
 SHOWN = 4
 
