@@ -24,7 +24,7 @@ MATRIX = {"3.11": OLDEST, "3.12": BETWEEN, "3.13": NEWEST, "3.14": NEWEST}
 @nox.session(python=list(MATRIX))
 def tests(session: nox.Session) -> None:
     """Run the tests of every day on one Python, with the versions of one row of the matrix."""
-    session.install("-e", ".[test,fast]", *MATRIX[str(session.python)])
+    session.install("-e", ".[test,fast]", "pyarrow", *MATRIX[str(session.python)])
     session.run("python", "-m", "pip", "list")
     session.run("pytest", "-q", *session.posargs)
 
@@ -32,7 +32,7 @@ def tests(session: nox.Session) -> None:
 @nox.session(python="3.12")
 def coverage(session: nox.Session) -> None:
     """Run the tests of every day and the slow ones, and measure which lines they reach."""
-    session.install("-e", ".[test,fast]")
+    session.install("-e", ".[test,fast]", "pyarrow")
     session.run("coverage", "erase")
     chosen = session.posargs or ["-m", "not (oracle or browser)"]
     session.run("coverage", "run", "-m", "pytest", "-q", *chosen)

@@ -87,7 +87,8 @@ class PolarsColumn:
     def coded(self) -> CodedCells:
         """Return the distinct cells, and which one each row has."""
         series = self.series
-        if series.dtype in _TEXTS or series.dtype.is_numeric() or series.dtype == pl.Boolean:
+        is_number = series.dtype.is_numeric() and not series.dtype.is_decimal()
+        if series.dtype in _TEXTS or is_number or series.dtype == pl.Boolean:
             distinct = series.unique(maintain_order=True)
             if series.dtype == pl.String and not distinct.null_count():
                 codes = series.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64)
