@@ -57,7 +57,7 @@ MOST = 205
 
 def modules_after(project: Project, *arguments: str) -> list[str]:
     """Return the modules that are imported at the end of a run in a process of its own."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("COV_")}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("COV")}
     environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", *PLUGIN, *arguments]
     done = subprocess.run(
