@@ -110,7 +110,7 @@ _FRAMES = frozenset(
 
 
 def library_of_frame(value: object) -> str | None:
-    """Return the library of a table in memory: pandas, polars or pyarrow; None if it is none."""
+    """Return the library of a table in memory: pandas, polars or pyarrow; otherwise None."""
     for kind in type(value).__mro__:
         library = kind.__module__.partition(".")[0]
         if (library, kind.__name__) in _FRAMES:

@@ -12,12 +12,13 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation, evaluate
 from pytest_rankcheck.files.id_columns import NumberIds
+from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.held_rankings import HeldColumns
-from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RankingRules, starts_of
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RankingRules
 from pytest_rankcheck.rankers.ranking import Ties
 from pytest_rankcheck.rankers.run import Run
 
@@ -40,8 +41,7 @@ def evaluate_arrays(
     """Measure scores of documents that are all judged, without ids.
 
     A document's id is its row, from 0 on, so that a message leads back to the arrays. The
-    evaluation is like any other: it has means, slices of none, comparisons and a fingerprint, and
-    assertions and baselines take it.
+    evaluation is like any other: assertions, comparisons and baselines take it.
 
     Args:
         scores: ``[N]`` of the model under test, highest first; or ``[Q, D]``, a row for each query,
@@ -59,6 +59,7 @@ def evaluate_arrays(
         ConfigurationError: the shapes differ, the groups do not add up to the rows, or a score or a
             label is not a finite number; the message names the row.
     """
+    _refuse_other_rows(scores, labels)
     ranked, grades = _numbers(scores, "scores"), _numbers(labels, "labels")
     if ranked.shape != grades.shape:
         raise ConfigurationError(
@@ -78,12 +79,28 @@ def evaluate_arrays(
     return evaluate(run, GoldenSet(contents, name))
 
 
+def _refuse_other_rows(scores: Any, labels: Any) -> None:
+    """Check that two pandas Series have the same rows in the same order.
+
+    Raises:
+        ConfigurationError: their indexes differ.
+    """
+    indexes = [values.index for values in (scores, labels) if hasattr(values, "iloc")]
+    if len(indexes) == 2 and not indexes[0].equals(indexes[1]):
+        raise ConfigurationError(
+            "scores and labels have different indexes, so their rows may not belong together; "
+            "align them, or give scores.to_numpy() and labels.to_numpy() if their order is the same"
+        )
+
+
 def _numbers(values: ArrayLike, name: str) -> FloatArray:
     """Return numbers as an array of float64.
 
     Raises:
         ConfigurationError: one is not a finite number, or the array has another shape.
     """
+    if np.ma.is_masked(values):
+        raise ConfigurationError(f"{name} have masked values; leave out their rows")
     given = np.asarray(values)
     if given.dtype.kind not in "biuf":
         raise ConfigurationError(

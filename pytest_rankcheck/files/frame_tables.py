@@ -40,7 +40,7 @@ def table_of_frame(frame: object, error: type[RankcheckError], name: str) -> Tab
         name: what messages call it.
 
     Raises:
-        error: the value is none of these, or polars cannot read it.
+        error: the value is something else, or polars cannot read it.
     """
     library = library_of_frame(frame)
     readers = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}

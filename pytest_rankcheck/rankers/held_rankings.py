@@ -9,12 +9,12 @@ from itertools import chain
 
 import numpy as np
 
+from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.rankers.ranked_columns import (
     HeldDocuments,
     RankedColumns,
     RankingRules,
     SplitQueryError,
-    starts_of,
     unsplit,
 )
 from pytest_rankcheck.rankers.ranking import Ranking, Ties
@@ -76,7 +76,7 @@ class HeldAnswers:
         """Return a query's ranking in order.
 
         Raises:
-            KeyError: there is no such query.
+            KeyError: the query is unknown.
             RunError: an id of a dict is neither text nor a whole number.
         """
         answer = self._answers[query_id]
@@ -89,7 +89,7 @@ class HeldAnswers:
         """Return whether two documents of a query have the same score.
 
         Raises:
-            KeyError: there is no such query.
+            KeyError: the query is unknown.
         """
         answer = self._answers[query_id]
         return has_ties(answer) if isinstance(answer, Ranking) else _repeats_a_score(answer)
@@ -209,7 +209,7 @@ class HeldColumns:
         """Return a query's ranking in order.
 
         Raises:
-            KeyError: there is no such query.
+            KeyError: the query is unknown.
         """
         ranking = self._rankings.get(query_id)
         if ranking is None:
@@ -221,7 +221,7 @@ class HeldColumns:
         """Return whether two documents of a query have the same score.
 
         Raises:
-            KeyError: there is no such query.
+            KeyError: the query is unknown.
         """
         return has_ties(self.ranking(query_id))
 

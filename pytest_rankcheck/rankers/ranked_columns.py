@@ -13,6 +13,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
+from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     IncompleteRanks,
@@ -34,7 +35,6 @@ __all__ = [
     "RunSource",
     "SplitQueryError",
     "columns_of",
-    "starts_of",
     "unsplit",
 ]
 
@@ -90,7 +90,7 @@ class RankedColumns:
     """``[S + 1]`` where the rows of each query begin, and where the last ones end."""
     documents: TextIds | NumberIds | HeldDocuments
     scores: FloatArray | None = None
-    """The score of each row, finite; None if there are none, and the rows are in order."""
+    """The finite score of each row; None if the rows have no scores and are in order."""
     rules: RankingRules = field(default_factory=RankingRules)
     is_ordered: bool = False
     """Whether the rows of each query are in order, best first, whatever their scores."""
@@ -225,8 +225,3 @@ def unsplit(blocks: Iterable[RankedColumns]) -> Iterator[RankedColumns]:
         if len(seen) < count + len(block):
             raise SplitQueryError
         yield block
-
-
-def starts_of(lengths: Sequence[int] | IntArray) -> IntArray:
-    """Return where the rows of each query begin, and where the last ones end."""
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])

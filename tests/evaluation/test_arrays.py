@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
@@ -108,6 +109,18 @@ def test_ties_are_in_the_order_of_the_rows() -> None:
         ([[1.0, 2.0]], [[1, math.inf]], {}, r"labels\[0, 1\] is inf; give finite"),
         (["1", "2"], [1, 0], {"groups": [2]}, "scores hold .*, not numbers"),
         ([], [], {"groups": []}, r"have the shape \(0,\)"),
+        (
+            np.ma.array([1.0, 2.0], mask=[0, 1]),
+            [1, 0],
+            {"groups": [2]},
+            "scores have masked values",
+        ),
+        (
+            pd.Series([1.0, 2.0], index=[5, 3]),
+            pd.Series([1, 0], index=[3, 5]),
+            {"groups": [2]},
+            "scores and labels have different indexes",
+        ),
         ([1.0], [1], {"groups": [1], "query_ids": ["a", "b"]}, "2 ids for 1 query"),
         ([1.0, 2.0], [1, 0], {"groups": [1, 1], "query_ids": ["a", "a"]}, "'a' is given twice"),
         ([1.0], [1], {"groups": [1], "query_ids": [None]}, "None is not an id"),

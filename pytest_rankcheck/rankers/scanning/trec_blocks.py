@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.files.trec_columns import is_utf8
 from pytest_rankcheck.rankers.ranked_columns import (
     HeldDocuments,
     RankedColumns,
     RunSource,
-    starts_of,
 )
 from pytest_rankcheck.rankers.scanning.query_blocks import blocks_of_queries
 from pytest_rankcheck.rankers.scanning.split_queries import brought_together
