@@ -134,10 +134,10 @@ class DataFiles:
 
 def _content(path: Path) -> bytes | None:
     """Return the content of a file; None if it is missing."""
-    if not path.exists():
-        return None
     if not path.is_file():
-        raise BaselineError(f"{quoted(path, 300)}: this is not a file; restore it from git")
+        if path.exists() and not path.is_file():  # else it was replaced at this moment
+            raise BaselineError(f"{quoted(path, 300)}: this is not a file; restore it from git")
+        return None
     try:
         with opened_regular(path) as file:
             return file.read()

@@ -37,7 +37,7 @@ from pytest_rankcheck.rankers.ranking import first_ranks
 
 __all__ = ["Record", "best_as_recorded", "counts_of", "recorded_queries"]
 
-_ATTEMPTS = 5
+_ATTEMPTS = 30
 """How often the data file of a header that stays the same is looked for."""
 
 _STRICTEST = "tolerance(abs=0, rel=0)"
@@ -79,7 +79,7 @@ class Record(RecordContents):
                 unchanged += text_of(file, BaselineError) == text
                 if unchanged == _ATTEMPTS:
                     raise
-                time.sleep(0.01 * unchanged)
+                time.sleep(0.01)
 
     @classmethod
     def from_text(cls, text: str, path: str = "baseline", data: DataFiles | None = None) -> Record:
