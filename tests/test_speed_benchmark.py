@@ -75,7 +75,7 @@ def test_a_shape_is_as_described(letter: str) -> None:
 @pytest.mark.parametrize("letter", SHAPES)
 def test_all_forms_of_a_shape_hold_the_same_data(letter: str, tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
     folder = folder_of(tmp_path, SHAPES[letter], 20)
     inputs = Inputs(folder)
     metrics = ["nDCG@10", "RR@10", "AP", "R", "P@10"]
@@ -114,7 +114,7 @@ def test_all_forms_of_a_shape_hold_the_same_data(letter: str, tmp_path: Path) ->
 @pytest.mark.slow
 def test_a_floor_reaches_every_hit(tmp_path: Path) -> None:
     pytest.importorskip("polars")
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
     assert list(FLOORS) == list(FORMS)
     shape = SHAPES["c"]
     inputs = Inputs(folder_of(tmp_path, shape, 20))

@@ -21,7 +21,7 @@ from pytest_rankcheck.rankers.scanning import trec_blocks
 from tests.examples import examples
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
-pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest_rankcheck.errors.MetricWarning")
 

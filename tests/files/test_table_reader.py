@@ -30,7 +30,7 @@ from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.files.tables import read_table
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
-pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
 
 from pytest_rankcheck.files import delimited_blocks  # noqa: E402 -- imports polars
 from pytest_rankcheck.files.arrow_buffers import has_possible_sizes  # noqa: E402

@@ -240,7 +240,7 @@ def test_a_fingerprint_is_the_hash_of_the_json_of_the_query(
 
 def test_frames_of_polars_and_arrow_need_no_pandas() -> None:
     pytest.importorskip("polars", reason="polars is not installed")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
     command = [sys.executable, "-c", WITHOUT_PANDAS]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["q", "x", "2", "False"], done.stderr
@@ -322,7 +322,7 @@ def test_tables_of_all_kinds_are_read_alike_as_columns_and_row_by_row(
     whole_numbers: bool,
 ) -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
     folder = tmp_path_factory.getbasetemp()
     if grades == 1:
         rows = [{name: row[name] for name in row if name != "relevance"} for row in rows]

@@ -200,7 +200,7 @@ def written(frame: pd.DataFrame, form: str, folder: Path) -> list[Run]:
     path = folder / f"run.{form}"
     if form == "parquet":
         pytest.importorskip("polars", reason="polars is not installed")
-        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
         frame.to_parquet(path)
         again = pd.read_parquet(path)
     else:

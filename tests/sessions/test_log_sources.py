@@ -16,7 +16,7 @@ from pytest_rankcheck import ConfigurationError, SessionLog
 from pytest_rankcheck.files import json_rows, large_files
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
-pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
 
 from pytest_rankcheck.files import delimited_blocks  # noqa: E402 -- imports polars
 
