@@ -1,142 +1,210 @@
-"""The judgments of a golden set while they are added, one by one or whole columns at once."""
+"""The judgments of a golden set while they are added: rows in columns, settled when asked for."""
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import pairwise, repeat
+from operator import itemgetter
 
-from pytest_rankcheck.errors import GoldenSetError, quoted
+import numpy as np
+
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
+from pytest_rankcheck.files.id_runs import joined_ids, run_starts, starts_of
 from pytest_rankcheck.golden.golden_source import Contradictions
+from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.golden.repeated_judgments import Repeat, without_repeats
 from pytest_rankcheck.golden.source_places import Place, Places
 
-if TYPE_CHECKING:
-    from pytest_rankcheck.golden.judgments import Judgments
-
-__all__ = ["CollectedJudgments", "Repeat", "grade_of_two"]
+__all__ = ["CollectedJudgments"]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """A repeated judgment of a document for the same query."""
+class _Part:
+    """Some rows that were added together."""
 
-    query_id: str
-    doc_id: str
-    before: float
-    again: float
-    where: str
+    runs: IntArray
+    """The place of the query of each run of rows."""
+    lengths: IntArray
+    """The rows of each run."""
+    documents: IdColumn
+    grades: FloatArray
+    lines: range | IntArray
+    """The line or row of the source of each row; 0 where it is unknown."""
 
 
 class CollectedJudgments:
-    """Judgments in the order in which they are added.
-
-    Those added one by one are in dicts until somebody asks for columns.
-    """
+    """Judgments in the order in which they are added, by columns, by query or one by one."""
 
     def __init__(self, contradictions: Contradictions, places: Places) -> None:
         self._rule = contradictions
         self._places = places
-        self._added: dict[str, dict[str, float]] = {}
-        """Added since the columns were made."""
-        self._lines: dict[str, array[int]] = {}
-        """The line of each of these judgments."""
         self._columns: Judgments | None = None
+        """The judgments when they were asked for last."""
+        self._codes: dict[str, int] = {}
+        """The place of each query; empty if nothing was added since then."""
+        self._parts: list[_Part] = []
+        self._start_singles()
+        self._count = 0
+        """How many rows there are in all."""
+        self._words: list[tuple[int, str]] = []
+        """Where rows are, in words: from which row on, and where."""
         self.repeats: list[Repeat] = []
-        """All repeated judgments, with the same or another grade."""
+        """All repeated judgments, with the same or another grade, of those in `columns`."""
 
-    @property
-    def by_query(self) -> Mapping[str, Mapping[str, float]]:
-        """The grade of each judged document of each query."""
-        return self._added if self._columns is None else self.columns.by_query
+    def _start_singles(self) -> None:
+        """Forget the rows that were added one by one since the last part."""
+        self._single_codes, self._single_lines = array("q"), array("q")
+        self._single_documents: list[str] = []
+        self._single_grades = array("d")
 
-    @property
-    def highest(self) -> float:
-        """The highest grade; 0 without judgments."""
-        if self._columns is not None:
-            return self._columns.highest
-        return max((max(grades.values()) for grades in self._added.values() if grades), default=0)
+    def __contains__(self, query_id: object) -> bool:
+        if self._codes or self._columns is None:
+            return query_id in self._codes
+        return query_id in self._columns.codes
 
     @property
     def columns(self) -> Judgments:
-        """All judgments in columns."""
-        if self._columns is None:
-            from pytest_rankcheck.golden.judgments import Judgments
+        """All judgments in columns, each document once for each query.
 
-            self._columns = Judgments.of_dicts(self._added, self._lines)
-        elif self._added:  # queries without judgments
-            self._columns = self._columns.arranged([*self._columns.query_ids, *self._added])
-        self._added, self._lines = {}, {}
+        Raises:
+            GoldenSetError: two judgments contradict each other, and contradictions are errors.
+        """
+        if self._columns is None or self._codes:
+            self._columns = self._settled()
+            self._count, self._words, self._codes = len(self._columns), [], {}
         return self._columns
+
+    def take(self, judgments: Judgments) -> None:
+        """Start with judgments, which have been checked."""
+        self._columns, self._count = judgments, len(judgments)
 
     def add_query(self, query_id: str) -> None:
         """Add a query that may have no judgments."""
-        if self._columns is None or query_id not in self._columns.codes:
-            self._added.setdefault(query_id, {})
-
-    def set(self, query_id: str, grades: Mapping[str, float]) -> None:
-        """Set the judgments of a query that has none so far."""
-        self._open()
-        self._added[query_id] = dict(grades)
+        if query_id not in self:
+            self.add_all(query_id, {})
 
     def add(self, query_id: str, doc_id: str, grade: float, where: Place) -> None:
-        """Add a judgment. Repeating the same judgment has no effect.
-
-        Raises:
-            GoldenSetError: the document was judged before with another grade, and contradictions
-                are errors.
-        """
-        self._open()
-        judged = self._added.setdefault(query_id, {})
-        before = judged.get(doc_id)
-        if before is not None:
-            again = Repeat(query_id, doc_id, before, grade, self._places.shown(where))
-            self.repeats.append(again)
-            judged[doc_id] = grade_of_two(again, self._rule)
-            return
-        judged[doc_id] = grade
-        if isinstance(where, int):
-            self._lines.setdefault(query_id, array("q")).append(where)
-        else:
+        """Add a judgment, which may repeat another."""
+        if isinstance(where, str):
             self._places.note_first(query_id, where)
+            if not self._words or self._words[-1][1] != where:
+                self._words.append((self._count, where))
+        self.add_all(query_id, {doc_id: grade}, where if isinstance(where, int) else 0)
 
-    def _open(self) -> None:
-        """Turn columns back into dicts, to which judgments can be added."""
-        if self._columns is None:
-            return
-        columns, self._columns = self.columns, None
-        self._added = {query_id: dict(judged) for query_id, judged in columns}
-        if columns.lines is not None:
-            pairs = zip(columns.query_ids, pairwise(columns.starts.tolist()), strict=True)
-            self._lines = {each: array("q", columns.lines[slice(*rows)]) for each, rows in pairs}
+    def add_all(self, query_id: str, grades: Mapping[str, float], line: int = 0) -> None:
+        """Add judgments of a query, all of one line."""
+        codes, count = self._open_codes(), len(grades)
+        self._single_codes.extend(repeat(codes.setdefault(query_id, len(codes)), count))
+        self._single_documents.extend(grades)
+        self._single_grades.extend(grades.values())
+        self._single_lines.extend(repeat(line, count))
+        self._count += count
 
-    def take(self, judgments: Judgments) -> None:
-        """Add all judgments, after queries that have none so far."""
-        ids = dict.fromkeys([*self.by_query, *judgments.query_ids])
-        self._columns, self._added, self._lines = judgments.arranged(tuple(ids)), {}, {}
+    def add_rows(
+        self,
+        queries: IdColumn,
+        documents: IdColumn,
+        grades: FloatArray,
+        lines: Sequence[int] | IntArray,
+        is_judged: BoolArray,
+    ) -> None:
+        """Add some rows.
 
-    def line(self, query_id: str, index: int) -> int:
-        """Return the line or row with the judgment at ``index`` of a query; 0 if it is unknown."""
-        if self._columns is None:
-            lines: Sequence[int] = self._lines.get(query_id, ())
-            return lines[index] if index < len(lines) else 0
-        code = self.columns.codes.get(query_id)
-        return 0 if code is None else self.columns.line(code, index)
+        Args:
+            queries: of each row.
+            documents: of each row.
+            grades: of each row.
+            lines: the line or row number of each.
+            is_judged: which rows are judgments; the others only name their query.
+        """
+        starts = run_starts(queries)
+        ids, lengths = queries.texts(starts), np.diff(starts, append=len(queries))
+        if not is_judged.all():
+            for query_id, start in zip(ids, starts.tolist(), strict=True):
+                if query_id not in self:
+                    self._places.note_first(query_id, int(lines[start]))
+            lengths = np.add.reduceat(is_judged, starts, dtype=np.int64)
+            rows = np.flatnonzero(is_judged)
+            documents, grades = documents.reordered(rows), grades[rows]
+            lines = np.asarray(lines, np.int64)[rows]
+        self._end_singles()
+        codes = self._open_codes()
+        runs = (codes.setdefault(query_id, len(codes)) for query_id in ids)
+        held = lines if isinstance(lines, range) else np.asarray(lines, np.int64)
+        part = _Part(np.fromiter(runs, np.int64, len(ids)), lengths, documents, grades, held)
+        self._parts.append(part)
+        self._count += len(grades)
+
+    def _open_codes(self) -> dict[str, int]:
+        """Return the places of all queries, to which new ones can be added."""
+        if not self._codes and self._columns is not None:
+            self._codes = dict(self._columns.codes)
+        return self._codes
+
+    def _end_singles(self) -> None:
+        """Make a part of the rows that were added one by one."""
+        if self._single_documents:
+            runs, lines = np.array(self._single_codes), np.array(self._single_lines)
+            documents, grades = HeldIds(self._single_documents), np.array(self._single_grades)
+            self._parts.append(_Part(runs, np.ones_like(runs), documents, grades, lines))
+        self._start_singles()
+
+    def _settled(self) -> Judgments:
+        """Return what was added before and after the columns were made; repeats are noted."""
+        self._end_singles()
+        parts, self._parts = self._parts, []
+        ids = tuple(self._codes)
+        before = Judgments.of_dicts({}) if self._columns is None else self._columns
+        if not parts:
+            return before.arranged(ids)
+        if len(before):
+            lines = np.zeros(len(before), np.int64) if before.lines is None else before.lines
+            lengths = np.diff(before.starts)
+            runs = np.arange(len(lengths))
+            parts.insert(0, _Part(runs, lengths, before.documents, before.grades, lines))
+        judgments, order = _joined(ids, parts)
+
+        def where(row: int) -> str:
+            assert judgments.lines is not None
+            at = row if order is None else int(order[row])
+            return self._places.shown(int(judgments.lines[row]) or self._place_of(at))
+
+        settled, repeats = without_repeats(judgments, self._rule, where, order)
+        self.repeats += repeats
+        return settled
+
+    def _place_of(self, row: int) -> str:
+        """Return the place of a row that was added one by one; empty if it is unknown."""
+        index = bisect_right(self._words, row, key=itemgetter(0)) - 1
+        return self._words[index][1] if index >= 0 else ""
 
 
-def grade_of_two(repeat: Repeat, rule: Contradictions) -> float:
-    """Return which grade of a repeated judgment counts.
+def _joined(query_ids: Sequence[str], parts: list[_Part]) -> tuple[Judgments, IntArray | None]:
+    """Return the rows of all parts, those of a query together, and their order before that.
 
-    Raises:
-        GoldenSetError: the grades differ, and contradictions are errors.
+    The order is None if it has not changed. The parts are dropped on the way.
     """
-    if repeat.before != repeat.again and rule == "error":
-        raise GoldenSetError(
-            f"{repeat.where}: document '{quoted(repeat.doc_id)}' of query "
-            f"'{quoted(repeat.query_id)}' is judged twice, {repeat.before:g} and "
-            f"{repeat.again:g}; keep one of them"
-        )
-    if rule == "last" or (rule == "highest" and repeat.again > repeat.before):
-        return repeat.again
-    return repeat.before
+    runs = np.concatenate([part.runs for part in parts])
+    lengths = np.concatenate([part.lengths for part in parts])
+    starts = starts_of(np.bincount(runs, lengths, len(query_ids)).astype(np.int64))
+    documents = joined_ids([part.documents for part in parts])
+    grades = np.concatenate([part.grades for part in parts]) + 0.0
+    lines = _joined_lines([part.lines for part in parts])
+    parts.clear()
+    judgments = Judgments(query_ids, starts, documents, grades, lines)
+    if (np.diff(runs) >= 0).all():
+        return judgments, None
+    order = np.argsort(np.repeat(runs, lengths), kind="stable")
+    return judgments.of_rows(query_ids, starts, order), order
+
+
+def _joined_lines(lines: Sequence[range | IntArray]) -> range | IntArray:
+    ranges = [part for part in lines if isinstance(part, range)]
+    follow = all(part.stop == after.start for part, after in pairwise(ranges))
+    if len(ranges) == len(lines) and follow:
+        return range(ranges[0].start, ranges[-1].stop)
+    return np.concatenate([np.asarray(part, np.int64) for part in lines])

@@ -10,10 +10,13 @@ repeat a document, what differs between them, such as a timestamp, does not desc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 
+from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import normalised_name
+from pytest_rankcheck.files.id_columns import IdColumn
 from pytest_rankcheck.files.plain_values import as_booleans, plain_value
 from pytest_rankcheck.golden.column_marks import (
     ATTRIBUTE,
@@ -42,48 +45,50 @@ class ExtraColumns:
         """The names of columns before the ids."""
         self._is_marked = is_marked
         """Whether a column marks which rows are candidates."""
-        self._rows: list[tuple[int, str, str | None]] = []
-        """The number, the query and the document of each row."""
+        self._numbers: list[int] = []
+        self._queries: list[str] = []
+        self._documents: list[str | None] = []
+        """The document of each row; None if the row is no candidate."""
         self._cells: list[list[object]] = [[] for _ in names]
         """The cells of each column."""
 
-    def add(self, number: int, query_id: str, doc_id: str | None, cells: Sequence[object]) -> None:
-        """Keep the cells of a row.
-
-        Raises:
-            GoldenSetError: a cell has an unsupported type.
-        """
-        self.add_rows([number], [query_id], [doc_id], [[cell] for cell in cells])
+    @property
+    def are_wanted(self) -> bool:
+        """Whether there are such columns, or rows that are marked."""
+        return bool(self._names) or self._is_marked
 
     def add_rows(
         self,
         numbers: Sequence[int],
-        query_ids: Sequence[str],
-        doc_ids: Sequence[str | None],
+        queries: IdColumn,
+        documents: IdColumn,
+        is_candidate: BoolArray,
         columns: Sequence[Sequence[object]],
+        *,
+        errors_at: Callable[[int], AbstractContextManager[int]],
     ) -> None:
         """Keep the columns of some rows.
 
-        Raises:
-            GoldenSetError: a cell has an unsupported type.
+        Args:
+            numbers: of each row.
+            queries: of each row.
+            documents: of each row.
+            is_candidate: which rows are candidates, and not only about their query.
+            columns: the cells of each column.
+            errors_at: notes the error about a row with a cell of an unsupported type.
         """
-        if not self._names and not self._is_marked:
-            return
-        self._rows += zip(numbers, query_ids, doc_ids, strict=True)
+        self._numbers += numbers
+        self._queries += queries.texts()
+        rows = zip(documents.texts(), is_candidate.tolist(), strict=True)
+        self._documents += [doc_id if is_one else None for doc_id, is_one in rows]
         for name, kept, cells in zip(self._names, self._cells, columns, strict=True):
-            if set(map(type, cells)) <= {str}:
-                kept += [cell or None for cell in cells]
-                continue
-            for number, cell in zip(numbers, cells, strict=True):
-                kept.append(self._plain(name, cell, number))
-
-    def _plain(self, name: str, cell: object, number: int) -> object:
-        try:
-            value = plain_value(cell)
-        except TypeError as failure:
-            where = self._contents.places.shown(number)
-            raise GoldenSetError(f"{where}: column '{quoted(name)}': {failure}") from None
-        return None if value == "" else value
+            start = len(kept)
+            try:
+                kept.extend(map(_plain, cells))
+            except TypeError as failure:
+                with errors_at(len(kept) - start) as number:
+                    where = self._contents.places.shown(number)
+                    raise GoldenSetError(f"{where}: column '{quoted(name)}': {failure}") from None
 
     def assign(self) -> None:
         """Give each column to the queries or to the candidates.
@@ -98,7 +103,7 @@ class ExtraColumns:
             for name, cells in zip(self._names, self._cells, strict=True)
             if name in wanted or not is_index(name, cells, is_before_ids=name in self._first)
         }
-        rows = repeated_rows(query_id for _, query_id, _ in self._rows)
+        rows = repeated_rows(self._queries)
         spreads = {name: spread_of(rows, cells) for name, cells in columns.items()}
         numbers = {name: as_numbers(cells) for name, cells in columns.items()}
         for name in self._left_out(spreads, numbers):
@@ -139,7 +144,7 @@ class ExtraColumns:
         """
         repeats: dict[tuple[str, str | None], list[int]] = {}
         if self._contents.repeats or self._is_marked:
-            repeats = repeated_rows((query_id, doc_id) for _, query_id, doc_id in self._rows)
+            repeats = repeated_rows(zip(self._queries, self._documents, strict=True))
             repeats = {pair: rows for pair, rows in repeats.items() if pair[1] is not None}
         wanted, left_out = self._contents.source.attributes or (), []
         for name, cells in zip(self._names, self._cells, strict=True):
@@ -163,9 +168,9 @@ class ExtraColumns:
         """Return the error about a document whose rows have different features."""
         other = next(row for row in rows if cells[row] != cells[rows[0]])
         first, second = (
-            self._contents.places.shown(self._rows[row][0]) for row in (rows[0], other)
+            self._contents.places.shown(self._numbers[row]) for row in (rows[0], other)
         )
-        _, query_id, doc_id = self._rows[other]
+        query_id, doc_id = self._queries[other], self._documents[other]
         return GoldenSetError(
             f"{second}: column '{quoted(name)}' is {_shown(cells[other])} for document "
             f"'{quoted(doc_id)}' of query '{quoted(query_id)}', but {_shown(cells[rows[0]])} at "
@@ -190,10 +195,10 @@ class ExtraColumns:
     def _variation(self, name: str, spread: Spread[str], *, is_declared: bool) -> GoldenSetError:
         """Return the error about an attribute that has two values in a query."""
         query_id, cells = spread.varying[0], self._cells[list(self._names).index(name)]
-        rows = [row for row, (_, owner, _) in enumerate(self._rows) if owner == query_id]
+        rows = [row for row, owner in enumerate(self._queries) if owner == query_id]
         other = next(row for row in rows if cells[row] != cells[rows[0]])
         first, second = (_shown(cells[row]) for row in (rows[0], other))
-        places = [self._contents.places.shown(self._rows[row][0]) for row in (rows[0], other)]
+        places = [self._contents.places.shown(self._numbers[row]) for row in (rows[0], other)]
         text = (
             f"{places[1]}: column '{quoted(name)}' is {second} for query '{quoted(query_id)}', but "
             f"{first} at {places[0]}"
@@ -210,27 +215,34 @@ class ExtraColumns:
         )
 
     def _set_attributes(self, columns: Mapping[str, Sequence[object]]) -> None:
-        queries, seen = self._contents.queries, set()
-        for row, (_, query_id, _) in enumerate(self._rows):
-            if query_id in seen:
-                continue
-            seen.add(query_id)
+        queries, first = self._contents.queries, dict[str, int]()
+        for row, query_id in enumerate(self._queries):
+            first.setdefault(query_id, row)
+        for query_id, row in first.items():
             query = queries.get(query_id) or Query(query_id)
             cells = {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
             queries[query_id] = Query(query_id, query.text, {**query.attributes, **cells})
 
     def _set_candidates(self, columns: Mapping[str, Sequence[object]]) -> None:
+        candidates, first = self._contents.candidates, dict[tuple[str, str], int]()
         for name, cells in columns.items():
             is_number = all(cell is None or isinstance(cell, float) for cell in cells)
-            self._contents.candidates.declare(name, is_number=is_number)
-        added: set[tuple[str, str]] = set()
-        for row, (_, query_id, doc_id) in enumerate(self._rows):
-            if doc_id is None or (query_id, doc_id) in added:
-                continue
-            added.add((query_id, doc_id))
+            candidates.declare(name, is_number=is_number)
+        for row, (query_id, doc_id) in enumerate(zip(self._queries, self._documents, strict=True)):
+            if doc_id is not None:
+                first.setdefault((query_id, doc_id), row)
+        for pair, row in first.items():
             values = {name: cells[row] for name, cells in columns.items() if cells[row] is not None}
-            self._contents.candidates.add(query_id, doc_id, values)
-        self._contents.candidates.complete()
+            candidates.add(*pair, values)
+        candidates.complete()
+
+
+def _plain(cell: object) -> object:
+    """Return a cell as a plain value; None if it is empty."""
+    if cell.__class__ is str:
+        return cell or None
+    value = plain_value(cell)
+    return None if value == "" else value
 
 
 def _shown(cell: object) -> str:

@@ -13,7 +13,7 @@ from pytest_rankcheck.golden.checked_values import (
     checked_number,
     kind_of,
 )
-from pytest_rankcheck.golden.collected_judgments import CollectedJudgments, Repeat
+from pytest_rankcheck.golden.collected_judgments import CollectedJudgments
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.grade_reader import GradeReader
 from pytest_rankcheck.golden.query import Query
@@ -23,6 +23,7 @@ from pytest_rankcheck.golden.source_places import Place, Places
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.judgments import Judgments
+    from pytest_rankcheck.golden.repeated_judgments import Repeat
 
 __all__ = ["SCALE", "Contents"]
 
@@ -42,7 +43,8 @@ class Contents:
         self.reader = GradeReader(self.source.grade_map(has_grades=True))
         self.places = places or Places(str(self.source.path or "judgments"))
         self.queries: dict[str, Query] = {}
-        self._judged = CollectedJudgments(self.source.contradictions, self.places)
+        self.collected = CollectedJudgments(self.source.contradictions, self.places)
+        """The judgments, while they are added."""
         self.titles: dict[str, str] = {}
         """The titles of documents, for messages."""
         self.candidates = Candidates()
@@ -63,34 +65,51 @@ class Contents:
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:
         """The grade of each judged document of each query."""
-        return self._judged.by_query
+        return self.judgments.by_query
 
     @property
     def judgments(self) -> Judgments:
-        """All judgments in columns."""
-        return self._judged.columns
+        """All judgments in columns.
+
+        Raises:
+            GoldenSetError: two of them contradict each other, and contradictions are errors.
+        """
+        return self.collected.columns
 
     @property
     def repeats(self) -> list[Repeat]:
         """All repeated judgments, with the same or another grade."""
-        return self._judged.repeats
+        return self.collected.repeats
 
     def take(self, judgments: Judgments) -> None:
-        """Add columns of judgments, which have been checked, before any other judgment."""
-        self._judged.take(judgments)
+        """Start with columns of judgments, which have been checked."""
+        self.collected.take(judgments)
 
     def set_grades(self, query_id: str, grades: Mapping[str, float]) -> None:
         """Set the judgments of a query that has none so far, by ids that have been checked."""
-        self._judged.set(query_id, grades)
+        self.collected.add_all(query_id, grades)
+
+    def check_repeats(self) -> None:
+        """Check that the judgments that were added do not contradict each other.
+
+        Raises:
+            GoldenSetError: two do, and contradictions are errors.
+        """
+        _ = self.collected.columns
 
     def query_place(self, query_id: str) -> str:
         """Return the place of a query or its first judgment; empty if unknown."""
-        return self.places.query(query_id, self._judged.line(query_id, 0))
+        return self.places.query(query_id, self._line(query_id, 0))
 
     def judgment_place(self, query_id: str, index: int) -> str:
         """Return the place of a query's judgment at ``index``, as precisely as it is known."""
-        line = self._judged.line(query_id, index)
+        line = self._line(query_id, index)
         return self.places.shown(line) if line else self.query_place(query_id)
+
+    def _line(self, query_id: str, index: int) -> int:
+        """Return the line or row with the judgment at ``index`` of a query; 0 if it is unknown."""
+        code = self.judgments.codes.get(query_id)
+        return 0 if code is None else self.judgments.line(code, index)
 
     def add_query(self, query: Query, where: Place) -> None:
         """Add a query; its judgments may have been added before.
@@ -106,7 +125,7 @@ class Contents:
                 "judgments into one place, or give the second another id"
             )
         self.queries[query.id] = query
-        self._judged.add_query(query.id)
+        self.collected.add_query(query.id)
         self.places.note_query(query.id, where)
 
     def _attributes(self, query: Query, where: Place) -> dict[str, object]:
@@ -173,6 +192,8 @@ class Contents:
     def add_judgment(self, query_id: object, doc_id: object, value: object, where: Place) -> None:
         """Add a judgment. Repeating the same judgment has no effect.
 
+        A judgment that contradicts one before it is found when `judgments` are asked for.
+
         Args:
             query_id: the query.
             doc_id: the document.
@@ -180,8 +201,7 @@ class Contents:
             where: the line or place.
 
         Raises:
-            GoldenSetError: an id or the grade is invalid; or the document was judged before with
-                another grade, and contradictions are errors.
+            GoldenSetError: an id or the grade is invalid.
         """
         doc = checked_id(doc_id, "a document id", where, self.places)
         self.add_grade(query_id, doc, self.grade(value, doc, where), where)
@@ -194,7 +214,7 @@ class Contents:
         """
         key = checked_id(query_id, "the query id", where, self.places)
         doc = checked_id(doc_id, "a document id", where, self.places)
-        self._judged.add(key, doc, grade, where)
+        self.collected.add(key, doc, grade, where)
 
     def add_judgments(self, query_id: str, grades: Mapping[str, object], where: Place) -> None:
         """Add all judgments of a query that has none so far, ordinary ones at once.
@@ -203,7 +223,7 @@ class Contents:
             GoldenSetError: as in `add_judgment`.
         """
         if self.reader.grade_map is None and _are_ordinary(grades):
-            self._judged.set(query_id, grades)  # type: ignore[arg-type]
+            self.set_grades(query_id, grades)  # type: ignore[arg-type]
             return
         for doc_id, value in grades.items():
             self.add_judgment(query_id, doc_id, value, where)
@@ -249,7 +269,7 @@ class Contents:
 
     def highest_grade(self) -> float:
         """Return the highest grade that occurs; 0 without judgments."""
-        return self._judged.highest
+        return self.judgments.highest
 
     def check_scale(self) -> None:
         """Check that no grade is above the scale.
@@ -284,7 +304,7 @@ class Contents:
                 'Expectation, such as Expectation.in_top(3, "d1", query="q1")'
             )
         query_id = expectation.query
-        if query_id not in self.grades:
+        if query_id not in self.collected:
             raise GoldenSetError(
                 f"{self.places.shown(where)}: {expectation} is expected of the unknown query "
                 f"'{quoted(query_id)}'{suggestion(query_id, self.grades)}"

@@ -47,8 +47,7 @@ def contents_from_dict(
             contents.add_query(Query(key, texts.get(query_id), of_query), where)
             if columns is None:
                 judged = _mapping(judgments.get(query_id, {}), "judgments", query_id)
-                for document, grade in judged.items():
-                    contents.add_judgment(key, document, grade, where)
+                contents.add_judgments(key, judged, where)
         elif query_id in texts:
             contents.queries[query_id] = Query(query_id, texts[query_id])
     if given:

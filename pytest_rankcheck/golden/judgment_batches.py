@@ -1,190 +1,223 @@
-"""The rows of a table of judgments, read as columns."""
+"""The rows of a table of judgments, read as columns.
+
+Each rule looks at a whole column and notes the first row that breaks it. The error is about the
+first of these rows, unless two rows before it contradict each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.errors import GoldenSetError
+from pytest_rankcheck.array_types import BoolArray, FloatArray
+from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.id_columns import IdColumn
-from pytest_rankcheck.files.plain_values import is_missing
+from pytest_rankcheck.files.id_runs import run_starts
+from pytest_rankcheck.files.plain_values import as_flag, is_blank
 from pytest_rankcheck.files.table_batches import Batch, Table
-from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.golden.checked_values import checked_number
+from pytest_rankcheck.files.table_columns import CellColumn, Column, NumberCells
+from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.extra_columns import ExtraColumns
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
-from pytest_rankcheck.golden.judgment_columns import places_of_roles
-from pytest_rankcheck.golden.judgment_rows import JudgmentRows, column_of_grades
+from pytest_rankcheck.golden.grade_reader import GradeReader
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["ColumnReader", "Layout", "filled"]
+__all__ = ["add_batches", "filled"]
 
 BATCH_ROWS = 1 << 20
 """As many as the row groups of most Parquet files."""
 
 
-class Layout:
-    """Where a table of judgments has which column."""
+def add_batches(contents: Contents, table: Table, place: Mapping[str, int]) -> None:
+    """Add the rows of a table of judgments to the contents.
 
-    def __init__(self, contents: Contents, header: Sequence[str]) -> None:
-        place = places_of_roles(contents, header)
-        self.query_at, self.text_at = place.get("query_id"), place.get("query")
-        self.doc_at, self.grade_at = place["doc_id"], place.get("relevance")
-        self.title_at, self.mark_at = place.get("title"), place.get("candidate")
-        self.scale_at = place.get(SCALE)
-        self.others = [index for index in range(len(header)) if index not in place.values()]
-        self._names = [header[index] for index in self.others]
-        self._first = header[: min(place.get("query_id", self.doc_at), self.doc_at)]
+    Args:
+        contents: filled here.
+        table: the table.
+        place: the column of each role.
 
-    def extras(self, contents: Contents) -> ExtraColumns:
-        """Return the columns without a role, still empty."""
-        is_marked = self.mark_at is not None
-        return ExtraColumns(contents, self._names, self._first, is_marked=is_marked)
+    Raises:
+        GoldenSetError: a row lacks an id or grade or contradicts another; the first such row.
+    """
+    reader, failure = _Reader(contents, table, place), None
+    try:
+        for batch in table.batches(rows=BATCH_ROWS):
+            reader.add(batch)
+    except GoldenSetError as error:
+        failure = error
+    contents.check_repeats()
+    if failure is not None:
+        raise failure
+    reader.extras.assign()
 
 
-class _Unusual(Exception):  # noqa: N818 - switches to another way of reading, not an error
-    """A row must be read by itself."""
+class _FirstError:
+    """The first wrong row of a batch, and the error about it."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self.row = len(batch)
+        """The number of rows if none is wrong."""
+        self.error: GoldenSetError | None = None
+
+    @contextmanager
+    def at(self, row: int) -> Iterator[int]:
+        """Yield the number of a row, and note an error about it unless a row before is wrong."""
+        try:
+            yield int(self._batch.numbers[row])
+        except GoldenSetError as error:
+            if row < self.row:
+                self.row, self.error = row, error
 
 
-class ColumnReader:
-    """Reads the rows of a table as columns, and adds them only if all of them are ordinary."""
+class _Reader:
+    """Reads the batches of a table of judgments."""
 
-    def __init__(self, contents: Contents, layout: Layout) -> None:
-        self._contents, self._layout = contents, layout
-        self._rows = JudgmentRows()
-        self._extras = layout.extras(contents)
-        self._texts: dict[str, object] = {}
-        self._titles: dict[str, str] = {}
-        self._scale: tuple[float, int] | None = None
-        self._places: dict[str, int] = {}
-        """The first rows of queries that may have no judgments."""
+    def __init__(self, contents: Contents, table: Table, place: Mapping[str, int]) -> None:
+        self._contents, self._place = contents, place
+        self._others = [at for at in range(len(table.header)) if at not in place.values()]
+        names = [table.header[at] for at in self._others]
+        first = table.header[: min(place.get("query_id", place["doc_id"]), place["doc_id"])]
+        self.extras = ExtraColumns(contents, names, first, is_marked="candidate" in place)
 
-    def has_added(self, table: Table) -> bool:
-        """Add the rows; False, and nothing is added, if a row must be read by itself.
+    def add(self, batch: Batch) -> None:
+        """Add the rows of a batch.
 
         Raises:
-            GoldenSetError: rows contradict each other.
+            GoldenSetError: a row is wrong.
         """
-        try:
-            for batch in table.batches(rows=BATCH_ROWS):
-                self._read(batch)
-        except (_Unusual, GoldenSetError):  # which is raised again in its place
-            return False
-        contents = self._contents
-        if self._scale is not None:
-            contents.set_scale(*self._scale)
-        self._rows.put_into(contents)
-        for query_id, number in self._places.items():
-            contents.places.note_first(query_id, number)
-        for query_id, text in self._texts.items():
-            before = contents.queries.get(query_id)
-            attributes = before.attributes if before else {}
-            contents.queries[query_id] = Query(query_id, str(text), attributes)
-        contents.titles.update(self._titles)
-        self._extras.assign()
-        return True
+        wrong, place = _FirstError(batch), self._place
+        if SCALE in place:
+            self._read_scale(batch.column(place[SCALE]), wrong)
+        queries = self._queries(batch, wrong)
+        if "query" in place:
+            self._read_texts(batch.column(place["query"]), queries, wrong)
+        is_candidate = self._marks(batch, wrong)
+        grades, has_grade = self._grades(batch)
+        documents, is_named = self._documents(batch.column(place["doc_id"]), has_grade, wrong)
+        is_judged = is_named & (has_grade | ~is_candidate) if "candidate" in place else is_named
+        for row in np.flatnonzero(is_judged & np.isnan(grades))[:1].tolist():
+            value = _filled_cell(batch.column(place["relevance"]), row)
+            with wrong.at(row) as number:
+                self._contents.grade(value, documents.part(row, row + 1).texts()[0], number)
+        self._read_titles(batch, documents, is_named)
+        if self.extras.are_wanted:
+            cells = [batch.column(at).cells() for at in self._others]
+            is_kept = is_named & is_candidate
+            self.extras.add_rows(
+                batch.numbers, queries, documents, is_kept, cells, errors_at=wrong.at
+            )
+        end = wrong.row
+        self._contents.collected.add_rows(
+            *(queries.part(0, end), documents.part(0, end), grades[:end]),
+            *(batch.numbers[:end], is_judged[:end]),
+        )
+        if wrong.error is not None:
+            raise wrong.error
 
-    def _read(self, batch: Batch) -> None:
-        layout = self._layout
-        query_at = layout.text_at if layout.query_at is None else layout.query_at
-        assert query_at is not None
-        queries, documents = batch.column(query_at).ids(), batch.column(layout.doc_at).ids()
-        if len(queries.invalid):
-            raise _Unusual
-        is_judged = np.ones(len(batch), np.bool_)
-        is_judged[documents.invalid] = False
-        if any(not _is_empty(batch, layout.doc_at, row) for row in documents.invalid):
-            raise _Unusual
-        grades = self._grades(batch, is_judged)
-        known = len(self._rows.codes)
-        ids, starts = self._rows.add(queries.ids, documents.ids, grades, batch.numbers, is_judged)
-        if len(documents.invalid):
-            for query_id, start in zip(ids, starts.tolist(), strict=True):
-                if self._rows.codes[query_id] >= known:
-                    self._places.setdefault(query_id, batch.numbers[start])
-        self._read_scale(batch)
-        if layout.text_at is not None:
-            self._read_texts(batch.column(layout.text_at), ids, starts)
-        self._read_titles(batch, documents.ids, is_judged)
-        if layout.others:
-            self._read_extras(batch, ids, starts, documents.ids, is_judged)
-
-    def _grades(self, batch: Batch, is_judged: BoolArray) -> FloatArray:
-        """Return the grades; NaN for rows of queries without judgments."""
-        reader, grade_at = self._contents.reader, self._layout.grade_at
-        if grade_at is None:
-            constant = reader.grade(None)
-            assert constant is not None
-            return np.where(is_judged, constant, np.nan)
-        grades = column_of_grades(reader, batch.column(grade_at))
-        if grades is None or (np.isnan(grades) == is_judged).any():
-            raise _Unusual
-        return grades
-
-    def _read_scale(self, batch: Batch) -> None:
-        scale_at, given = self._layout.scale_at, self._contents.scale
-        if scale_at is None:
-            return
-        coded = batch.column(scale_at).coded()
-        for code, value in enumerate(coded.values):
-            if filled(value) is None:
-                continue
-            scale = checked_number(value)
-            known = {each for each in (given, self._scale and self._scale[0]) if each is not None}
-            if scale is None or scale <= 0 or known - {scale}:
-                raise _Unusual
-            row = int(np.flatnonzero(coded.codes == code)[0])
-            self._scale = self._scale or (scale, batch.numbers[row])
-
-    def _read_texts(self, column: Column, ids: Sequence[str], starts: IntArray) -> None:
-        """Note the text of each query, the same in all its rows."""
+    def _read_scale(self, column: Column, wrong: _FirstError) -> None:
         coded = column.coded()
-        is_start = np.zeros(len(column), np.bool_)
-        is_start[starts] = True
-        if (np.diff(coded.codes) != 0)[~is_start[1:]].any():
-            raise _Unusual
-        for query_id, code in zip(ids, coded.codes[starts].tolist(), strict=True):
-            text = coded.values[code]
-            before = self._contents.queries.get(query_id)
-            known = None if before is None else before.text
-            if (
-                filled(text) is None
-                or self._texts.setdefault(query_id, text) != text
-                or (known is not None and known != str(text))
-            ):
-                raise _Unusual
+        for code, value in enumerate(coded.values):
+            if filled(value) is not None:
+                with wrong.at(_first(coded.codes == code)) as number:
+                    self._contents.set_scale(value, number)
 
-    def _read_titles(self, batch: Batch, documents: IdColumn, is_judged: BoolArray) -> None:
-        if self._layout.title_at is None:
-            return
-        titles = batch.column(self._layout.title_at).cells()
-        if not set(map(type, titles)) <= {str, type(None)}:
-            titles = [None if filled(title) is None else str(title) for title in titles]
-        rows = zip(documents.texts(), titles, is_judged.tolist(), strict=True)
-        self._titles.update({doc: str(title) for doc, title, is_one in rows if title and is_one})
+    def _queries(self, batch: Batch, wrong: _FirstError) -> IdColumn:
+        column = batch.column(self._place.get("query_id", self._place.get("query", 0)))
+        found = column.ids()
+        for row in found.invalid[:1].tolist():
+            with wrong.at(row) as number:
+                value = _filled_cell(column, row)
+                checked_id(value, "query_id", number, self._contents.places)
+        return found.ids
 
-    def _read_extras(
-        self,
-        batch: Batch,
-        ids: Sequence[str],
-        starts: IntArray,
-        documents: IdColumn,
-        is_judged: BoolArray,
-    ) -> None:
-        lengths = np.diff(starts, append=len(batch)).tolist()
-        owners = [each for each, count in zip(ids, lengths, strict=True) for _ in range(count)]
-        judged = zip(documents.texts(), is_judged.tolist(), strict=True)
-        doc_ids = [doc_id if is_one else None for doc_id, is_one in judged]
-        cells = [batch.column(index).cells() for index in self._layout.others]
-        self._extras.add_rows(batch.numbers, owners, doc_ids, cells)
+    def _read_texts(self, column: Column, queries: IdColumn, wrong: _FirstError) -> None:
+        """Note the text of each query, the same in all its rows that have one."""
+        coded, known = column.coded(), self._contents.queries
+        changes = np.flatnonzero(np.diff(coded.codes)) + 1
+        rows = np.union1d(run_starts(queries), changes)
+        pairs = zip(queries.texts(rows), coded.codes[rows].tolist(), strict=True)
+        for row, (query_id, code) in zip(rows.tolist(), pairs, strict=True):
+            if row >= wrong.row or filled(coded.values[code]) is None:
+                continue
+            text, before = str(coded.values[code]), known.get(query_id)
+            if before is None or before.text is None:
+                attributes = before.attributes if before else {}
+                known[query_id] = Query(query_id, text, attributes)
+            elif before.text != text:
+                with wrong.at(row) as number:
+                    self._contents.see_query(Query(query_id, text), number)
+
+    def _marks(self, batch: Batch, wrong: _FirstError) -> BoolArray:
+        """Return which rows are candidates: all, unless they are marked. An empty cell means no."""
+        if "candidate" not in self._place:
+            return np.ones(len(batch), np.bool_)
+        coded = batch.column(self._place["candidate"]).coded()
+        flags = [False if filled(mark) is None else as_flag(mark) for mark in coded.values]
+        for code in [code for code, flag in enumerate(flags) if flag is None][:1]:
+            with wrong.at(_first(coded.codes == code)) as number:
+                raise GoldenSetError(
+                    f"{self._contents.places.shown(number)}: the candidate mark "
+                    f"'{quoted(coded.values[code], 40)}' is invalid; write 1, true or yes for a "
+                    "candidate, and 0, false, no or nothing for another document"
+                )
+        return np.array(flags, np.bool_)[coded.codes]
+
+    def _grades(self, batch: Batch) -> tuple[FloatArray, BoolArray]:
+        """Return the grade of each row, NaN without a valid one, and which rows have a cell."""
+        reader = self._contents.reader
+        if "relevance" not in self._place:
+            return np.full(len(batch), reader.grade(None)), np.zeros(len(batch), np.bool_)
+        found = grades_of(reader, batch.column(self._place["relevance"]))
+        has_grade = ~np.isnan(found.values)
+        has_grade[found.invalid] = True
+        return found.values, has_grade
+
+    def _documents(
+        self, column: Column, has_grade: BoolArray, wrong: _FirstError
+    ) -> tuple[IdColumn, BoolArray]:
+        """Return the documents, and which rows have one: a row without a grade need not."""
+        found, is_named = column.ids(), np.ones(len(column), np.bool_)
+        is_named[found.invalid] = False
+        for row in found.invalid.tolist():
+            value = _filled_cell(column, row)
+            if has_grade[row] or value is not None:
+                with wrong.at(row) as number:
+                    checked_id(value, "doc_id", number, self._contents.places)
+                break
+        return found.ids, is_named
+
+    def _read_titles(self, batch: Batch, documents: IdColumn, is_named: BoolArray) -> None:
+        if "title" in self._place:
+            titles = map(filled, batch.column(self._place["title"]).cells())
+            rows = zip(documents.texts(), titles, is_named.tolist(), strict=True)
+            found = {doc: str(title) for doc, title, is_one in rows if is_one and title is not None}
+            self._contents.titles.update(found)
 
 
-def _is_empty(batch: Batch, index: int, row: int) -> bool:
-    return filled(batch.column(index).cell(int(row))) is None
+def grades_of(reader: GradeReader, column: Column) -> NumberCells:
+    """Return a column of grades, or of codes of the grade map, as numbers."""
+    if reader.grade_map is None and not isinstance(column, CellColumn):
+        numbers = column.numbers()
+        if not len(numbers.invalid):
+            return numbers
+    coded = column.coded()
+    grades = [np.nan if is_blank(value) else reader.grade(value) for value in coded.values]
+    is_invalid = np.array([grade is None for grade in grades], np.bool_)
+    values = np.array(grades, np.float64)  # None becomes NaN
+    return NumberCells(values[coded.codes], np.flatnonzero(is_invalid[coded.codes]))
 
 
 def filled(value: object) -> object:
     """Return None for empty cells: None, empty text or NaN."""
-    return None if is_missing(value) or (isinstance(value, str) and not value) else value
+    return None if is_blank(value) else value
+
+
+def _filled_cell(column: Column, row: int) -> object:
+    return filled(column.cell(row))
+
+
+def _first(is_meant: BoolArray) -> int:
+    return int(np.argmax(is_meant))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +9,11 @@ import numpy as np
 from pytest_rankcheck.document_ids import DocIdMap, DocIdRule
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.id_columns import HeldIds
-from pytest_rankcheck.files.id_runs import starts_of
-from pytest_rankcheck.golden.collected_judgments import Repeat, grade_of_two
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_subsets import without_judgments
 from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.golden.repeated_judgments import Repeat, without_repeats
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 __all__ = ["with_mapped_ids"]
@@ -70,49 +68,27 @@ def _merged_ids(contents: Contents, mapped: Contents, to_id: DocIdMap) -> tuple[
 
 def _judgments(contents: Contents, to_id: DocIdMap, repeats: list[Repeat]) -> Judgments:
     """Return the judgments by mapped ids; repeats are added to a list."""
-    columns, documents, grades = contents.judgments, list[str](), list[float]()
-    rows, lengths = list[int](), list[int]()
-    for query_id, judged in columns:
-        kept, by_id = _mapped(contents, query_id, judged, to_id, repeats)
-        start = int(columns.starts[len(lengths)])
-        rows += [start + index for index in kept]
-        lengths.append(len(kept))
-        documents += by_id
-        grades += by_id.values()
-    starts = starts_of(lengths)
-    kept_rows = columns.of_rows(columns.query_ids, starts, np.array(rows, np.int64))
-    return replace(kept_rows, documents=HeldIds(documents), grades=np.array(grades, np.float64))
+    columns = contents.judgments
+    mapped = replace(columns, documents=HeldIds(list(map(to_id, columns.documents.texts()))))
 
+    def where(row: int) -> str:
+        code = int(np.searchsorted(columns.starts, row, "right")) - 1
+        query_id = columns.query_ids[code]
+        place = contents.judgment_place(query_id, row - int(columns.starts[code]))
+        return place or f"query '{quoted(query_id)}'"
 
-def _mapped(
-    contents: Contents,
-    query_id: str,
-    grades: Mapping[str, float],
-    to_id: DocIdMap,
-    repeats: list[Repeat],
-) -> tuple[list[int], dict[str, float]]:
-    """Return which judgments of a query are the first of a mapped id, and the grades by it."""
-    by_id: dict[str, float] = {}
-    originals: dict[str, str] = {}
-    kept: list[int] = []
-    for index, (doc_id, grade) in enumerate(grades.items()):
-        key = to_id(doc_id)
-        if key not in by_id:
-            by_id[key], originals[key] = grade, doc_id
-            kept.append(index)
-            continue
-        before = by_id[key]
-        if before != grade and contents.source.contradictions == "error":
-            raise GoldenSetError(
-                f"query '{quoted(query_id)}': doc_id={quoted(to_id.name)} maps documents "
-                f"'{quoted(originals[key])}' (grade {before:g}) and '{quoted(doc_id)}' (grade "
-                f"{grade:g}) to '{quoted(key)}'; correct a judgment, or choose the grade that "
-                "counts, such as contradictions='highest'"
-            )
-        where = contents.judgment_place(query_id, index) or f"query '{quoted(query_id)}'"
-        repeats.append(Repeat(query_id, key, before, grade, where))
-        by_id[key] = grade_of_two(repeats[-1], contents.source.contradictions)
-    return kept, by_id
+    def refusal(repeat: Repeat, first: int, row: int) -> str:
+        both = columns.documents.texts(np.array([first, row]))
+        return (
+            f"query '{quoted(repeat.query_id)}': doc_id={quoted(to_id.name)} maps documents "
+            f"'{quoted(both[0])}' (grade {repeat.before:g}) and '{quoted(both[1])}' (grade "
+            f"{repeat.again:g}) to '{quoted(repeat.doc_id)}'; correct a judgment, or choose the "
+            "grade that counts, such as contradictions='highest'"
+        )
+
+    settled, found = without_repeats(mapped, contents.source.contradictions, where, refusal=refusal)
+    repeats += found
+    return settled
 
 
 def _candidates(candidates: Candidates, to_id: DocIdMap) -> Candidates:

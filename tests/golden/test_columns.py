@@ -7,10 +7,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +19,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, GoldenSetError
-from pytest_rankcheck.files.id_columns import NumberIds
-from pytest_rankcheck.golden import golden_contents, golden_dicts, judgment_batches, judgment_table
+from pytest_rankcheck.files.id_columns import HeldIds, NumberIds
+from pytest_rankcheck.files.plain_values import as_flag, is_blank
+from pytest_rankcheck.files.tables import read_table
+from pytest_rankcheck.files.text_files import blocks_of_lines, numbered_lines
+from pytest_rankcheck.files.trec_columns import columns_of
+from pytest_rankcheck.golden import golden_contents, golden_dicts, judgment_batches
+from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.extra_columns import ExtraColumns
 from pytest_rankcheck.golden.formats import trec_qrels
 from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.golden_source import Source
+from pytest_rankcheck.golden.judgment_columns import places_of_roles
 from pytest_rankcheck.golden.judgments import Judgments
+from pytest_rankcheck.golden.query import Query
 from tests.examples import examples
 
 RULES = ("error", "first", "last", "highest")
@@ -149,6 +159,25 @@ LINES = st.one_of(
 )
 
 
+def qrels_by_line(file: Path, rule: str) -> GoldenSet:
+    """Read qrels one line after the other."""
+    contents = Contents(Source(file, contradictions=rule))  # type: ignore[arg-type]
+    for number, line in numbered_lines(file, GoldenSetError):
+        words = columns_of(line)
+        if line.startswith("#") or words == [""]:
+            continue
+        if len(words) != 4:
+            raise GoldenSetError(
+                f"{file}:{number}: {len(words)} columns, not 4: '{line.rstrip()}'; a line of qrels "
+                "is: query_id 0 doc_id grade"
+            )
+        contents.add_judgment(words[0], words[2], words[3], number)
+        contents.check_repeats()
+    if not contents.grades:
+        raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")
+    return GoldenSet(contents, "web")
+
+
 @examples(200)
 @given(
     lines=st.lists(LINES, max_size=12),
@@ -165,25 +194,25 @@ def test_qrels_are_read_alike_by_polars_as_columns_and_line_by_line(
     def read() -> GoldenSet:
         return GoldenSet.load(file, "trec", contradictions=rule)  # type: ignore[arg-type]
 
-    with replaced(trec_qrels, "_add_columns", lambda contents: False):
-        line_by_line = outcome(read)
-    assert outcome(read) == line_by_line
+    line_by_line = outcome(lambda: qrels_by_line(file, rule))
+    for block in (1, 1 << 20):  # bytes that are read at once
+        with replaced(trec_qrels, "blocks_of_lines", partial(blocks_of_lines, size=block)):
+            assert outcome(read) == line_by_line
     pytest.importorskip("polars", reason="polars is not installed")
-    with replaced(trec_qrels, "LARGE_FILE_BYTES", 0):
+    with replaced(trec_qrels, "polars_should_read", lambda path: True):
         assert outcome(read) == line_by_line
 
 
-@pytest.mark.parametrize("least", [0, 1 << 30])
-def test_ordinary_qrels_become_columns(tmp_path: Path, least: int) -> None:
+@pytest.mark.parametrize("is_large", [True, False])
+def test_ordinary_qrels_become_columns(tmp_path: Path, is_large: bool) -> None:
     pytest.importorskip("polars", reason="polars is not installed")
     file = tmp_path / "web.qrels"
     file.write_text("q1 0 d1 2\nq2 0 d1 1\nq1 0 d3 0\n")
-    contents = Contents(trec_qrels.Source(file))
-    with replaced(trec_qrels, "LARGE_FILE_BYTES", least):
-        assert trec_qrels._add_columns(contents)
+    with replaced(trec_qrels, "polars_should_read", lambda path: is_large):
+        contents = trec_qrels.read(Source(file))
     assert contents.judgments.query_ids == ("q1", "q2")
     assert contents.judgments.documents.texts() == ["d1", "d3", "d1"]
-    assert type(contents.judgments.documents).__name__ == ("HeldIds" if least else "TextIds")
+    assert type(contents.judgments.documents).__name__ == ("TextIds" if is_large else "HeldIds")
     assert [contents.judgments.line(*place) for place in ((0, 0), (0, 1), (1, 0))] == [1, 3, 2]
 
 
@@ -300,6 +329,44 @@ def tables(draw: st.DrawFn) -> list[dict[str, str | None]]:
     return rows
 
 
+def table_row_by_row(source: object, **given: Any) -> GoldenSet:
+    """Read a table of judgments one row after the other."""
+    file = source if isinstance(source, Path) else None
+    contents = Contents(Source.of(file, **given))
+    table = read_table(source, GoldenSetError, name="judgments")
+    contents.places.numbering = table.numbering
+    place = places_of_roles(contents, table.header)
+    others = [at for at in range(len(table.header)) if at not in place.values()]
+    first = table.header[: min(place["query_id"], place["doc_id"])]
+    names = [table.header[at] for at in others]
+    extras = ExtraColumns(contents, names, first, is_marked="candidate" in place)
+    for number, row in (row for batch in table.batches() for row in batch.rows()):
+        cells = {name: None if is_blank(row[at]) else row[at] for name, at in place.items()}
+        if cells.get("grade_scale") is not None:
+            contents.set_scale(cells["grade_scale"], number)
+        query_id = checked_id(cells["query_id"], "query_id", number, contents.places)
+        if cells.get("query") is not None or query_id not in contents.queries:
+            text = cells.get("query")
+            contents.see_query(Query(query_id, None if text is None else str(text)), number)
+        mark = cells.get("candidate")
+        is_candidate = "candidate" not in place or (mark is not None and as_flag(mark))
+        doc_id, grade = cells["doc_id"], cells.get("relevance")
+        is_named = doc_id is not None or grade is not None
+        if is_named:
+            doc_id = checked_id(doc_id, "doc_id", number, contents.places)
+            if grade is not None or "candidate" not in place or not is_candidate:
+                contents.add_judgment(query_id, doc_id, grade, number)
+                contents.check_repeats()
+            if cells.get("title") is not None:
+                contents.titles[doc_id] = str(cells["title"])
+        ids = HeldIds([query_id]), HeldIds([str(doc_id)]), np.array([is_named and is_candidate])
+        extras.add_rows([number], *ids, [[row[at]] for at in others], errors_at=nullcontext)
+    extras.assign()
+    if not contents.grades:
+        raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")
+    return GoldenSet(contents, "web")
+
+
 QUERIES = [{"query_id": "q1", "query": "red", "doc_id": "d1", "relevance": "1"}] * 2
 SCALES = [{"query_id": "q1", "doc_id": "d1", "relevance": "1", "grade_scale": "3"}] * 2
 
@@ -333,31 +400,36 @@ def test_tables_of_all_kinds_are_read_alike_as_columns_and_row_by_row(
     frame.write_csv(folder / "web.csv")
     frame.write_parquet(folder / "web.parquet")
     frame.write_ipc(folder / "web.arrow")
-    reader = frame.to_arrow().to_reader
-    given = {"contradictions": rule, "grades": grades, "name": "web"}
-    reads: dict[str, Callable[[], GoldenSet]] = {
-        "csv": lambda: GoldenSet.load(folder / "web.csv", "csv", **given),  # type: ignore[arg-type]
-        "parquet": lambda: GoldenSet.load(folder / "web.parquet", **given),  # type: ignore[arg-type]
-        "arrow": lambda: GoldenSet.load(folder / "web.arrow", **given),  # type: ignore[arg-type]
-        "polars": lambda: GoldenSet.from_frame(frame, **given),
-        "lazy": lambda: GoldenSet.from_frame(frame.lazy(), **given),
-        "pandas": lambda: GoldenSet.from_frame(frame.to_pandas(), **given),
-        "objects": lambda: GoldenSet.from_frame(frame.to_pandas().astype(object), **given),
-        "pyarrow": lambda: GoldenSet.from_frame(frame.to_arrow(), **given),
-        "batches": lambda: GoldenSet.from_frame(reader(), **given),
+    given: dict[str, Any] = {"contradictions": rule, "grades": grades, "name": "web"}
+    frames: dict[str, Callable[[], object]] = {
+        "polars": lambda: frame,
+        "lazy": frame.lazy,
+        "pandas": frame.to_pandas,
+        "objects": lambda: frame.to_pandas().astype(object),
+        "pyarrow": frame.to_arrow,
+        "batches": lambda: frame.to_arrow().to_reader(),
     }
+    reads = {
+        name: (make, lambda make=make: GoldenSet.from_frame(make(), **given))
+        for name, make in frames.items()
+    }
+    for ending in ("csv", "parquet", "arrow"):
+        file = folder / f"web.{ending}"
+        reads[ending] = (lambda file=file: file, partial(GoldenSet.load, file, ending, **given))
     fingerprints = {}
-    for form, read in reads.items():
-        with replaced(judgment_batches.ColumnReader, "has_added", lambda *_: False):
-            row_by_row = outcome(read)
-        with replaced(judgment_batches, "BATCH_ROWS", 3):
-            assert outcome(read) == row_by_row, form
+    for form, (source, read) in reads.items():
+        row_by_row = outcome(
+            partial(table_row_by_row, source(), contradictions=rule, grades=grades)
+        )
+        for batch_rows in (1, 3, 1 << 20):
+            with replaced(judgment_batches, "BATCH_ROWS", batch_rows):
+                assert outcome(read) == row_by_row, form
         fingerprints[form] = row_by_row[6] if isinstance(row_by_row, tuple) else "error"
     if not whole_numbers:
         assert len(set(fingerprints.values())) == 1, fingerprints
 
 
-def test_ordinary_tables_become_columns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_table_with_all_kinds_of_columns(tmp_path: Path) -> None:
     file = tmp_path / "web.csv"
     file.write_text(
         "query_id,query,doc_id,relevance,title,locale,grade_scale\n"
@@ -365,7 +437,6 @@ def test_ordinary_tables_become_columns(monkeypatch: pytest.MonkeyPatch, tmp_pat
             "q3,,,,,,", "q3,hat,,,,en,"
         )
     )
-    monkeypatch.setattr(judgment_table, "_add_row_by_row", None)
     golden = GoldenSet.load(file)
     assert [query.text for query in golden] == ["red", "blue", "hat"]
     assert dict(golden.grades("q1")) == {"d1": 2, "d3": 0}

@@ -41,11 +41,12 @@ def read(source: Source) -> Contents:
         GoldenSetError: a file is missing or malformed, or the split is unknown; the message names
             file and line.
     """
+    from pytest_rankcheck.files.tables import read_table
     from pytest_rankcheck.golden.judgment_table import add_table
 
     folder, qrels = _files(source.file, source.split)
     contents = Contents(replace(source, path=qrels))
-    add_table(contents, qrels, "delimited")
+    add_table(contents, read_table(qrels, GoldenSetError, kind="delimited"))
     judged, contents.queries = contents.queries, {}
     for where, entry in _entries(folder / _QUERIES):
         query_id = checked_id(entry.pop("_id"), '"_id"', where)

@@ -29,10 +29,11 @@ def read(source: Source) -> Contents:
         GoldenSetError: a column is missing, or a row is malformed or contradicts another; the
             message names file and line.
     """
+    from pytest_rankcheck.files.tables import read_table
     from pytest_rankcheck.golden.judgment_table import add_table
 
     contents = Contents(source)
-    add_table(contents, source.file, "delimited")
+    add_table(contents, read_table(source.file, GoldenSetError, kind="delimited"))
     return contents
 
 

@@ -42,6 +42,7 @@ def read(source: Source) -> Contents:
     contents = Contents(source)
     contents.candidates = Candidates(absent=0.0)
     texts: dict[str, set[str | None]] = {}
+    lines: dict[str, dict[str, int]] = {}  # the first line of each document
     sizes = _Sizes(source.file)
     rows = 0
     for number, line in lines_of(source.file, GoldenSetError):
@@ -59,13 +60,15 @@ def read(source: Source) -> Contents:
         doc = named or doc_id or str(rows)
         texts.setdefault(query_id, set()).add(text)
         features = _features(pairs, where)
-        is_repeat = doc in contents.grades.get(query_id, ())
-        if is_repeat:
-            _check_repeat(contents, query_id, doc, None if named is None else features, where)
+        first = lines.setdefault(query_id, {}).setdefault(doc, number)
+        if first == number:
+            contents.candidates.add(query_id, doc, features)
+        else:
+            before = f"{source.file}:{first}"
+            given = None if named is None else features
+            _check_repeat(contents.candidates, (query_id, doc), given, before, where)
         contents.see_query(Query(query_id), number)
         contents.add_judgment(query_id, doc, grade, number)
-        if not is_repeat:
-            contents.candidates.add(query_id, doc, features)
     sizes.check_end(rows)
     _check_first_feature(contents)
     contents.candidates.complete()
@@ -92,34 +95,33 @@ def _parse_comment(comment: str) -> tuple[str | None, str | None, str | None]:
 
 
 def _check_repeat(
-    contents: Contents,
-    query_id: str,
-    doc_id: str,
+    candidates: Candidates,
+    pair: tuple[str, str],
     features: Mapping[str, object] | None,
+    before: str,
     where: str,
 ) -> None:
     """Check that two lines with the same document id are about the same document.
 
     Args:
-        contents: has the first line.
-        query_id: the query of both lines.
-        doc_id: the document id of both lines.
+        candidates: those of the lines before.
+        pair: the query and the document of both lines.
         features: those of the second line; None if its id is only the first word of a comment,
             which may not be meant as an id.
+        before: the first line.
         where: the second line.
 
     Raises:
         GoldenSetError: they are not.
     """
+    query_id, doc_id = pair
     shown = f"document '{quoted(doc_id)}' of query '{quoted(query_id)}'"
-    before = contents.judgment_place(query_id, list(contents.grades[query_id]).index(doc_id))
     if features is None:
         raise GoldenSetError(
             f"{where}: {shown} is also at {before}: the first word of a comment is the document "
             "id. Keep one of the lines, write the ids as '# docid = ...', or remove all comments, "
             "so that the row numbers are the ids"
         )
-    candidates = contents.candidates
     row = candidates.rows(query_id)[candidates.of(query_id).index(doc_id)]
     if candidates.differs(row, features):
         raise GoldenSetError(f"{where}: {shown} has other features than at {before}; keep one line")

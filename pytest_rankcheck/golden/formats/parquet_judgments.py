@@ -24,10 +24,11 @@ def read(source: Source) -> Contents:
         GoldenSetError: polars is not installed, the file is damaged, a column is missing, or a row
             is malformed or contradicts another; the message names the row.
     """
+    from pytest_rankcheck.files.tables import read_table
     from pytest_rankcheck.golden.judgment_table import add_table
 
     contents = Contents(source)
-    add_table(contents, source.file)
+    add_table(contents, read_table(source.file, GoldenSetError))
     return contents
 
 

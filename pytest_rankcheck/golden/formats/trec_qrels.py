@@ -7,13 +7,15 @@ are in a file beside it: ``web.queries.tsv`` for ``web.qrels``, tab-separated wi
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.large_files import polars_should_read
 from pytest_rankcheck.files.packed_files import unpacked_suffix
+from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, line_of
 from pytest_rankcheck.files.whole_files import write_whole
@@ -27,10 +29,8 @@ from pytest_rankcheck.golden.golden_source import Source
 
 __all__ = ["FORMAT"]
 
-_COLUMNS = 4
-
-LARGE_FILE_BYTES = 4 << 20
-"""From this size on, polars is worth its import time."""
+_PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
+"""The columns of a line."""
 
 
 def read(source: Source) -> Contents:
@@ -40,49 +40,47 @@ def read(source: Source) -> Contents:
         GoldenSetError: a line does not have four columns, its grade is not a number, or it
             contradicts another; the message names file and line.
     """
+    from pytest_rankcheck.golden.judgment_batches import add_batches
+
     contents = Contents(source)
-    if not _add_columns(contents):
-        for first_line, text in blocks_of_lines(source.file, GoldenSetError):
-            _add_by_line(contents, text, first_line)
+    table = Table(list(_PLACES), contents.places.numbering, lambda *_: _batches(source.file))
+    add_batches(contents, table, _PLACES)
     companion = _queries_file(source.file)
     if companion.exists():
         _read_queries(contents, companion)
     return contents
 
 
-def _add_columns(contents: Contents) -> bool:
-    """Add all lines as columns; False, and nothing is added, if a line is malformed."""
-    from pytest_rankcheck.golden.judgment_rows import JudgmentRows, column_of_grades
+def _batches(path: Path) -> Iterator[Batch]:
+    """Yield the lines in columns.
 
-    rows, path = JudgmentRows(), contents.source.file
+    Raises:
+        GoldenSetError: a line is malformed; the lines before it have been yielded.
+    """
     for first_line, text in blocks_of_lines(path, GoldenSetError):
-        is_large = path.stat().st_size >= LARGE_FILE_BYTES and find_spec("polars") is not None
-        read = columns_of_lines(text, _COLUMNS, first_line, is_large=is_large)
+        is_large = polars_should_read(path)
+        read = columns_of_lines(text, len(_PLACES), first_line, is_large=is_large)
         if read is None:
-            return False
-        lines, (queries, _, documents, values) = read
-        grades = column_of_grades(contents.reader, values)
-        if grades is None:
-            return False
-        rows.add(queries.ids().ids, documents.ids().ids, grades, lines)
-    rows.put_into(contents)
-    return True
+            yield from batches_of_rows(list(_PLACES), _rows(path, first_line, text))
+        else:
+            lines, columns = read
+            numbers = lines if isinstance(lines, range) else lines.tolist()
+            yield Batch(list(_PLACES), numbers, columns.__getitem__)
 
 
-def _add_by_line(contents: Contents, text: bytes, first_line: int) -> None:
+def _rows(path: Path, first_line: int, text: bytes) -> Iterator[tuple[int, list[str]]]:
     for number, raw in enumerate(text.split(b"\n"), start=first_line):
         if raw.startswith(b"#") or not raw.strip():
             continue
-        where = f"{contents.source.path}:{number}"
+        where = f"{path}:{number}"
         line = decode_utf8(raw, where, GoldenSetError)
         columns = columns_of(line)
-        if len(columns) != _COLUMNS:
+        if len(columns) != len(_PLACES):
             raise GoldenSetError(
-                f"{where}: {len(columns)} columns, not {_COLUMNS}: "
+                f"{where}: {len(columns)} columns, not {len(_PLACES)}: "
                 f"'{quoted(line.rstrip(), 60)}'; a line of qrels is: query_id 0 doc_id grade"
             )
-        query_id, _, doc_id, grade = columns
-        contents.add_judgment(query_id, doc_id, grade, number)
+        yield number, columns
 
 
 def _read_queries(contents: Contents, path: Path) -> None:
@@ -139,7 +137,7 @@ def _queries_file(path: Path) -> Path:
 def _recognises(sample: FileSample) -> bool:
     if not sample.numbered_line[0]:  # no judgments, only queries
         return not sample.is_folder and _queries_file(sample.path).exists()
-    return len(columns_of(sample.line)) == _COLUMNS
+    return len(columns_of(sample.line)) == len(_PLACES)
 
 
 FORMAT = Format(
