@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -108,21 +108,16 @@ class _Block:
         """Whether the rows of judged documents are known, or only their grades."""
         return self.keeps_tops or not isinstance(self.columns.documents, HeldDocuments)
 
-    def lookup(self, place: int) -> Lookup | None:
-        """Return the row or the grade of each judged document of a query; None if it is extra."""
-        code = self._codes[place]
-        if code < 0:
-            return None
-        return self.judgments.rows_of(code) if self.has_rows else self.judgments.of_query(code)
-
     @cached_property
-    def _codes(self) -> list[int]:
-        codes: list[int] = self.codes.tolist()
-        return codes
+    def _lookup(self) -> Callable[[int], Lookup]:
+        """Returns the row or the grade of each judged document of a query of the golden set."""
+        return self.judgments.rows_of if self.has_rows else self.judgments.of_query
 
     def _matches(self) -> Matches:
         if isinstance(self.columns.documents, HeldDocuments):
-            matches = lists_matched(self.columns, list(map(self.lookup, range(len(self.columns)))))
+            lookups = [None if code < 0 else self._lookup(code) for code in self.codes.tolist()]
+            are_bytes = not self.has_rows and self.judgments.has_byte_grades
+            matches = lists_matched(self.columns, lookups, are_bytes=are_bytes)
         else:
             matches = ids_matched(self.columns, self.codes, self.judgments)
         doubtful = set(matches.doubtful)
@@ -189,7 +184,8 @@ class _Block:
         """Return places, ranks and judged documents, with the queries that are read one by one."""
         places, found, judged = [], [], []
         for place, doc_ids in self.exact.items():
-            lookup = self.lookup(place) or {}
+            code = int(self.codes[place])
+            lookup = {} if code < 0 else self._lookup(code)
             for doc_id, rank in first_ranks(doc_ids).items():
                 if doc_id in lookup:
                     places.append(place)

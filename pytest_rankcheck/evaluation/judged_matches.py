@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -134,17 +135,21 @@ def rows_of_queries(starts: IntArray, codes: IntArray) -> tuple[IntArray, IntArr
     return rows, np.repeat(np.arange(len(codes)), lengths)
 
 
-def lists_matched(columns: RankedColumns, lookups: Sequence[Lookup | None]) -> Matches:
+def lists_matched(
+    columns: RankedColumns, lookups: Sequence[Lookup | None], *, are_bytes: bool = False
+) -> Matches:
     """Return which documents of lists and dicts are judged.
 
     Args:
         columns: the rankings, with documents in lists or dicts.
         lookups: what is known of the judged documents of each query; None for a query that the
             golden set lacks.
+        are_bytes: whether all that is known are whole numbers from 0 to 254.
     """
     assert isinstance(columns.documents, HeldDocuments)
     groups, are_distinct = columns.documents.groups, columns.documents.are_distinct
-    found = _Found(columns)
+    few = _FewMatches(columns.starts)
+    dense: list[tuple[int, Group, Lookup]] = []
     doubtful = set()
     for place, (group, judged) in enumerate(zip(groups, lookups, strict=True)):
         lookup = judged
@@ -156,98 +161,115 @@ def lists_matched(columns: RankedColumns, lookups: Sequence[Lookup | None]) -> M
             lookup = {doc: judged[doc] for doc in judged.keys() & distinct} if judged else None
         if not lookup:
             continue
-        few = _FEW if not isinstance(group, dict) else len(group) // _SPARSE
-        if len(lookup) > few:
-            found.dense.append((place, group, lookup))
-        elif not found.add_few(place, group, lookup):
+        most = _FEW if not isinstance(group, dict) else len(group) // _SPARSE
+        if len(lookup) > most:
+            dense.append((place, group, lookup))
+        elif not few.add(place, group, lookup):
             doubtful.add(place)
-    return found.matches(doubtful)
+    found = few.matches(columns)
+    if dense:
+        found = _both(_looked_up(columns, dense, doubtful, are_bytes=are_bytes), found)
+    return replace(found, doubtful=doubtful)
 
 
-class _Found:
-    """The judged documents found in lists and dicts so far."""
+class _FewMatches:
+    """The few judged documents of some queries, looked up among the ranked ones."""
 
-    def __init__(self, columns: RankedColumns) -> None:
-        self._columns = columns
-        self.dense: list[tuple[int, Group, Lookup]] = []
-        """The queries whose ranked documents are looked up among the judged ones."""
+    def __init__(self, starts: IntArray) -> None:
+        self._starts = starts
         self._places: list[int] = []
         self._rows: list[int] = []
         self._docs: list[str] = []
         self._judged: list[float] = []
         self._scores: list[float] = []
 
-    def add_few(self, place: int, group: Group, lookup: Lookup) -> bool:
-        """Look up few judged documents among the ranked ones; False if a dict has other keys."""
+    def add(self, place: int, group: Group, lookup: Lookup) -> bool:
+        """Look up the judged documents of a query.
+
+        False, and nothing is added, if a key of a dict may be a number whose digits are judged.
+        """
+        docs = [doc for doc in lookup if doc in group]
         if isinstance(group, dict):
-            docs = [doc for doc in lookup if doc in group]
             if len(docs) < len(lookup) and _may_be_numbers(lookup) and not _all_text(group):
                 return False
-            if not docs:
-                return True
-            self._scores.extend([group[doc] for doc in docs])
             known = len(self._docs)
+            self._scores.extend([group[doc] for doc in docs])
             self._rows.extend(range(-1 - known, -1 - known - len(docs), -1))
             self._docs.extend(docs)
         else:
-            docs = [doc for doc in lookup if doc in group]
-            start = int(self._columns.starts[place]) if docs else 0
+            start = int(self._starts[place])
             self._rows.extend([start + group.index(doc) for doc in docs])
         self._places.extend([place] * len(docs))
         self._judged.extend([lookup[doc] for doc in docs])
         return True
 
-    def matches(self, doubtful: set[int]) -> Matches:
-        """Return all matches; the queries of `dense` are looked up now.
+    def matches(self, columns: RankedColumns) -> Matches:
+        """Return all matches."""
+        rows, scores = np.array(self._rows, np.int64), columns.ordering_scores
+        if scores is not None:
+            scores = np.array(self._scores) if self._scores else scores[rows]
+        places, judged = np.array(self._places, np.int64), np.array(self._judged, np.float64)
+        return Matches(places, rows, judged, scores, self._docs)
 
-        Args:
-            doubtful: the places of queries that must be read one by one; added to here.
-        """
-        starts, scores = self._columns.starts, self._columns.ordering_scores
-        dense: list[int] = []
-        found: list[Iterable[float]] = []
-        for place, group, lookup in self.dense:
-            values = _looked_up(lookup, group)
-            if values is None:
+
+def _looked_up(
+    columns: RankedColumns,
+    queries: Sequence[tuple[int, Group, Lookup]],
+    doubtful: set[int],
+    *,
+    are_bytes: bool,
+) -> Matches:
+    """Return the matches of queries whose ranked documents are looked up among the judged ones.
+
+    Args:
+        columns: the rankings.
+        queries: the place, the documents and the judged documents of each.
+        doubtful: here the places of queries are added whose dicts may have numbers as keys.
+        are_bytes: whether what is known fits into a byte, which is faster.
+    """
+    missing = 255 if are_bytes else np.nan
+    packed: Callable[[Sequence[Any]], Any] = bytes if are_bytes else list
+    absent, may_all_be_judged = repeat(missing), True
+    places, found = [], []
+    for place, group, lookup in queries:
+        values: Sequence[float] | None = None
+        if may_all_be_judged and 1 < len(group) <= len(lookup):
+            try:
+                values = itemgetter(*group)(lookup)
+            except KeyError:
+                may_all_be_judged = False
+        if values is None:
+            if not _all_text(group):
                 doubtful.add(place)
-            else:
-                dense.append(place)
-                found.append(values)
-        lengths = np.diff(starts)[dense]
+                continue
+            values = list(map(lookup.get, group, absent))
+        places.append(place)
+        found.append(packed(values))
+    lengths = np.diff(columns.starts)[places]
+    if are_bytes:
+        known = np.frombuffer(b"".join(found), np.uint8)
+        at = np.flatnonzero(known != missing)
+    else:
         known = np.fromiter(chain.from_iterable(found), np.float64, int(lengths.sum()))
         at = np.flatnonzero(~np.isnan(known))
-        rows = np.repeat(starts[:-1][dense] - np.cumsum(lengths) + lengths, lengths)[at] + at
-        places = np.repeat(np.array(dense, np.int64), lengths)[at]
-        few_rows = np.array(self._rows, np.int64)
-        own = None
-        if scores is not None:
-            few = np.array(self._scores) if self._scores else scores[few_rows]
-            own = np.concatenate([few, scores[rows]])
-        all_places = np.concatenate([np.array(self._places, np.int64), places])
-        order = np.argsort(all_places, kind="stable")
-        return Matches(
-            all_places[order],
-            np.concatenate([few_rows, rows])[order],
-            np.concatenate([np.array(self._judged, np.float64), known[at]])[order],
-            None if own is None else own[order],
-            self._docs,
-            doubtful,
-        )
+    offsets = columns.starts[:-1][places] - np.cumsum(lengths) + lengths
+    rows = np.repeat(offsets, lengths)[at] + at
+    scores = None if columns.ordering_scores is None else columns.ordering_scores[rows]
+    of_rows = np.repeat(np.array(places, np.int64), lengths)[at]
+    return Matches(of_rows, rows, known[at].astype(np.float64), scores)
 
 
-def _looked_up(lookup: Lookup, group: Group) -> Iterable[float] | None:
-    """Return what is known of each document of a query; NaN for one that is not judged.
-
-    None if a key of a dict may be a number, whose digits may be a judged id.
-    """
-    if len(group) > 1 and len(lookup) >= len(group):
-        try:
-            found: Iterable[float] = itemgetter(*group)(lookup)
-        except KeyError:
-            pass
-        else:
-            return found
-    return map(lookup.get, group, repeat(np.nan)) if _all_text(group) else None
+def _both(one: Matches, other: Matches) -> Matches:
+    """Return the matches of different queries together."""
+    if not len(other.places):
+        return one
+    places = np.concatenate([one.places, other.places])
+    order = np.argsort(places, kind="stable")
+    scores = None
+    if one.scores is not None and other.scores is not None:
+        scores = np.concatenate([one.scores, other.scores])[order]
+    rows, judged = np.append(one.rows, other.rows), np.append(one.judged, other.judged)
+    return Matches(places[order], rows[order], judged[order], scores, other.docs)
 
 
 def _may_be_numbers(lookup: Lookup) -> bool:

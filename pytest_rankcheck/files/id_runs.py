@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import ne
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 
-__all__ = ["joined_ids", "last_run_start", "run_starts", "starts_of"]
+__all__ = ["joined_ids", "last_run_start", "row_blocks", "run_starts", "starts_of"]
 
 _TAIL = 1024
 
@@ -32,6 +32,21 @@ def run_starts(column: IdColumn) -> IntArray:
 def starts_of(lengths: Sequence[int] | IntArray | BoolArray) -> IntArray:
     """Return where each run of rows begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def row_blocks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
+    """Yield the first group of each block of about so many rows, and the first one after it.
+
+    Args:
+        starts: where the rows of each group begin, and where the last ones end.
+        rows: a block has more only if it is a single group.
+    """
+    first, count = 0, len(starts) - 1
+    while first < count:
+        last = int(np.searchsorted(starts, starts[first] + rows, "right")) - 1
+        last = min(max(last, first + 1), count)
+        yield first, last
+        first = last
 
 
 def last_run_start(column: IdColumn) -> int:

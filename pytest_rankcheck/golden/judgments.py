@@ -17,7 +17,7 @@ from pytest_rankcheck.files.id_columns import (
     TextIds,
     number_spelled,
 )
-from pytest_rankcheck.files.id_runs import starts_of
+from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 
 __all__ = ["GradesByQuery", "Judgments"]
 
@@ -143,12 +143,7 @@ class Judgments:
 
     def blocks(self, rows: int) -> Iterator[tuple[int, int]]:
         """Yield the first query of each block of about so many rows, and the first one after it."""
-        first, count = 0, len(self.query_ids)
-        while first < count:
-            last = int(np.searchsorted(self.starts, self.starts[first] + rows, "right")) - 1
-            last = min(max(last, first + 1), count)
-            yield first, last
-            first = last
+        return row_blocks(self.starts, rows)
 
     @cached_property
     def by_query(self) -> GradesByQuery:
@@ -161,6 +156,12 @@ class Judgments:
         # Like np.unique, whose first call imports numpy.ma: 10 ms.
         ordered = np.sort(self.grades)
         return _as_written(ordered[np.diff(ordered, prepend=-np.inf) > 0])
+
+    @cached_property
+    def has_byte_grades(self) -> bool:
+        """Whether all grades are whole numbers from 0 to 254."""
+        grades = self.grades
+        return bool(((grades >= 0) & (grades < 255) & (grades == np.floor(grades))).all())
 
     @cached_property
     def highest(self) -> float:

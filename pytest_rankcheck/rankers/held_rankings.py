@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
 import numpy as np
 
-from pytest_rankcheck.files.id_runs import starts_of
+from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 from pytest_rankcheck.rankers.ranked_columns import (
     HeldDocuments,
     RankedColumns,
@@ -17,38 +16,22 @@ from pytest_rankcheck.rankers.ranked_columns import (
     SplitQueryError,
     unsplit,
 )
-from pytest_rankcheck.rankers.ranking import Ranking, Ties
-from pytest_rankcheck.rankers.ranking_forms import is_list_of_ids, ranking_as_given
+from pytest_rankcheck.rankers.ranking import Ranking
+from pytest_rankcheck.rankers.ranking_forms import ranking_as_given
 
-__all__ = ["Answer", "HeldAnswers", "HeldColumns", "HeldRankings", "has_ties", "raw_answer"]
+__all__ = [
+    "Answer",
+    "HeldAnswers",
+    "HeldColumns",
+    "HeldRankings",
+    "has_ties",
+]
 
 Answer = Ranking | dict[str, float] | Sequence[str]
 """A query's ranking, or an answer that is not sorted or copied yet: scores, or ids best first."""
 
-_BLOCK_QUERIES, _BLOCK_ROWS = 4096, 1_000_000
-"""How much of a run is joined with the judgments at once."""
-
-
-def raw_answer(answer: object, ties: Ties) -> dict[str, float] | Sequence[str] | None:
-    """Return an answer if it need not be parsed before it is looked at; otherwise None.
-
-    A few calls check an answer as a whole: a list of distinct text ids; or a dict of finite floats,
-    whose first and last keys are text. The other keys are checked when judged ids are missing.
-    """
-    if type(answer) is not dict:
-        return answer if is_list_of_ids(answer) else None
-    if not answer or ties == "error":
-        return None
-    first, last = next(iter(answer)), next(reversed(answer))
-    if type(first) is not str or type(last) is not str or not isinstance(answer[first], float):
-        return None
-    if None in answer or "" in answer:
-        return None
-    try:
-        total = sum(answer.values())
-    except (TypeError, OverflowError):
-        return None
-    return answer if isinstance(total, float) and math.isfinite(total) else None
+_BLOCK_ROWS = 1 << 17
+"""How many documents are joined with the judgments at once: few, so that memory is used again."""
 
 
 class HeldAnswers:
@@ -96,56 +79,26 @@ class HeldAnswers:
 
     def columns(self) -> Iterator[RankedColumns]:
         """Yield all rankings in columns, those with unsorted scores apart from the others."""
-        scored, listed = _Block(self._rules), _Block(self._rules)
-        for query_id, answer in self._answers.items():
-            block = scored if isinstance(answer, dict) else listed
-            block.add(query_id, answer)
-            if block.is_full:
-                yield block.columns()
-        yield from (block.columns() for block in (scored, listed) if block.query_ids)
+        scored = {each: got for each, got in self._answers.items() if isinstance(got, dict)}
+        yield from self._blocks(scored)
+        listed = {each: got for each, got in self._answers.items() if each not in scored}
+        yield from self._blocks(listed)
 
-
-class _Block:
-    """Answers of one kind, collected until they fill a block."""
-
-    def __init__(self, rules: RankingRules) -> None:
-        self._rules = rules
-        self._clear()
-
-    def _clear(self) -> None:
-        self.query_ids: list[str] = []
-        self._groups: list[Sequence[str] | dict[str, float]] = []
-        self._rows = 0
-        self._are_distinct = True
-
-    def add(self, query_id: str, answer: Answer) -> None:
-        if isinstance(answer, Ranking):
-            self._are_distinct &= not answer.repeated
-            answer = answer.doc_ids
-        self.query_ids.append(query_id)
-        self._groups.append(answer)
-        self._rows += len(answer)
-
-    @property
-    def is_full(self) -> bool:
-        return self._rows >= _BLOCK_ROWS or len(self.query_ids) >= _BLOCK_QUERIES
-
-    def columns(self) -> RankedColumns:
-        """Return the collected answers, and begin anew."""
-        groups = self._groups
-        scores = None
-        if isinstance(groups[0], dict):
-            values = chain.from_iterable(map(dict.values, groups))  # type: ignore[arg-type]
-            scores = np.fromiter(values, np.float64, self._rows)
-        columns = RankedColumns(
-            self.query_ids,
-            starts_of(list(map(len, groups))),
-            HeldDocuments(groups, self._are_distinct),
-            scores,
-            self._rules,
-        )
-        self._clear()
-        return columns
+    def _blocks(self, answers: Mapping[str, Answer]) -> Iterator[RankedColumns]:
+        """Yield answers that all have unsorted scores, or all have none, in blocks."""
+        query_ids = list(answers)
+        groups = [got.doc_ids if isinstance(got, Ranking) else got for got in answers.values()]
+        starts = starts_of(list(map(len, groups)))
+        rankings = (got for got in answers.values() if isinstance(got, Ranking))
+        are_distinct = not any(ranking.repeated for ranking in rankings)
+        for first, last in row_blocks(starts, _BLOCK_ROWS):
+            bounds, some = starts[first : last + 1] - starts[first], groups[first:last]
+            scores = None
+            if isinstance(some[0], dict):
+                values = chain.from_iterable(map(dict.values, some))  # type: ignore[arg-type]
+                scores = np.fromiter(values, np.float64, int(bounds[-1]))
+            documents = HeldDocuments(some, are_distinct)
+            yield RankedColumns(query_ids[first:last], bounds, documents, scores, self._rules)
 
 
 class HeldColumns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Sized
 from numbers import Real
 from typing import Any
 
@@ -39,13 +39,19 @@ class MisreadScores:
     ) -> None:
         """Count the answer to one query, and the documents and scores read from it."""
         if isinstance(answer, Mapping):
-            self.add_dict(query_id, answer)
+            self._dicts.add(query_id, answer)
         elif scores:
             self._lists.add(query_id, doc_ids, scores)
 
-    def add_dict(self, query_id: str, answer: Mapping[Any, Any]) -> None:
-        """Count an answer ``{id: score}``."""
-        self._dicts.add(query_id, answer)
+    def add_as_given(self, answers: Mapping[str, object]) -> None:
+        """Count the answers to some queries: dicts ``{id: score}``, and lists of ids."""
+        scored = {each: got for each, got in answers.items() if isinstance(got, dict)}
+        firsts = map(next, map(iter, map(dict.values, scored.values())))
+        if {0, 1}.isdisjoint(firsts):
+            self._dicts.count(scored.values())
+            return
+        for query_id, answer in scored.items():
+            self._dicts.add(query_id, answer)
 
     @property
     def problem(self) -> str | None:
@@ -84,6 +90,10 @@ class _RanksAsScores:
     def __init__(self) -> None:
         self._queries = self._ranked = self._ranked_pairs = self._documents = 0
         self._example = ""
+
+    def count(self, answers: Collection[Sized]) -> None:
+        """Count answers whose scores are not ranks."""
+        self._queries += sum(length > 1 for length in map(len, answers))
 
     def add(self, query_id: str, answer: Mapping[Any, Any]) -> None:
         if len(answer) < 2:

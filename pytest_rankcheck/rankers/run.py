@@ -13,18 +13,11 @@ from pytest_rankcheck.argument_checks import check_whole_number, checked_argumen
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.packed_files import failures_named, require_packer, unpacked_suffix
 from pytest_rankcheck.files.regular_files import size_of
-from pytest_rankcheck.rankers.held_rankings import (
-    Answer,
-    HeldAnswers,
-    HeldColumns,
-    HeldRankings,
-    raw_answer,
-)
-from pytest_rankcheck.rankers.misread_scores import MisreadScores
+from pytest_rankcheck.rankers.given_answers import answers_of
+from pytest_rankcheck.rankers.held_rankings import Answer, HeldAnswers, HeldColumns, HeldRankings
 from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RankingRules, RunSource
 from pytest_rankcheck.rankers.ranking import Duplicates, IncompleteRanks, Ranking, Ties, id_map
-from pytest_rankcheck.rankers.ranking_forms import given_twice, query_id_of, ranking_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,28 +195,10 @@ class Run:
                 duplicate document, in most queries the scores of (id, score) pairs rise or the
                 scores of ``{id: score}`` are ranks, or ``depth`` is less than 1.
         """
-        to_id = id_map(doc_id)
-        read: dict[str, Answer] = {}
-        misread = MisreadScores()
+        rules = RankingRules(ties, duplicates, id_map(doc_id))
         with collector_paused():
-            for given, answer in rankings.items():
-                query_id = query_id_of(given)
-                if query_id in read:
-                    raise given_twice(query_id)
-                as_given = raw_answer(answer, ties) if depth is None and to_id is None else None
-                if as_given is not None:
-                    if isinstance(as_given, dict):
-                        misread.add_dict(query_id, as_given)
-                    read[query_id] = as_given
-                    continue
-                ranking = ranking_of(
-                    answer, query_id, ties=ties, duplicates=duplicates, to_id=to_id
-                )
-                misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
-                read[query_id] = ranking if depth is None else ranking.top(depth)
-        if misread.problem:
-            raise RunError(f"run '{quoted(name)}': {misread.problem}")
-        return cls(read, name=name, depth=depth, ties=ties, duplicates=duplicates)
+            answers = answers_of(rankings, rules, depth, name)
+        return cls(answers, name=name, depth=depth, ties=ties, duplicates=duplicates)
 
     @classmethod
     @checked_arguments

@@ -44,7 +44,9 @@ def sets(draw: st.DrawFn, ids: str) -> tuple[Scored, Scored]:
     queries = ["1", "2", "-4", "30"] if ids == "numbers" else ["q1", "q2", "ü", "q 4"]
     queries = [query.replace(" ", "_") for query in queries] if ids == "plain" else queries
     ranked = st.dictionaries(documents, scores, min_size=1, max_size=8)
-    judged = st.dictionaries(documents, st.sampled_from([-1, 0, 1, 2, 0.5]), min_size=1, max_size=8)
+    # Any grades; small whole ones, which are held in bytes; and the first that no byte can hold.
+    grades = draw(st.sampled_from([[-1, 0, 1, 2, 0.5], [0, 1, 2], [0, 254, 255]]))
+    judged = st.dictionaries(documents, st.sampled_from(grades), min_size=1, max_size=8)
     run = draw(st.dictionaries(st.sampled_from(queries), ranked, min_size=1, max_size=4))
     golden = draw(st.dictionaries(st.sampled_from(queries), judged, min_size=1, max_size=4))
     return run, golden
@@ -167,7 +169,7 @@ def read_in(way: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if way == "small blocks":
             patch.setattr(run_tables, "_BATCH_ROWS", 3)
-            patch.setattr(held_rankings, "_BLOCK_QUERIES", 1)
+            patch.setattr(held_rankings, "_BLOCK_ROWS", 1)
             patch.setattr(trec_blocks, "LARGE_BLOCK_BYTES", 30)
             patch.setattr(trec_blocks, "BLOCK_BYTES", 30)
         if way == "few hashes":
