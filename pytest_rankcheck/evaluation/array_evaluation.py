@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_arrays"]
 
 
+_BLOCK_ROWS = 1 << 16
+"""How many rows are ranked at once: they fit into the cache."""
+
+
 def evaluate_arrays(
     scores: ArrayLike,
     labels: ArrayLike,
@@ -73,9 +77,10 @@ def evaluate_arrays(
     contents.take(judgments)
     rules = RankingRules(ties)
     columns = RankedColumns(judgments.query_ids, starts, documents, ranked.ravel(), rules)
+    held = HeldColumns(columns.blocks(_BLOCK_ROWS))
     if ties == "error":
-        columns.check()
-    run = Run(HeldColumns([columns]), name=name, ties=ties)
+        held.check()
+    run = Run(held, name=name, ties=ties)
     return evaluate(run, GoldenSet(contents, name))
 
 

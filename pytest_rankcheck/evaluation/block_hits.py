@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.evaluation.held_matches import grades_matched, rows_matched
 from pytest_rankcheck.evaluation.hit_ranks import (
     disordered,
     of_like_lengths,
     padded_scores,
     ranks_by_score,
 )
-from pytest_rankcheck.evaluation.judged_matches import (
-    Lookup,
-    Matches,
-    ids_matched,
-    lists_matched,
-)
+from pytest_rankcheck.evaluation.judged_matches import Matches, ids_matched
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import TOP, HeldDocuments, RankedColumns
@@ -108,18 +105,12 @@ class _Block:
         """Whether the rows of judged documents are known, or only their grades."""
         return self.keeps_tops or not isinstance(self.columns.documents, HeldDocuments)
 
-    @cached_property
-    def _lookup(self) -> Callable[[int], Lookup]:
-        """Returns the row or the grade of each judged document of a query of the golden set."""
-        return self.judgments.rows_of if self.has_rows else self.judgments.of_query
-
     def _matches(self) -> Matches:
-        if isinstance(self.columns.documents, HeldDocuments):
-            lookups = [None if code < 0 else self._lookup(code) for code in self.codes.tolist()]
-            are_bytes = not self.has_rows and self.judgments.has_byte_grades
-            matches = lists_matched(self.columns, lookups, are_bytes=are_bytes)
+        if not isinstance(self.columns.documents, HeldDocuments):
+            find = ids_matched
         else:
-            matches = ids_matched(self.columns, self.codes, self.judgments)
+            find = rows_matched if self.has_rows else grades_matched
+        matches = find(self.columns, self.codes, self.judgments)
         doubtful = set(matches.doubtful)
         if self.columns.rules.ties == "error" and self.columns.ordering_scores is not None:
             doubtful.update(np.flatnonzero(self.is_disordered).tolist())
@@ -185,7 +176,8 @@ class _Block:
         places, found, judged = [], [], []
         for place, doc_ids in self.exact.items():
             code = int(self.codes[place])
-            lookup = {} if code < 0 else self._lookup(code)
+            known = self.judgments.rows_of if self.has_rows else self.judgments.of_query
+            lookup: Mapping[str, float] = {} if code < 0 else known(code)
             for doc_id, rank in first_ranks(doc_ids).items():
                 if doc_id in lookup:
                     places.append(place)
@@ -214,10 +206,22 @@ class _Block:
         documents = self.columns.documents
         if not isinstance(documents, HeldDocuments):
             return documents.reordered(rows), starts
-        places = np.repeat(np.arange(len(counts)), counts)
-        own = (rows - begins[places]).tolist()
-        groups = map(documents.groups.__getitem__, places.tolist())
-        return HeldIds([_item(group, row) for group, row in zip(groups, own, strict=True)]), starts
+        return HeldIds(list(chain.from_iterable(self._listed(rows, starts)))), starts
+
+    def _listed(self, rows: IntArray, starts: IntArray) -> Iterator[Sequence[str]]:
+        """Yield the documents of each query that are at some rows of the block."""
+        assert isinstance(self.columns.documents, HeldDocuments)
+        groups, begins = self.columns.documents.groups, self.columns.starts.tolist()
+        are_first = ~self.is_disordered
+        are_first[list(self.exact)] = False
+        bounds = pairwise(starts.tolist())
+        for place, (start, end) in enumerate(bounds):
+            group = groups[place]
+            assert not isinstance(group, dict)  # a dict is in memory: no top is kept
+            if are_first[place]:
+                yield group[: end - start]
+            else:
+                yield [group[row - begins[place]] for row in rows[start:end].tolist()]
 
     def _tops_by_score(self) -> Iterator[tuple[int, IntArray]]:
         """Yield the queries that the scores order, with the rows of their first documents."""
@@ -237,8 +241,3 @@ class _Block:
                     self.exact[place] = self.columns.ranking(place).doc_ids
                 else:
                     yield place, rows
-
-
-def _item(group: Sequence[str] | dict[str, float], row: int) -> str:
-    assert not isinstance(group, dict)  # a dict is in memory: no top is kept
-    return group[row]

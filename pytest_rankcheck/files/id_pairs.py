@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
-from pytest_rankcheck.files.id_columns import NumberIds, TextIds
+from pytest_rankcheck.files.id_columns import IdColumn, NumberIds, TextIds
 
-__all__ = ["KeyArray", "keys_of", "rows_with_equal_keys", "same_ids"]
+__all__ = ["KeyArray", "have_equal_ids", "keys_of", "rows_with_equal_keys", "same_ids"]
 
 KeyArray = NDArray[np.uint64]
 
@@ -75,3 +75,16 @@ def same_ids(
     same = first.ids.gather(first_rows) == second.ids.gather(second_rows)
     found: BoolArray = same.fill_null(False).to_numpy()
     return found
+
+
+def have_equal_ids(first: IdColumn, second: IdColumn) -> bool:
+    """Return whether two columns of equally many ids are surely equal, row by row.
+
+    False also if they are held in different ways.
+    """
+    if isinstance(first, NumberIds) and isinstance(second, NumberIds):
+        return np.array_equal(first.ids, second.ids)
+    if not isinstance(first, TextIds) or not isinstance(second, TextIds):
+        return False
+    some = np.arange(min(len(first), 1))
+    return first.texts(some) == second.texts(some) and first.ids.equals(second.ids)

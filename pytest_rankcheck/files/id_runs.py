@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import ne
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 
-__all__ = ["joined_ids", "last_run_start", "row_blocks", "run_starts", "starts_of"]
+__all__ = [
+    "joined_ids",
+    "last_run_start",
+    "row_blocks",
+    "run_starts",
+    "starts_of",
+    "starts_of_runs",
+]
 
 _TAIL = 1024
 
@@ -24,9 +32,42 @@ def run_starts(column: IdColumn) -> IntArray:
     elif isinstance(column, TextIds):
         changes = (column.ids[1:] != column.ids[:-1]).to_numpy()
     else:
-        ids = column.texts()
-        changes = np.fromiter(map(ne, ids[1:], ids), np.bool_, len(ids) - 1)
+        return np.array(starts_of_runs(column.texts()), np.int64)
     return np.concatenate([[0], np.flatnonzero(changes) + 1])
+
+
+def starts_of_runs(values: list[Any]) -> list[int]:
+    """Return the rows whose value differs from that of the row before, from row 0 on.
+
+    The end of each run is where the last one suggests, or is found by leaps and a bisection. Then
+    the rows before it are counted, which is faster than comparing each with the next.
+    """
+    starts, start, length = [], 0, 1
+    while start < len(values):
+        starts.append(start)
+        end = min(start + length, len(values))
+        if values[end - 1] != values[start] or values[end : end + 1] == [values[start]]:
+            end = _likely_end(values, start)
+        if values[start:end].count(values[start]) < end - start:
+            end = next(row for row in range(start, end) if values[row] != values[start])
+        start, length = end, end - start
+    return starts
+
+
+def _likely_end(values: Sequence[object], start: int) -> int:
+    """Return the end of a run, unless a later run with the same value misleads the search."""
+    count, value, step, end = len(values), values[start], 1, start + 1
+    while end < count and values[end] == value:
+        step *= 2
+        end = min(start + step, count)
+    low = start + step // 2
+    while low + 1 < end:
+        middle = (low + end) // 2
+        if values[middle] == value:
+            low = middle
+        else:
+            end = middle
+    return end
 
 
 def starts_of(lengths: Sequence[int] | IntArray | BoolArray) -> IntArray:
@@ -72,4 +113,5 @@ def joined_ids(columns: Sequence[IdColumn]) -> IdColumn:
         import polars as pl
 
         return TextIds(pl.concat(texts))
-    return HeldIds([doc_id for column in columns for doc_id in column.texts()])
+    held = (column.ids if isinstance(column, HeldIds) else column.texts() for column in columns)
+    return HeldIds(list(chain.from_iterable(held)))

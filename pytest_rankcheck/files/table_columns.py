@@ -120,6 +120,8 @@ class CellColumn:
     """A column of Python's own values."""
 
     values: Sequence[object]
+    are_words: bool = False
+    """Whether it is known that all cells are text, and none is empty."""
 
     @property
     def kind(self) -> str:
@@ -132,8 +134,8 @@ class CellColumn:
     def ids(self) -> IdCells:
         """Return the column as ids."""
         cells = self.values
-        kinds = set(map(type, cells))
-        if kinds <= {str} and "" not in cells:
+        kinds = {str} if self.are_words else set(map(type, cells))
+        if self.are_words or (kinds <= {str} and "" not in cells):
             return IdCells(HeldIds(cells), _NO_ROWS)  # type: ignore[arg-type]
         if kinds == {int}:
             try:
@@ -168,7 +170,7 @@ class CellColumn:
 
     def coded(self) -> CodedCells:
         """Return the distinct cells, and which one each row has."""
-        if set(map(type, self.values)) <= _NEVER_EQUAL:
+        if self.are_words or set(map(type, self.values)) <= _NEVER_EQUAL:
             known = new_codes()
             codes = np.fromiter(map(known.__getitem__, self.values), np.int64, len(self.values))
             return CodedCells(list(known), codes)

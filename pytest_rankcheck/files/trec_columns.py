@@ -17,8 +17,6 @@ __all__ = ["columns_of", "columns_of_lines", "is_utf8", "line_of", "words_of_lin
 
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
-_OTHER_SPACES = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
-"""At these, ``str.split`` splits ASCII text, and C does not."""
 _MARK = b"\0"
 """Marks line ends while a text is split into words."""
 
@@ -41,14 +39,13 @@ def columns_of_lines(
     """
     lines = text.count(b"\n")
     columns: Sequence[Column] | None = None
-    if _may_be_ordinary(text, count, lines):
-        columns = _polars_columns(text, count, lines) if is_large else None
-        columns = columns or _split_columns(text, count, lines)
+    if is_large and _may_be_ordinary(text, count, lines):
+        columns = _polars_columns(text, count, lines)
     if columns is None:
         words = words_of_lines(text, count)
         if words is None:
             return _columns_by_line(text, count, first_line)
-        columns = [CellColumn(b"\n".join(column).decode().split("\n")) for column in words]
+        columns = [CellColumn(b"\n".join(column).decode().split("\n"), True) for column in words]
     return range(first_line, first_line + lines), columns
 
 
@@ -60,15 +57,6 @@ def _may_be_ordinary(text: bytes, count: int, lines: int) -> bool:
     white = np.flatnonzero(codes <= ord(" "))
     is_end = codes[white[count - 1 :: count]] == ord("\n")
     return len(white) == count * lines and bool(is_end.all())
-
-
-def _split_columns(text: bytes, count: int, lines: int) -> Sequence[Column] | None:
-    if not text.isascii() or any(mark in text for mark in _OTHER_SPACES):
-        return None
-    words = text.decode().split()
-    if len(words) != count * lines:
-        return None
-    return [CellColumn(words[column::count]) for column in range(count)]
 
 
 def _polars_columns(text: bytes, count: int, lines: int) -> Sequence[Column] | None:
@@ -114,14 +102,10 @@ def words_of_lines(text: bytes, count: int) -> list[list[bytes]] | None:
     """
     if _MARK in text or text.startswith(b"#") or b"\n#" in text or not is_utf8(text):
         return None
-    marked = text.replace(b"\n", b" \0 ")
-    words = marked.split()
-    step = count + 1
-    lines = len(words) // step
-    line_feeds = (len(marked) - len(text)) // 2
-    if len(words) % step or line_feeds != lines:
-        return None
-    if words[count::step].count(_MARK) != lines:
+    # Bytes are split in half the time of text.
+    words = text.replace(b"\n", b" \0 ").split()
+    lines, step = text.count(b"\n"), count + 1
+    if len(words) != step * lines or words[count::step].count(_MARK) != lines:
         return None
     return [words[column::step] for column in range(count)]
 

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.golden.golden_source import Contradictions
-from pytest_rankcheck.golden.golden_subsets import (
-    in_query_order,
-    merged,
-    restricted,
-    reworded,
-    sampled_ids,
-)
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import label_of
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.expectation import Expectation
+    from pytest_rankcheck.golden.golden_contents import Contents
 
 __all__ = ["DerivableQueries"]
 
@@ -71,12 +65,20 @@ class DerivableQueries(JudgedQueries):
                 f"cannot draw {count:,} queries from the {len(self):,} of golden set "
                 f"'{quoted(self.name)}'"
             )
+        from pytest_rankcheck.golden.golden_subsets import sampled_ids
+
         chosen = sampled_ids(self.query_ids, count, seed)
         return self._part(set(chosen), name)
 
+    def _restricted(self, query_ids: Collection[str]) -> Contents:
+        """Return the contents for these queries, to be changed."""
+        from pytest_rankcheck.golden.golden_subsets import restricted
+
+        return restricted(self._contents, query_ids)
+
     def _part(self, query_ids: Collection[str], name: str | None) -> Self:
         """Return some queries as a golden set with the scale of this one."""
-        part = restricted(self._contents, query_ids)
+        part = self._restricted(query_ids)
         part.scale = self.scale if self.scale > 0 else None
         return type(self)(part, name or self.name)
 
@@ -93,7 +95,7 @@ class DerivableQueries(JudgedQueries):
             GoldenSetError: a query has no such number.
         """
         self.check_no_feature(by)
-        whole = restricted(self._contents, self._contents.grades)
+        whole = self._restricted(self._contents.grades)
         whole.weight_by = by
         weighted = type(self)(whole, self.name)
         _ = weighted.weights  # raises now if a weight is invalid
@@ -112,7 +114,7 @@ class DerivableQueries(JudgedQueries):
             GoldenSetError: a query lacks the attribute.
         """
         self.check_no_feature(by)
-        whole = restricted(self._contents, self._contents.grades)
+        whole = self._restricted(self._contents.grades)
         whole.cluster_by = by
         clustered = type(self)(whole, self.name)
         _ = clustered.clusters  # raises now if a query belongs to no unit
@@ -128,7 +130,7 @@ class DerivableQueries(JudgedQueries):
         Raises:
             GoldenSetError: a query is unknown, or no ranking can meet all its expectations.
         """
-        contents = restricted(self._contents, self.query_ids)
+        contents = self._restricted(self.query_ids)
         for expectation in expectations:
             contents.add_expectation(expectation, f"golden set '{quoted(self.name)}'")
         return type(self)(contents, name or self.name)
@@ -140,6 +142,8 @@ class DerivableQueries(JudgedQueries):
             GoldenSetError: a query is unknown, or no queries are given.
         """
         chosen = tuple(dict.fromkeys(query_ids))
+        from pytest_rankcheck.golden.golden_subsets import in_query_order
+
         return type(self)(in_query_order(self.subset(chosen)._contents, chosen), self.name)
 
     def reworded(self, texts: Mapping[str, str]) -> Self:
@@ -148,6 +152,8 @@ class DerivableQueries(JudgedQueries):
         Raises:
             GoldenSetError: a query is unknown, or no queries are given.
         """
+        from pytest_rankcheck.golden.golden_subsets import reworded
+
         return type(self)(reworded(self.subset(texts)._contents, texts), self.name)
 
     @checked_arguments
@@ -165,4 +171,6 @@ class DerivableQueries(JudgedQueries):
             GoldenSetError: a query has two texts, or a document two grades.
         """
         parts = [golden._contents for golden in (self, *others)]
+        from pytest_rankcheck.golden.golden_subsets import merged
+
         return type(self)(merged(parts, contradictions), name or self.name)

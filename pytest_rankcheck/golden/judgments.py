@@ -120,7 +120,7 @@ class Judgments:
 
     def rows_of(self, code: int) -> Mapping[str, int]:
         """Return the row of each judged document of a query, given its place in the set."""
-        start, end = self.starts[code : code + 2].tolist()
+        start, end = int(self.starts[code]), int(self.starts[code + 1])
         return dict(zip(self.documents.part(start, end).texts(), range(start, end), strict=True))
 
     @cached_property

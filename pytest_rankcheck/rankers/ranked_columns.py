@@ -13,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
-from pytest_rankcheck.files.id_runs import starts_of
+from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     IncompleteRanks,
@@ -103,6 +103,20 @@ class RankedColumns:
 
     def __len__(self) -> int:
         return len(self.query_ids)
+
+    def blocks(self, rows: int) -> Iterator[RankedColumns]:
+        """Yield the rankings in blocks of about so many rows. Their documents are in a column."""
+        assert not isinstance(self.documents, HeldDocuments)
+        for first, last in row_blocks(self.starts, rows):
+            start, end = self.starts[[first, last]].tolist()
+            yield replace(
+                self,
+                query_ids=self.query_ids[first:last],
+                starts=self.starts[first : last + 1] - start,
+                documents=self.documents.part(start, end),
+                scores=None if self.scores is None else self.scores[start:end],
+                by_rank=None if self.by_rank is None else self.by_rank[first:last],
+            )
 
     def with_mapped_ids(self) -> RankedColumns:
         """Return the same rankings with the ids that the rules map them to."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from pytest_rankcheck.files.id_runs import starts_of
+from pytest_rankcheck.files.id_runs import starts_of, starts_of_runs
 from pytest_rankcheck.files.trec_columns import is_utf8
 from pytest_rankcheck.rankers.ranked_columns import (
     HeldDocuments,
@@ -26,7 +27,6 @@ from pytest_rankcheck.rankers.scanning.trec_lines import (
     COLUMNS,
     Lines,
     lines_of_block,
-    queries_of_lines,
 )
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _columns_of_lines(lines: Lines, source: RunSource) -> RankedColumns:
-    runs = list(queries_of_lines(lines))
+    bounds = [*starts_of_runs(lines.queries), len(lines.queries)]
     doc_ids = b"\n".join(lines.docs).decode().split("\n")
     return RankedColumns(
-        [query.decode() for query, _, _ in runs],
-        starts_of([end - start for _, start, end in runs]),
-        HeldDocuments([doc_ids[start:end] for _, start, end in runs]),
+        [lines.queries[start].decode() for start in bounds[:-1]],
+        np.array(bounds),
+        HeldDocuments([doc_ids[start:end] for start, end in pairwise(bounds)]),
         np.array(lines.scores),
         source.rules,
     )

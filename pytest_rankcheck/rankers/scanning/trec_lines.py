@@ -7,7 +7,6 @@ score) are read line by line, which is slower and reports what is wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError, quoted
@@ -15,7 +14,7 @@ from pytest_rankcheck.files.trec_columns import columns_of, words_of_lines
 from pytest_rankcheck.golden.checked_values import finite_number
 from pytest_rankcheck.rankers.scanning.query_blocks import LineBlock
 
-__all__ = ["COLUMNS", "Lines", "lines_of_block", "queries_of_lines"]
+__all__ = ["COLUMNS", "Lines", "lines_of_block"]
 
 COLUMNS = 6
 
@@ -93,32 +92,3 @@ def _columns(raw: bytes) -> tuple[str, str, float]:
             f"the score of document '{quoted(doc_id)}' is '{quoted(text, 40)}', not a finite number"
         )
     return query_id, doc_id, score
-
-
-def queries_of_lines(lines: Lines) -> Iterator[tuple[bytes, int, int]]:
-    """Yield each query with the start and end of its lines, once per run of consecutive lines."""
-    queries = lines.queries
-    start, count = 0, len(queries)
-    while start < count:
-        query = queries[start]
-        end = _end_of_run(queries, start, count)
-        yield query, start, end
-        start = end
-
-
-def _end_of_run(queries: list[bytes], start: int, count: int) -> int:
-    """Return the end of the run of equal queries from ``start``: found by leaps, then checked."""
-    query, step, end = queries[start], 1, start + 1
-    while end < count and queries[end] == query:
-        step *= 2
-        end = min(start + step, count)
-    low = start + step // 2 if step > 1 else start
-    while low + 1 < end:
-        middle = (low + end) // 2
-        if queries[middle] == query:
-            low = middle
-        else:
-            end = middle
-    if queries[start:end].count(query) == end - start:
-        return end
-    return next(place for place in range(start, count) if queries[place] != query)
