@@ -25,6 +25,7 @@ __all__ = [
     "lines_of",
     "lines_of_block",
     "numbered_lines",
+    "objects_of_lines",
     "opened_text",
     "parse_json",
     "read_json",
@@ -121,6 +122,29 @@ def lines_of(path: Path, error: type[RankcheckError]) -> Iterator[tuple[int, str
     for number, line in numbered_lines(path, error):
         if line.strip():
             yield number, line.rstrip("\r\n")
+
+
+def objects_of_lines(
+    path: Path, error: type[RankcheckError]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the JSON objects of a file with one object per line, each with its place in words.
+
+    Lines that begin with ``#`` are comments.
+
+    Raises:
+        error: the file cannot be read, or a line is not an object; the message names the line.
+    """
+    for number, line in lines_of(path, error):
+        where = f"{path}:{number}"
+        if line.startswith("#"):
+            continue
+        try:
+            entry = parse_json(line, where, error)
+        except json.JSONDecodeError as failure:
+            raise error(f"{where}: not JSON: {failure}; each line is one object") from None
+        if not isinstance(entry, dict):
+            raise error(f"{where}: not an object but {quoted(line, 40)}")
+        yield where, entry
 
 
 def blocks_of_lines(

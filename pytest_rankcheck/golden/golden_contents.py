@@ -13,9 +13,7 @@ from pytest_rankcheck.golden.checked_values import (
     checked_number,
     kind_of,
 )
-from pytest_rankcheck.golden.collected_judgments import CollectedJudgments
 from pytest_rankcheck.golden.golden_source import Source
-from pytest_rankcheck.golden.grade_reader import GradeReader
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
@@ -40,9 +38,11 @@ class Contents:
 
     def __init__(self, source: Source | None = None, places: Places | None = None) -> None:
         self.source = source or Source()
-        self.reader = GradeReader(self.source.grade_map(has_grades=True))
+        self.reader = self.source.reader(has_grades=True)
         self.places = places or Places(str(self.source.path or "judgments"))
         self.queries: dict[str, Query] = {}
+        from pytest_rankcheck.golden.collected_judgments import CollectedJudgments  # loads numpy
+
         self.collected = CollectedJudgments(self.source.contradictions, self.places)
         """The judgments, while they are added."""
         self.titles: dict[str, str] = {}
@@ -99,17 +99,12 @@ class Contents:
 
     def query_place(self, query_id: str) -> str:
         """Return the place of a query or its first judgment; empty if unknown."""
-        return self.places.query(query_id, self._line(query_id, 0))
+        return self.places.query(query_id, self.judgments.first_line(query_id))
 
-    def judgment_place(self, query_id: str, index: int) -> str:
-        """Return the place of a query's judgment at ``index``, as precisely as it is known."""
-        line = self._line(query_id, index)
-        return self.places.shown(line) if line else self.query_place(query_id)
-
-    def _line(self, query_id: str, index: int) -> int:
-        """Return the line or row with the judgment at ``index`` of a query; 0 if it is unknown."""
-        code = self.judgments.codes.get(query_id)
-        return 0 if code is None else self.judgments.line(code, index)
+    def place_at(self, row: int) -> str:
+        """Return the place of the judgment in a row, or else of its query; empty if unknown."""
+        line = self.judgments.line(row)
+        return self.places.shown(line) if line else self.query_place(self.judgments.query_at(row))
 
     def add_query(self, query: Query, where: Place) -> None:
         """Add a query; its judgments may have been added before.
@@ -222,7 +217,7 @@ class Contents:
         Raises:
             GoldenSetError: as in `add_judgment`.
         """
-        if self.reader.grade_map is None and _are_ordinary(grades):
+        if not self.reader.has_map and _are_ordinary(grades):
             self.set_grades(query_id, grades)  # type: ignore[arg-type]
             return
         for doc_id, value in grades.items():
@@ -279,14 +274,13 @@ class Contents:
         """
         if self.scale is None or self.highest_grade() <= self.scale:
             return
-        for query_id, grades in self.grades.items():
-            for index, (doc_id, grade) in enumerate(grades.items()):
-                if grade > self.scale:
-                    place = self.judgment_place(query_id, index) or f"query '{quoted(query_id)}'"
-                    raise GoldenSetError(
-                        f"{place}: document '{quoted(doc_id)}' has the grade {grade:g}, above the "
-                        f"scale {self.scale:g}; correct the grade, or raise the scale"
-                    )
+        (rows,) = (self.judgments.grades > self.scale).nonzero()
+        query_id, doc_id, grade = next(self.judgments.rows_at(rows[:1]))
+        place = self.place_at(int(rows[0])) or f"query '{quoted(query_id)}'"
+        raise GoldenSetError(
+            f"{place}: document '{quoted(doc_id)}' has the grade {grade:g}, above the scale "
+            f"{self.scale:g}; correct the grade, or raise the scale"
+        )
 
     def add_expectation(self, expectation: Expectation, where: Place) -> None:
         """Add an expectation on a known query. Repeating the same one has no effect.

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_rankcheck.golden.grade_reader import GradeMap
+from pytest_rankcheck.golden.grade_reader import GradeReader
 
-__all__ = [
-    "Contradictions",
-    "Source",
-]
+__all__ = ["Contradictions", "Source"]
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
@@ -23,7 +20,8 @@ class Source:
     """A file or folder, and the conventions for reading it."""
 
     path: Path | None = None
-    grades: GradeMap | None = None
+    grades: GradeReader = field(default_factory=GradeReader)
+    """Numbers, or the codes of a grade map."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """``{role: column}`` for table columns with unusual names."""
     split: str | None = None
@@ -54,8 +52,7 @@ class Source:
             GoldenSetError: a grade is not a number.
         """
         names = (attributes,) if isinstance(attributes, str) else attributes
-        by_code = None if grades is None else GradeMap(grades)
-        return cls(path, by_code, dict(columns or {}), attributes=names, **others)
+        return cls(path, GradeReader(grades), dict(columns or {}), attributes=names, **others)
 
     @property
     def file(self) -> Path:
@@ -63,7 +60,7 @@ class Source:
         assert self.path is not None
         return self.path
 
-    def grade_map(self, *, has_grades: bool) -> GradeMap | None:
-        """Return the grade map for judgments, with or without grades of their own."""
-        is_for_others = self.is_shared and self.grades is not None and self.grades.is_constant
-        return None if is_for_others and has_grades else self.grades
+    def reader(self, *, has_grades: bool) -> GradeReader:
+        """Return the reader for judgments with or without grades of their own."""
+        is_for_others = self.is_shared and self.grades.has_one_grade and has_grades
+        return GradeReader() if is_for_others else self.grades

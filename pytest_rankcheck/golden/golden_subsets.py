@@ -85,11 +85,11 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
             whole.see_query(Query(query_id, query.text), where)
             attributes = {**(before.attributes if before else {}), **query.attributes}
             whole.queries[query_id] = replace(whole.queries[query_id], attributes=attributes)
-            for index, (doc_id, grade) in enumerate(part.grades[query_id].items()):
-                place = part.judgment_place(query_id, index) or where
-                whole.add_grade(query_id, doc_id, grade, place)
             for expectation in part.expectations.get(query_id, ()):
                 whole.add_expectation(expectation, where)
+        for row, judgment in enumerate(part.judgments.rows_at()):
+            where = part.place_at(row) or f"query '{quoted(judgment[0])}'"
+            whole.collected.add(*judgment, where)
         _copy_candidates(part, whole, part.candidates.query_ids)
         whole.titles.update(part.titles)
     if all(map(is_feature_number, whole.candidates.columns)):

@@ -199,7 +199,7 @@ class _Reader:
 
 def grades_of(reader: GradeReader, column: Column) -> NumberCells:
     """Return a column of grades, or of codes of the grade map, as numbers."""
-    if reader.grade_map is None and not isinstance(column, CellColumn):
+    if not reader.has_map and not isinstance(column, CellColumn):
         numbers = column.numbers()
         if not len(numbers.invalid):
             return numbers

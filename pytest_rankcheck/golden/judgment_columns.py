@@ -14,7 +14,6 @@ from pytest_rankcheck.files.delimited_tables import (
 )
 from pytest_rankcheck.golden.column_marks import GRADE
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
-from pytest_rankcheck.golden.grade_reader import GradeReader
 
 __all__ = [
     "DOC_ID",
@@ -73,7 +72,7 @@ def places_of_roles(contents: Contents, header: Sequence[str]) -> Mapping[str, i
 def _require(place: Mapping[str, int], header: Sequence[str], contents: Contents) -> None:
     where = contents.places.file
     _refuse_run(place, header, contents)
-    contents.reader = GradeReader(contents.source.grade_map(has_grades="relevance" in place))
+    contents.reader = contents.source.reader(has_grades="relevance" in place)
     if contents.reader.has_one_grade and "relevance" in place:
         column = quoted(header[place["relevance"]])
         raise GoldenSetError(

@@ -44,29 +44,13 @@ class Judgments:
     """The line or row of the source that has each judgment, from 1 on; 0 where it is unknown."""
 
     @classmethod
-    def of_dicts(
-        cls,
-        grades: Mapping[str, Mapping[str, float]],
-        lines: Mapping[str, Sequence[int]] | None = None,
-    ) -> Judgments:
-        """Return the columns of ``{query_id: {doc_id: grade}}``, which has been checked.
-
-        Args:
-            grades: the judgments.
-            lines: the lines of the first judgments of some queries.
-        """
+    def of_dicts(cls, grades: Mapping[str, Mapping[str, float]]) -> Judgments:
+        """Return the columns of ``{query_id: {doc_id: grade}}``, which has been checked."""
         lengths = np.fromiter(map(len, grades.values()), np.int64, len(grades))
         documents = list(chain.from_iterable(grades.values()))
         values = chain.from_iterable(judged.values() for judged in grades.values())
         column = np.fromiter(values, np.float64, len(documents))
-        starts = starts_of(lengths)
-        known = None
-        if lines:
-            known = np.zeros(len(documents), np.int64)
-            for query_id, start in zip(grades, starts.tolist(), strict=False):
-                of_query = lines.get(query_id, ())
-                known[start : start + len(of_query)] = of_query
-        return cls(tuple(grades), starts, HeldIds(documents), column + 0.0, known)
+        return cls(tuple(grades), starts_of(lengths), HeldIds(documents), column + 0.0)
 
     @classmethod
     def of_groups(
@@ -172,17 +156,26 @@ class Judgments:
         """Return how many of these rows each query has."""
         return np.diff(starts_of(is_counted)[self.starts])
 
-    def rows_at(self, rows: IntArray) -> Iterator[tuple[str, str, float]]:
-        """Yield the query, the document and the grade of some rows."""
+    def rows_at(self, rows: IntArray | None = None) -> Iterator[tuple[str, str, float]]:
+        """Yield the query, the document and the grade of some rows, or of all."""
+        rows = np.arange(len(self)) if rows is None else rows
         codes = (np.searchsorted(self.starts, rows, "right") - 1).tolist()
         ids = (self.query_ids[code] for code in codes)
         return zip(ids, self.documents.texts(rows), _as_written(self.grades[rows]), strict=True)
 
-    def line(self, code: int, index: int) -> int:
-        """Return the line or row with the judgment at ``index`` of a query; 0 if it is unknown."""
-        row = int(self.starts[code]) + index
-        known = self.lines is not None and row < self.starts[code + 1]
-        return int(self.lines[row]) if known else 0  # type: ignore[index]
+    def query_at(self, row: int) -> str:
+        """Return the query of a row."""
+        return self.query_ids[int(np.searchsorted(self.starts, row, "right")) - 1]
+
+    def line(self, row: int) -> int:
+        """Return the line or row of the source with the judgment in a row; 0 if it is unknown."""
+        return 0 if self.lines is None else int(self.lines[row])
+
+    def first_line(self, query_id: str) -> int:
+        """Return the line with the first judgment of a query; 0 if it is unknown."""
+        code = self.codes.get(query_id)
+        start, end = (0, 0) if code is None else self.starts[code : code + 2].tolist()
+        return self.line(start) if start < end else 0
 
     def arranged(self, query_ids: Sequence[str]) -> Judgments:
         """Return the judgments of these queries, in this order; unknown queries have none."""

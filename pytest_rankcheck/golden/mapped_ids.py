@@ -72,10 +72,7 @@ def _judgments(contents: Contents, to_id: DocIdMap, repeats: list[Repeat]) -> Ju
     mapped = replace(columns, documents=HeldIds(list(map(to_id, columns.documents.texts()))))
 
     def where(row: int) -> str:
-        code = int(np.searchsorted(columns.starts, row, "right")) - 1
-        query_id = columns.query_ids[code]
-        place = contents.judgment_place(query_id, row - int(columns.starts[code]))
-        return place or f"query '{quoted(query_id)}'"
+        return contents.place_at(row) or f"query '{quoted(columns.query_at(row))}'"
 
     def refusal(repeat: Repeat, first: int, row: int) -> str:
         both = columns.documents.texts(np.array([first, row]))

@@ -90,7 +90,7 @@ def test_a_set_survives_saving_and_loading(folder: Path, tmp_path: Path) -> None
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td\n", r"test\.tsv:2: 2 columns"),
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td\tx\n", r"test\.tsv:2: the grade"),
         ("qrels/test.tsv", None, "qrels: no file of judgments, such as test.tsv"),
-        ("corpus.jsonl", "[]\n", r"corpus\.jsonl:1: not of the form"),
+        ("corpus.jsonl", "[]\n", r"corpus\.jsonl:1: not an object but \[\]"),
     ],
 )
 def test_a_broken_folder_is_reported(

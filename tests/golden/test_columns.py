@@ -45,11 +45,7 @@ def outcome(read: Callable[[], GoldenSet]) -> object:
     except GoldenSetError as error:
         return str(error)
     contents = golden._contents
-    places = [
-        contents.judgment_place(query_id, index)
-        for query_id in golden.query_ids
-        for index in range(len(golden.grades(query_id)))
-    ]
+    places = [contents.place_at(row) for row in range(golden.judgment_count)]
     return (
         list(golden),
         [list(golden.grades(query_id).items()) for query_id in golden.query_ids],
@@ -213,7 +209,7 @@ def test_ordinary_qrels_become_columns(tmp_path: Path, is_large: bool) -> None:
     assert contents.judgments.query_ids == ("q1", "q2")
     assert contents.judgments.documents.texts() == ["d1", "d3", "d1"]
     assert type(contents.judgments.documents).__name__ == ("TextIds" if is_large else "HeldIds")
-    assert [contents.judgments.line(*place) for place in ((0, 0), (0, 1), (1, 0))] == [1, 3, 2]
+    assert [contents.judgments.line(row) for row in range(3)] == [1, 3, 2]
 
 
 # --- arrays --------------------------------------------------------------------------------------
@@ -245,7 +241,7 @@ def test_subsets_in_any_order_keep_judgments_and_places(tmp_path: Path) -> None:
     assert part.query_ids == ("q3", "q1")
     assert dict(part.grades("q1")) == {"d1": 2, "d3": 0}
     assert part.place("q3") == f"{file}:4"
-    assert part._contents.judgment_place("q1", 1) == f"{file}:3"
+    assert part._contents.place_at(2) == f"{file}:3"
 
 
 @examples(100)

@@ -10,7 +10,6 @@ split are in the set. A path to ``qrels/dev.tsv`` selects that split of the fold
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import table_text
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.text_files import lines_of, parse_json
+from pytest_rankcheck.files.text_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.format_limits import refuse_candidates, refuse_expectations
@@ -81,13 +80,8 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path]:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    for number, line in lines_of(path, GoldenSetError):
-        where = f"{path}:{number}"
-        try:
-            entry = parse_json(line, where, GoldenSetError)
-        except json.JSONDecodeError as failure:
-            raise GoldenSetError(f"{where}: not JSON: {failure}; each line is one object") from None
-        if not isinstance(entry, dict) or "_id" not in entry:
+    for where, entry in objects_of_lines(path, GoldenSetError):
+        if "_id" not in entry:
             raise GoldenSetError(f'{where}: not of the form {{"_id": "q1", "text": "..."}}')
         yield where, entry
 

@@ -9,13 +9,12 @@ expectations on this query (see ``expectation_entry``), and every other key is a
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.text_files import lines_of, parse_json
+from pytest_rankcheck.files.text_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
@@ -41,12 +40,9 @@ def read(source: Source) -> Contents:
     """
     contents = Contents(source)
     keys = _TextKeys()
-    for number, line in lines_of(source.file, GoldenSetError):
-        if not line.startswith("#"):
-            where = f"{source.file}:{number}"
-            entry = _parsed(line, where)
-            keys.see(entry, where)
-            _add_entry(contents, entry, where)
+    for where, entry in objects_of_lines(source.file, GoldenSetError):
+        keys.see(entry, where)
+        _add_entry(contents, entry, where)
     keys.check()
     return contents
 
@@ -162,16 +158,6 @@ def _expected(entry: dict[str, object], where: str) -> list[object]:
                 f"{where}: unknown key \"{quoted(key)}\"; did you mean '{_EXPECT}'?"
             )
     return []
-
-
-def _parsed(line: str, where: str) -> dict[str, object]:
-    try:
-        entry = parse_json(line, where, GoldenSetError)
-    except json.JSONDecodeError as failure:
-        raise GoldenSetError(f"{where}: not JSON: {failure}; each line is one object") from None
-    if not isinstance(entry, dict):
-        raise GoldenSetError(f"{where}: not an object but {quoted(line, 40)}")
-    return entry
 
 
 def write(contents: Contents, path: Path) -> None:

@@ -11,7 +11,9 @@ beside it, as in LightGBM: ``rank.test.query`` for ``rank.test``.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
@@ -162,12 +164,11 @@ def _features(pairs: list[str], where: str) -> dict[str, object]:
 
 
 class _Sizes:
-    """The number of rows of each query, for rows without query ids."""
+    """The number of rows of each query, in a file beside the rows, for rows without query ids."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_name(f"{path.name}.query")
-        self._ends: list[int] | None = None
-        self._query = 0
+        self._ends: list[int] = []
 
     def query_of(self, row: int, where: str) -> str:
         """Return the query of a 1-based row.
@@ -175,21 +176,19 @@ class _Sizes:
         Raises:
             GoldenSetError: the sizes are missing, or cover fewer rows.
         """
-        if self._ends is None:
-            self._ends = list(self._read(where))
-        while self._query < len(self._ends) and self._ends[self._query] < row:
-            self._query += 1
-        if self._query == len(self._ends):
-            total = plural((self._ends or [0])[-1], "row")
+        if not self._ends:
+            self._ends = list(accumulate(self._read(where), initial=0))
+        query = bisect_left(self._ends, row)
+        if query == len(self._ends):
+            total = plural(self._ends[-1], "row")
             raise GoldenSetError(f"{where}: row {row:,}, but {self._path.name} covers {total}")
-        return str(self._query + 1)
+        return str(query)
 
     def _read(self, where: str) -> Iterator[int]:
         if not self._path.exists():
             raise GoldenSetError(
                 f"{where}: no qid:, and no file {self._path.name} with the sizes of the queries"
             )
-        end = 0
         for number, line in lines_of(self._path, GoldenSetError):
             size = checked_number(line.strip())
             if not isinstance(size, int) or size < 0:
@@ -197,8 +196,7 @@ class _Sizes:
                     f"{self._path}:{number}: '{quoted(line, 40)}' is not a size; sizes are whole "
                     "numbers from 0 on"
                 )
-            end += size
-            yield end
+            yield size
 
     def check_end(self, rows: int) -> None:
         """Check that the sizes do not cover more rows than there are.

@@ -62,7 +62,6 @@ def mixed_column(linted: Linted) -> RuleResult | None:
         why="It is not an attribute, so nothing can be sliced by it, and a reranker gets it as a "
         "feature",
         remedy="correct the cell, or choose the attributes with attributes= (rankcheck_attributes)",
-        places=linted.places_of(query_ids),
     )
 
 

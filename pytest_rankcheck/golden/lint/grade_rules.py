@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
@@ -14,6 +15,8 @@ __all__ = ["RULES"]
 
 _MOST_CODES = 10
 """More distinct grades than this are measurements, not codes."""
+_NAMED = 10
+"""How many wrong grades are named with their places."""
 _LEAST_JUDGMENTS = 20
 """Fewer judgments say too little about which grade is rare."""
 
@@ -26,18 +29,26 @@ def grade_off_scale(linted: Linted) -> RuleResult | None:
     low, high = linted.options.scale
     grades = linted.judgments.grades
     rows = np.flatnonzero((grades < low) | (grades > high))
-    outside = list(linted.judgments.rows_at(rows))
-    if not outside:
+    if not len(rows):
         return None
-    query_id, doc_id, grade = outside[0]
     return RuleResult(
-        query_ids=tuple(dict.fromkeys(query_id for query_id, _, _ in outside)),
-        what=f"{plural(len(outside), 'grade is', 'grades are')} not between {low:g} and {high:g}: "
-        f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' has {grade:g}",
+        query_ids=_owners(linted, rows),
+        what=f"{plural(len(rows), 'grade is', 'grades are')} not between {low:g} and {high:g}: "
+        f"{_example(linted, rows)}",
         why="A grade of 9 where 3 is the highest outweighs all others of its query",
         remedy="correct it, or map the codes with grades=",
-        places=tuple(filter(None, (linted.place_of(*where[:2]) for where in outside[:10]))),
+        places=linted.places_at(rows[:_NAMED]),
     )
+
+
+def _owners(linted: Linted, rows: IntArray) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(query_id for query_id, _, _ in linted.judgments.rows_at(rows)))
+
+
+def _example(linted: Linted, rows: IntArray) -> str:
+    """Return the first of some judgments as text."""
+    query_id, doc_id, grade = next(linted.judgments.rows_at(rows[:1]))
+    return f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' has {grade:g}"
 
 
 @rule("warning")
@@ -45,20 +56,17 @@ def negative_grade(linted: Linted) -> RuleResult | None:
     """A grade below 0, in a set for which no scale or grade map allows it."""
     lowest = min(0, linted.options.scale[0]) if linted.options.scale else 0
     rows = np.flatnonzero(linted.judgments.grades < lowest)
-    below = list(linted.judgments.rows_at(rows))
-    if not below or linted.contents.reader.grade_map is not None:
+    if not len(rows) or linted.contents.reader.has_map:
         return None
-    query_id, doc_id, grade = below[0]
     counts = _counts(linted)
     return RuleResult(
-        query_ids=tuple(dict.fromkeys(query_id for query_id, _, _ in below)),
-        what=f"{plural(len(below), 'grade is', 'grades are')} negative: document "
-        f"'{quoted(doc_id)}' of query '{quoted(query_id)}' has {grade:g}",
+        query_ids=_owners(linted, rows),
+        what=f"{plural(len(rows), 'grade is', 'grades are')} negative: {_example(linted, rows)}",
         why="It has the gain 0, is not relevant, and is unjudged to Bpref. That is right for spam "
         "(-2 in TREC), but not for a code that means something else",
         remedy=f"map the codes, such as {_grade_map(counts)}; if the grades are right, give the "
         f"linter their scale, scale={min(counts):g}..{max(counts):g}",
-        places=tuple(filter(None, (linted.place_of(*where[:2]) for where in below[:10]))),
+        places=linted.places_at(rows[:_NAMED]),
     )
 
 
@@ -66,21 +74,20 @@ def negative_grade(linted: Linted) -> RuleResult | None:
 def reversed_grades(linted: Linted) -> RuleResult | None:
     """Grades that look as if 1 were the best: no grade is 0, and the lowest is the rarest."""
     counts = _counts(linted)
-    if linted.contents.reader.grade_map is not None or not _look_reversed(counts):
+    if linted.contents.reader.has_map or not _look_reversed(counts):
         return None
     best, highest = min(grade for grade in counts if grade > 0), max(counts)
     first = np.flatnonzero(linted.judgments.grades == best)[:1]
-    query_id, doc_id, _ = next(linted.judgments.rows_at(first))
     spread = ", ".join(f"{grade:g} ({count:,})" for grade, count in sorted(counts.items()))
     return RuleResult(
         query_ids=(),
-        what=f"no grade is 0, and the lowest positive grade is the rarest: {spread}; document "
-        f"'{quoted(doc_id)}' of query '{quoted(query_id)}' has {best:g}",
+        what=f"no grade is 0, and the lowest positive grade is the rarest: {spread}; "
+        f"{_example(linted, first)}",
         why=f"If {best:g} is the best, the grades are reversed, and a better ranker scores lower; "
         f"if it is the worst, {best:g} still counts as relevant",
         remedy=f"map the codes, such as {_grade_map(counts)} if {best:g} is the best; if "
         f"{highest:g} is the best and every grade is relevant, write reversed-grades=ignore",
-        places=tuple(filter(None, (linted.place_of(query_id, doc_id),))),
+        places=linted.places_at(first),
     )
 
 

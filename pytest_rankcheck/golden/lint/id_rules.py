@@ -29,7 +29,6 @@ def odd_id(linted: Linted) -> RuleResult | None:
         why="TREC files and many tools split or drop them, and then the document is not found "
         "and counts as not retrieved",
         remedy="strip them when the set is created, or when it is read, with doc_id='strip'",
-        places=linted.places_of(dict.fromkeys(owners.values())),
     )
 
 
@@ -56,7 +55,6 @@ def look_alike_id(linted: Linted) -> RuleResult | None:
         why="They are different documents here, but usually one document in the index: the ranker "
         "loses points for finding it under the other spelling",
         remedy="spell each id as in the index, or map ids with doc_id=, such as doc_id='lower'",
-        places=linted.places_of(concerned),
     )
 
 

@@ -68,7 +68,6 @@ def no_judgment(linted: Linted) -> RuleResult | None:
         f"{listed(query_ids)}",
         why="They score 0 whatever the ranker does",
         remedy="judge or remove them",
-        places=linted.places_of(query_ids),
     )
 
 
@@ -86,7 +85,6 @@ def only_expectations(linted: Linted) -> RuleResult | None:
         "does",
         remedy="judge them, put them into a golden set of their own, or evaluate with "
         "no_relevant='exclude'",
-        places=linted.places_of(query_ids),
     )
 
 
@@ -103,7 +101,6 @@ def no_relevant(linted: Linted) -> RuleResult | None:
         f"{listed(query_ids)}",
         why="They score 0 whatever the ranker does",
         remedy="find a relevant document, remove them, or evaluate with no_relevant='exclude'",
-        places=linted.places_of(query_ids),
     )
 
 
@@ -120,7 +117,6 @@ def only_relevant(linted: Linted) -> RuleResult | None:
         why="Bpref, infAP and Judged@k cannot see falls there, and a bad document that enters the "
         "top looks like an unjudged one",
         remedy="judge some documents as not relevant (grade 0), from the top of a run",
-        places=linted.places_of(query_ids),
     )
 
 

@@ -24,7 +24,7 @@ class RuleResult:
     why: str
     remedy: str
     places: tuple[str, ...] = ()
-    """The places, as ``file:line``, as far as known."""
+    """The places, as ``file:line``, as far as known; if empty, those of the queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,6 @@ class LintFinding(RuleResult):
     rule: str = ""
     level: Level = "warning"
     """``"error"`` fails ``--rankcheck-lint``, ``"warning"`` is shown."""
-
-    @classmethod
-    def of(cls, result: RuleResult, rule: str, level: Level) -> LintFinding:
-        """Return the result of a rule as a finding."""
-        return cls(
-            result.query_ids, result.what, result.why, result.remedy, result.places, rule, level
-        )
 
     @property
     def message(self) -> str:

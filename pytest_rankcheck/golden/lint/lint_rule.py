@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray
+from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.judgments import Judgments
@@ -45,10 +45,9 @@ class Linted:
         places = (self.contents.query_place(query_id) for query_id in query_ids)
         return tuple(place for place in places if place)
 
-    def place_of(self, query_id: str, doc_id: str) -> str:
-        """Return the place of a judgment; empty if unknown."""
-        index = list(self.grades[query_id]).index(doc_id)
-        return self.contents.judgment_place(query_id, index)
+    def places_at(self, rows: IntArray) -> tuple[str, ...]:
+        """Return the places of judgments, as far as known."""
+        return tuple(filter(None, map(self.contents.place_at, rows.tolist())))
 
 
 @dataclass(frozen=True, slots=True)

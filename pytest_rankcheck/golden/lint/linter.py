@@ -75,5 +75,7 @@ def findings_of(
             continue
         result = rule.look(linted)
         if result is not None:
-            findings.append(LintFinding.of(result, rule.name, level))
+            about, places = result.query_ids, result.places or linted.places_of(result.query_ids)
+            words = result.what, result.why, result.remedy
+            findings.append(LintFinding(about, *words, places, rule.name, level))
     return sorted(findings, key=lambda finding: finding.level != "error")

@@ -31,7 +31,6 @@ def small_slice(linted: Linted) -> RuleResult | None:
         f"{listed(shown)}",
         why="A gate reports them but does not block, so a fall there passes",
         remedy="judge more queries of that kind, merge slices, or lower min_queries",
-        places=linted.places_of(concerned),
     )
 
 

@@ -52,7 +52,6 @@ def _duplicates(linted: Linted, groups: list[tuple[str, ...]], what: str) -> Rul
         why="A ranker that sees only the text answers all of them alike: what it gains on one it "
         "loses on the other",
         remedy="merge their judgments into one query, or make the texts differ",
-        places=linted.places_of(members),
     )
 
 
@@ -70,7 +69,6 @@ def ceiling(linted: Linted) -> RuleResult | None:
         f"{counted_queries(below)} cannot score 1",
         why="No ranker can reach a bound above that, and there is less left to gain than it seems",
         remedy="see the findings on these queries (no-judgment, no-relevant, duplicate-query)",
-        places=linted.places_of(below),
     )
 
 
