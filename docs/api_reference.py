@@ -118,7 +118,6 @@ INTERNAL = {
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places computed",
     "Approval": "now to_dict",
     "Expectation": "claim",
-    "LintFinding": "of",
     "Gate": "ruling refuse_misfit",
     "GoldenSet": "kind candidates_frame has_numbered_features first_feature lint_with "
     "positive_grades columns",

@@ -246,7 +246,7 @@ HEAVY = ("numpy", "pandas", "syrupy", "scipy", "ir_measures")
         "import pytest_rankcheck",
         "import pytest_rankcheck.plugin.hooks",
         "import pytest_rankcheck; dir(pytest_rankcheck); pytest_rankcheck.__all__",
-        "from pytest_rankcheck import RankcheckError, GoldenSetError",
+        "from pytest_rankcheck import RankcheckError, GoldenSetError, GoldenSet",
     ],
 )
 def test_importing_costs_nothing(statement: str) -> None:

@@ -121,6 +121,8 @@ class Format(Generic[T]):
     """File name endings that select this format for writing."""
     is_binary: bool = False
     """Whether the format is binary; binary formats are tried first."""
+    cannot_hold: tuple[str, ...] = ()
+    """What the format loses, and so refuses to write; of golden sets, see `refuse_loss`."""
     is_vague: bool = False
     """Whether many other files look similar; vague formats are tried last."""
 

@@ -9,6 +9,7 @@ from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
 from pytest_rankcheck.golden import formats
+from pytest_rankcheck.golden.format_limits import refuse_loss
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 
@@ -60,4 +61,5 @@ def write_contents(contents: Contents, path: Path, format: str | None) -> None:
     require_packer(path, GoldenSetError)
     chosen = GOLDEN_FORMATS.to_write(format, unpacked_suffix(path), "jsonl")
     assert chosen.write is not None
+    refuse_loss(contents, chosen)
     chosen.write(contents, path)

@@ -20,7 +20,6 @@ from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.checked_values import checked_id
-from pytest_rankcheck.golden.format_limits import refuse_candidates, refuse_expectations
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
@@ -105,11 +104,8 @@ def write(contents: Contents, path: Path) -> None:
     """Write the folder, with the judgments as the split ``test``.
 
     Raises:
-        GoldenSetError: a query has no judgments, or the set has candidates or expectations: this
-            format cannot hold them.
+        GoldenSetError: a query has no judgments.
     """
-    refuse_candidates(contents, "beir")
-    refuse_expectations(contents, "beir")
     unjudged = [query_id for query_id, grades in contents.grades.items() if not grades]
     if unjudged:
         raise GoldenSetError(
@@ -154,4 +150,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=read,
     write=write,
+    cannot_hold=("candidates", "expectations"),
 )

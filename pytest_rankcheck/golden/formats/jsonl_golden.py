@@ -18,7 +18,6 @@ from pytest_rankcheck.files.text_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.expectation_entry import entry_of, expectation_of
-from pytest_rankcheck.golden.format_limits import refuse_candidates
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import QUERY_ID, TEXT
@@ -165,9 +164,8 @@ def write(contents: Contents, path: Path) -> None:
 
     Raises:
         GoldenSetError: an attribute has a name reserved by the format, or a value that JSON cannot
-            hold; or the set has candidates.
+            hold.
     """
-    refuse_candidates(contents, "jsonl")
     scale = contents.stored_scale
     lines = [] if scale is None else [readable_json({SCALE: scale})]
     for query_id, query in contents.complete_queries().items():
@@ -210,5 +208,6 @@ FORMAT = Format(
     read=read,
     write=write,
     endings=(".jsonl",),
+    cannot_hold=("candidates",),
     is_vague=True,
 )

@@ -19,11 +19,6 @@ from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
 from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, line_of
 from pytest_rankcheck.files.whole_files import write_whole
-from pytest_rankcheck.golden.format_limits import (
-    refuse_candidates,
-    refuse_expectations,
-    refuse_lists,
-)
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 
@@ -95,12 +90,8 @@ def write(contents: Contents, path: Path) -> None:
     """Write qrels, and the texts and attributes of the queries in a file beside them.
 
     Raises:
-        GoldenSetError: an id has white space or would be read as a comment; or the set has
-            candidates, expectations or lists, which qrels cannot hold.
+        GoldenSetError: an id has white space or would be read as a comment.
     """
-    refuse_candidates(contents, "trec")
-    refuse_expectations(contents, "trec")
-    refuse_lists(contents, "trec")
     qrels = "".join(
         line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
         for query_id, grades in contents.grades.items()
@@ -147,5 +138,6 @@ FORMAT = Format(
     read=read,
     write=write,
     endings=(".qrels", ".txt"),
+    cannot_hold=("candidates", "expectations", "lists"),
     is_vague=True,
 )

@@ -16,7 +16,7 @@ _SHOWN_PLACES = 3
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """The result of a rule that found a problem."""
+    """The result of a rule that found a problem; without places, those of its queries count."""
 
     query_ids: tuple[str, ...]
     """The queries concerned; empty if the problem concerns the whole set."""
@@ -24,7 +24,7 @@ class RuleResult:
     why: str
     remedy: str
     places: tuple[str, ...] = ()
-    """The places, as ``file:line``, as far as known; if empty, those of the queries."""
+    """The places, as ``file:line``, as far as known."""
 
 
 @dataclass(frozen=True, slots=True)
