@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from pytest_rankcheck.errors import RankcheckError
-from pytest_rankcheck.files.delimited_tables import DelimitedTable
+from pytest_rankcheck.files.delimited_rows import DelimitedTable
 from pytest_rankcheck.files.polars_columns import PolarsColumn
 from pytest_rankcheck.files.table_batches import Batch, batches_of_rows
 from pytest_rankcheck.files.text_files import blocks_of_lines, lines_of_block

@@ -1,37 +1,33 @@
-"""Tables with a header, separated by commas, tabs, semicolons or bars, and their column roles."""
+"""Tables with a header: the roles of their columns, their separators, and tables as text."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import chain
-from pathlib import Path
 
-from pytest_rankcheck.errors import RankcheckError, listed, plural, quoted, suggestion
+from pytest_rankcheck.errors import RankcheckError, listed, quoted, suggestion
 from pytest_rankcheck.files.checked_cells import decimal_comma_hint
-from pytest_rankcheck.files.text_files import numbered_lines
 from pytest_rankcheck.files.whole_files import check_encodable
 
 __all__ = [
-    "DelimitedTable",
     "Role",
+    "cells_of_line",
     "decimal_comma_hint",
+    "delimiter_of",
     "header_of",
     "index_of_roles",
-    "is_separator_line",
     "lacks",
     "looks_meant_for",
+    "named_separator",
     "normalised_name",
-    "table_of",
     "table_text",
 ]
 
 _DELIMITERS = (",", "\t", ";", "|")
-_NAMES = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 
 _SEPARATOR_LINE = re.compile(r"sep=([^\w\s\"]|\t)\s*", re.IGNORECASE)
 """Excel's first line of a table, which names the separator."""
@@ -70,29 +66,15 @@ class Role:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class DelimitedTable:
-    """A table being read: its header, and its rows with their line numbers."""
-
-    header: list[str]
-    rows: Iterator[tuple[int, list[str]]]
-    delimiter: str
-    is_spaced: bool
-    """Whether a space belongs to the separator."""
-    first_line: int
-    """The number of the line after the header."""
-    rows_of: Callable[[int, Iterator[tuple[int, str]]], Iterator[tuple[int, list[str]]]]
-    """Returns the rows in some lines, of which the first has the given number."""
-
-
 def header_of(line: str) -> list[str]:
     """Return a line's normalised column names, read as the header of a table."""
-    return [normalised_name(name) for name in _split(line, _delimiter_of(line))]
+    return [normalised_name(name) for name in cells_of_line(line, delimiter_of(line))]
 
 
-def is_separator_line(line: str) -> bool:
-    """Whether a line is Excel's first line of a table, such as ``sep=;``."""
-    return _SEPARATOR_LINE.fullmatch(line) is not None
+def named_separator(line: str) -> str | None:
+    """Return the separator that Excel's first line of a table names, such as ``sep=;``."""
+    found = _SEPARATOR_LINE.fullmatch(line)
+    return found[1] if found else None
 
 
 def looks_meant_for(header: Sequence[str], roles: Sequence[Role]) -> bool:
@@ -136,123 +118,6 @@ def lacks(
 def normalised_name(name: str) -> str:
     """Return a column name in the form used for comparison: ``Query-ID`` is ``query_id``."""
     return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
-
-
-def table_of(
-    path: Path,
-    error: type[RankcheckError],
-    *,
-    lone_first: bool = False,
-    on_broken: Callable[[int, str], None] | None = None,
-) -> DelimitedTable:
-    """Read a table, row by row.
-
-    The separator is the one that Excel's first line ``sep=;`` names, or the one that splits the
-    header into the most columns.
-
-    Args:
-        path: the file, UTF-8.
-        error: the exception type to raise.
-        lone_first: whether a row may consist of the first column alone; the others are then empty.
-        on_broken: called with the line number and a description of each row of the wrong length,
-            which is then skipped; without it, the row is an error.
-
-    Raises:
-        error: the file cannot be read or is empty, a column name is duplicated, or a row has more
-            or fewer columns than the header; the message names file and line.
-    """
-    lines = numbered_lines(path, error)
-    filled = ((number, line) for number, line in lines if line.strip())
-    first = next(filled, None)
-    separator = _SEPARATOR_LINE.fullmatch(first[1]) if first else None
-    if separator:
-        first = next(filled, None)
-    if first is None:
-        raise error(f"{path} is empty; a table needs a header and rows")
-    number, line = first
-    delimiter = separator[1] if separator else _delimiter_of(line)
-    # In a header such as "a, b" the space belongs to the separator, so also in the rows.
-    is_spaced = any(name.startswith(" ") for name in _split(line, delimiter))
-
-    def reader_of(start: int, lines: Iterator[tuple[int, str]]) -> _Reader:
-        return _Reader(path, error, start, lines, delimiter=delimiter, is_spaced=is_spaced)
-
-    def rows_of(start: int, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-        return _whole_rows(reader_of(start, lines), header, lone_first, on_broken)
-
-    reader = reader_of(number, chain([first], lines))
-    header = next(reader)[1]
-    duplicates = sorted({name for name in header if name and header.count(name) > 1})
-    if duplicates:
-        raise error(f"{path}:{number}: duplicate column in the header: {listed(duplicates)}")
-    rows = _whole_rows(reader, header, lone_first, on_broken)
-    return DelimitedTable(header, rows, delimiter, is_spaced, reader.next_line, rows_of)
-
-
-class _Reader:
-    """The raw rows of a table, with the number of the line where each begins."""
-
-    def __init__(
-        self,
-        path: Path,
-        error: type[RankcheckError],
-        start: int,
-        lines: Iterator[tuple[int, str]],
-        *,
-        delimiter: str,
-        is_spaced: bool,
-    ) -> None:
-        self.path, self.error, self.delimiter = path, error, delimiter
-        self._start = start
-        self._rows = csv.reader(
-            (text for _, text in lines),
-            delimiter=delimiter,
-            strict=True,
-            skipinitialspace=is_spaced,
-        )
-
-    @property
-    def next_line(self) -> int:
-        """The number of the line where the next row begins."""
-        return self._start + self._rows.line_num
-
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        return self
-
-    def __next__(self) -> tuple[int, list[str]]:
-        start = self.next_line
-        try:
-            return start, next(self._rows)
-        except csv.Error as failure:
-            raise self.error(
-                f"{self.path}:{start}: {failure}; is a quotation mark left open?"
-            ) from None
-
-
-def _whole_rows(
-    reader: _Reader,
-    header: Sequence[str],
-    lone_first: bool,
-    on_broken: Callable[[int, str], None] | None,
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not empty; reject or report rows of the wrong length."""
-    for start, row in reader:
-        if not row:
-            continue
-        cells = row
-        if len(row) == 1 and lone_first:
-            cells = row + [""] * (len(header) - 1)
-        if len(cells) != len(header):
-            problem = (
-                f"{plural(len(row), 'column')}, but the header has {len(header)}: "
-                f"'{quoted(' '.join(row), 60)}'; columns are separated by "
-                f"{_NAMES.get(reader.delimiter, reader.delimiter)}, as in the header"
-            )
-            if on_broken is None:
-                raise reader.error(f"{reader.path}:{start}: {problem}")
-            on_broken(start, problem)
-            continue
-        yield start, cells
 
 
 def index_of_roles(
@@ -363,11 +228,13 @@ def _text(cell: object) -> str:
     return "" if cell is None else str(cell)
 
 
-def _delimiter_of(line: str) -> str:
-    return max(_DELIMITERS, key=lambda delimiter: len(_split(line, delimiter)))
+def delimiter_of(line: str) -> str:
+    """Return the separator that splits a header into the most columns."""
+    return max(_DELIMITERS, key=lambda delimiter: len(cells_of_line(line, delimiter)))
 
 
-def _split(line: str, delimiter: str) -> list[str]:
+def cells_of_line(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a single line of a table; none if it is malformed."""
     try:
         return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
     except csv.Error:

@@ -55,11 +55,11 @@ class FileSample:
         """
         if self.is_folder:
             return 0, ""
-        from pytest_rankcheck.files.delimited_tables import is_separator_line
+        from pytest_rankcheck.files.delimited_tables import named_separator
         from pytest_rankcheck.files.text_files import lines_of
 
         for number, line in lines_of(self.path, self._error):
-            if not line.startswith("#") and not is_separator_line(line):
+            if not line.startswith("#") and named_separator(line) is None:
                 return number, line
         return 0, ""
 

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pytest_rankcheck.errors import RankcheckError
-from pytest_rankcheck.files.delimited_tables import table_of
+from pytest_rankcheck.files.delimited_rows import table_of
 from pytest_rankcheck.files.frame_tables import table_of_frame
+from pytest_rankcheck.files.large_files import polars_should_read
 from pytest_rankcheck.files.packed_files import first_bytes
 from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet, scan_of
 from pytest_rankcheck.files.row_numbering import Numbering
-from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
 from pytest_rankcheck.files.text_files import begins_object, lines_of
 
 if TYPE_CHECKING:
@@ -85,16 +86,21 @@ def _kind_of(path: Path, error: type[RankcheckError]) -> TableKind:
 def _table_of_lines(
     path: Path, error: type[RankcheckError], lone_first: bool, on_broken: OnBroken | None
 ) -> Table:
-    from pytest_rankcheck.files.delimited_batches import delimited_batches
-
     def note(number: int, problem: str) -> None:
         assert on_broken is not None
         on_broken(number, "broken row", problem)
 
     table = table_of(path, error, lone_first=lone_first, on_broken=note if on_broken else None)
-    return Table(
-        table.header, Numbering(str(path)), lambda *_: delimited_batches(path, table, error)
-    )
+    is_plain = len(table.header) > 1 and table.delimiter.isascii() and not table.is_spaced
+
+    def read(*_: object) -> Iterator[Batch]:
+        if not (is_plain and polars_should_read(path)):
+            return batches_of_rows(table.header, table.rows)
+        from pytest_rankcheck.files.delimited_blocks import Blocks
+
+        return Blocks(path, table, error).batches()
+
+    return Table(table.header, Numbering(str(path)), read)
 
 
 def _table_of_objects(

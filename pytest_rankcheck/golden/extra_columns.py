@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
@@ -31,6 +32,37 @@ from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query, label_of
 
 __all__ = ["ExtraColumns"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column without a role."""
+
+    name: str
+    cells: Sequence[object]
+    spread: Spread[str]
+    """How it varies within queries."""
+    numbers: Sequence[float | None] | None
+    """The cells as numbers; None if one of them is not."""
+    wanted: Collection[str] | None
+    """The columns that were declared as attributes; None if none were."""
+
+    @property
+    def bare(self) -> str:
+        """The name without what it says about the meaning."""
+        return self.name.removeprefix(ATTRIBUTE).removeprefix(CANDIDATE)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing was declared, so that the cells decide."""
+        return self.wanted is None and self.name == self.bare
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether it was declared as an attribute."""
+        if self.wanted is None:
+            return self.name.startswith(ATTRIBUTE)
+        return self.bare in self.wanted
 
 
 class ExtraColumns:
@@ -97,47 +129,41 @@ class ExtraColumns:
             GoldenSetError: a column that should be an attribute varies within a query, or nearly
                 all queries show that it should be one.
         """
-        wanted = self._contents.source.attributes or ()
-        columns = {
-            name: cells
+        wanted, rows = self._contents.source.attributes, repeated_rows(self._queries)
+        given = [
+            _Column(name, cells, spread_of(rows, cells), as_numbers(cells), wanted)
             for name, cells in zip(self._names, self._cells, strict=True)
-            if name in wanted or not is_index(name, cells, is_before_ids=name in self._first)
-        }
-        rows = repeated_rows(self._queries)
-        spreads = {name: spread_of(rows, cells) for name, cells in columns.items()}
-        numbers = {name: as_numbers(cells) for name, cells in columns.items()}
-        for name in self._left_out(spreads, numbers):
-            del columns[name]
-        features = [name for name in columns if spreads[name].varying and numbers[name]]
-        clear = [name for name in features if not spreads[name].is_nearly_steady(RARE)]
+            if name in (wanted or ())
+            or not is_index(name, cells, is_before_ids=name in self._first)
+        ]
+        columns = self._describing(given)
+        features = [column for column in columns if column.spread.varying and column.numbers]
+        has_clear = any(not column.spread.is_nearly_steady(RARE) for column in features)
         attributes: dict[str, Sequence[object]] = {}
         candidates: dict[str, Sequence[object]] = {}
-        for name, cells in columns.items():
-            bare = name.removeprefix(ATTRIBUTE).removeprefix(CANDIDATE)
-            is_attribute = self._declared(name, bare, spreads[name])
-            if is_attribute is None:
-                if spreads[name].is_nearly_steady(RARE) and not (clear and numbers[name]):
-                    raise self._variation(name, spreads[name], is_declared=False)
-                is_attribute = not spreads[name].varying and not (features and numbers[name])
-            if bare in attributes or bare in candidates:
+        for column in columns:
+            is_beside_clear = has_clear and bool(column.numbers)
+            varies = bool(column.spread.varying)
+            if column.is_declared and varies:
+                raise self._variation(column)
+            if column.is_open and column.spread.is_nearly_steady(RARE) and not is_beside_clear:
+                raise self._variation(column)
+            if column.bare in attributes or column.bare in candidates:
                 raise GoldenSetError(
-                    f"{self._contents.places.file}: two columns are named '{quoted(bare)}'; rename "
-                    "one of them"
+                    f"{self._contents.places.file}: two columns are named '{quoted(column.bare)}'; "
+                    "rename one of them"
                 )
-            if is_attribute:
-                attributes[bare] = cells
+            is_steady = not varies and not (features and column.numbers)
+            if column.is_declared or (column.is_open and is_steady):
+                attributes[column.bare] = column.cells
             else:
-                candidates[bare] = numbers[name] or _as_booleans_or_texts(cells)
+                candidates[column.bare] = column.numbers or _as_booleans_or_texts(column.cells)
         self._set_attributes(attributes)
         if candidates or self._is_marked:
             self._set_candidates(candidates)
 
-    def _left_out(
-        self,
-        spreads: Mapping[str, Spread[str]],
-        numbers: Mapping[str, Sequence[float | None] | None],
-    ) -> list[str]:
-        """Return the columns that differ between documents and do not describe them.
+    def _describing(self, columns: Sequence[_Column]) -> list[_Column]:
+        """Return the columns without those that differ between documents and do not describe them.
 
         Raises:
             GoldenSetError: the rows of a document have different features.
@@ -146,64 +172,41 @@ class ExtraColumns:
         if self._contents.repeats or self._is_marked:
             repeats = repeated_rows(zip(self._queries, self._documents, strict=True))
             repeats = {pair: rows for pair, rows in repeats.items() if pair[1] is not None}
-        wanted, left_out = self._contents.source.attributes or (), []
-        for name, cells in zip(self._names, self._cells, strict=True):
-            spread = spreads.get(name)
-            is_declared = name in wanted or name.startswith(ATTRIBUTE)
-            if spread is None or not spread.varying or is_declared:
+        kept = []
+        for column in columns:
+            if not column.spread.varying or column.is_declared:
+                kept.append(column)
                 continue
-            if normalised_name(name) in GRADES:
-                left_out.append(name)
+            if normalised_name(column.name) in GRADES:
                 continue
-            varying = spread_of(repeats, cells).varying
-            if varying and numbers[name] and not self._contents.reader.has_one_grade:
-                raise self._two_features(name, cells, repeats[varying[0]])
-            if varying and not spread.is_nearly_steady(RARE):
-                left_out.append(name)
-        return left_out
+            varying = spread_of(repeats, column.cells).varying
+            if varying and column.numbers and not self._contents.reader.has_one_grade:
+                query_id, doc_id = varying[0]
+                about = f"document '{quoted(doc_id)}' of query '{quoted(query_id)}'"
+                raise GoldenSetError(
+                    f"{self._difference(column, repeats[varying[0]], about)}; a document has one "
+                    "row of features for each query: keep one of the rows, or remove the column"
+                )
+            if not varying or column.spread.is_nearly_steady(RARE):
+                kept.append(column)
+        return kept
 
-    def _two_features(
-        self, name: str, cells: Sequence[object], rows: Sequence[int]
-    ) -> GoldenSetError:
-        """Return the error about a document whose rows have different features."""
-        other = next(row for row in rows if cells[row] != cells[rows[0]])
-        first, second = (
-            self._contents.places.shown(self._numbers[row]) for row in (rows[0], other)
-        )
-        query_id, doc_id = self._queries[other], self._documents[other]
-        return GoldenSetError(
-            f"{second}: column '{quoted(name)}' is {_shown(cells[other])} for document "
-            f"'{quoted(doc_id)}' of query '{quoted(query_id)}', but {_shown(cells[rows[0]])} at "
-            f"{first}; a document has one row of features for each query: keep one of the rows, or "
-            "remove the column"
+    def _difference(self, column: _Column, rows: Sequence[int], about: str) -> str:
+        """Return the beginning of a message about rows that have different cells."""
+        cells, first = column.cells, rows[0]
+        other = next(row for row in rows if cells[row] != cells[first])
+        places = [self._contents.places.shown(self._numbers[row]) for row in (first, other)]
+        return (
+            f"{places[1]}: column '{quoted(column.name)}' is {_shown(cells[other])} for {about}, "
+            f"but {_shown(cells[first])} at {places[0]}"
         )
 
-    def _declared(self, name: str, bare: str, spread: Spread[str]) -> bool | None:
-        """Return whether a column was declared an attribute; None if nothing was declared.
-
-        Raises:
-            GoldenSetError: it was, and it varies within a query.
-        """
-        wanted = self._contents.source.attributes
-        if wanted is None and name == bare:
-            return None
-        is_attribute = name.startswith(ATTRIBUTE) if wanted is None else bare in wanted
-        if is_attribute and spread.varying:
-            raise self._variation(name, spread, is_declared=True)
-        return is_attribute
-
-    def _variation(self, name: str, spread: Spread[str], *, is_declared: bool) -> GoldenSetError:
+    def _variation(self, column: _Column) -> GoldenSetError:
         """Return the error about an attribute that has two values in a query."""
-        query_id, cells = spread.varying[0], self._cells[list(self._names).index(name)]
+        query_id, spread = column.spread.varying[0], column.spread
         rows = [row for row, owner in enumerate(self._queries) if owner == query_id]
-        other = next(row for row in rows if cells[row] != cells[rows[0]])
-        first, second = (_shown(cells[row]) for row in (rows[0], other))
-        places = [self._contents.places.shown(self._numbers[row]) for row in (rows[0], other)]
-        text = (
-            f"{places[1]}: column '{quoted(name)}' is {second} for query '{quoted(query_id)}', but "
-            f"{first} at {places[0]}"
-        )
-        if is_declared:
+        text = self._difference(column, rows, f"query '{quoted(query_id)}'")
+        if column.is_declared:
             return GoldenSetError(
                 f"{text}; an attribute has one value for each query; correct a cell"
             )

@@ -332,7 +332,7 @@ def test_small_and_large_tables_are_read_alike(
     path.write_bytes(text.encode())
     table = read_table(path, RunError)
     rows = [row for batch in table.batches() for row in batch.rows()]
-    from pytest_rankcheck.files.delimited_tables import table_of
+    from pytest_rankcheck.files.delimited_rows import table_of
 
     assert rows == [(number, tuple(cells)) for number, cells in table_of(path, RunError).rows]
     assert rows

@@ -17,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
-from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
+from pytest_rankcheck.files.checked_cells import decimal_comma_hint
 from pytest_rankcheck.files.format_registry import FileSample, Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.golden.checked_values import checked_number
