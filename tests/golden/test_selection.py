@@ -79,12 +79,15 @@ def test_a_merge_unites_judgments_attributes_and_texts() -> None:
 
 
 def test_a_contradictory_merge_reports_the_place(tmp_path: Path) -> None:
-    (tmp_path / "a.qrels").write_text("q 0 d 1\n")
-    (tmp_path / "b.qrels").write_text("q 0 e 1\nq 0 d 2\n")
+    (tmp_path / "a.qrels").write_text("q 0 d 1\nr 0 d 1\n")
+    (tmp_path / "b.qrels").write_text("q 0 e 1\nq 0 d 2\nr 0 d 1\n")
     one, other = (GoldenSet.load(tmp_path / name) for name in ("a.qrels", "b.qrels"))
     with pytest.raises(GoldenSetError, match=r"b\.qrels:2: document 'd' .* judged twice, 1 and 2"):
         one.merge(other)
-    assert one.merge(other, contradictions="highest").grades("q") == {"d": 2, "e": 1}
+    merged = one.merge(other, contradictions="highest")
+    assert merged.grades("q") == {"d": 2, "e": 1}
+    repeats = [(repeat.query_id, repeat.where) for repeat in merged._contents.repeats]
+    assert repeats == [("q", f"{tmp_path}/b.qrels:2"), ("r", f"{tmp_path}/b.qrels:3")]
     texts = [GoldenSet.from_dict({"q": {"d": 1}}, {"q": text}) for text in ("red", "blue")]
     with pytest.raises(GoldenSetError, match='query \'q\' is "blue", but before it was "red"'):
         texts[0].merge(texts[1])
