@@ -18,6 +18,7 @@ from pytest_rankcheck.files.table_columns import (
     CodedCells,
     Column,
     IdCells,
+    ListCells,
     MomentCells,
     NumberCells,
 )
@@ -100,8 +101,9 @@ class PandasColumn:
             count = times.astype("M8[us]").astype(np.int64)
         return MomentCells(count, np.isnat(times), is_zoned)
 
-    def lists(self) -> None:
-        """Return None: pandas keeps lists as objects."""
+    def lists(self) -> ListCells | None:
+        """Return the column as lists; None if it has other cells."""
+        return CellColumn(self.cells()).lists() if self.series.dtype == object else None
 
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values."""

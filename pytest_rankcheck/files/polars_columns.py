@@ -13,13 +13,14 @@ from pytest_rankcheck.files.id_columns import NumberIds, TextIds
 from pytest_rankcheck.files.table_columns import (
     CellColumn,
     CodedCells,
+    Column,
     IdCells,
     ListCells,
     MomentCells,
     NumberCells,
 )
 
-__all__ = ["PolarsColumn"]
+__all__ = ["PolarsColumn", "in_polars"]
 
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
 _FIT_64_BITS = (pl.Int64, pl.Int32, pl.Int16, pl.Int8, pl.UInt32, pl.UInt16, pl.UInt8)
@@ -110,9 +111,8 @@ class PolarsColumn:
         return MomentCells(count, missing, kind.time_zone is not None)
 
     def lists(self) -> ListCells | None:
-        """Return a column of lists of texts; None if its type is another."""
-        kind = self.series.dtype
-        if not isinstance(kind, pl.List) or kind.inner != pl.String:
+        """Return the column as lists; None if its type is another."""
+        if not isinstance(self.series.dtype, pl.List):
             return None
         lengths = self.series.list.len().cast(pl.Int64).fill_null(-1).to_numpy()
         items = self.series.filter(self.series.list.len() > 0).explode()
@@ -135,6 +135,18 @@ class PolarsColumn:
     def cell(self, row: int) -> object:
         """Return the cell of a row."""
         return PolarsColumn(self.series[row : row + 1]).cells()[0]
+
+
+def in_polars(column: Column) -> Column:
+    """Return a column of texts in polars, which codes many of them faster; others as they are.
+
+    Polars cannot hold lone surrogates.
+    """
+    try:
+        texts = pl.Series(column.cells(), dtype=pl.String, strict=True)
+    except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
+        return column
+    return PolarsColumn(texts)
 
 
 def _cell(series: pl.Series, physical: pl.Series, row: int) -> object:

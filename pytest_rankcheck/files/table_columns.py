@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Any, Protocol
 
 import numpy as np
@@ -75,12 +75,12 @@ class MomentCells:
 
 @dataclass(frozen=True, slots=True)
 class ListCells:
-    """A column of lists of texts."""
+    """A column of lists."""
 
     lengths: IntArray
     """``[N]``; -1 where there is no list."""
     items: Column
-    """The texts of all lists, one after the other."""
+    """The cells of all lists, one after the other."""
 
 
 class Column(Protocol):
@@ -106,7 +106,7 @@ class Column(Protocol):
         """Return the column as points in time; None if its type is another."""
 
     def lists(self) -> ListCells | None:
-        """Return a column of lists of texts; None if its type is another."""
+        """Return the column as lists; None if it has other cells."""
 
     def cells(self) -> Sequence[object]:
         """Return the cells as Python values."""
@@ -190,8 +190,13 @@ class CellColumn:
     def moments(self) -> None:
         """Return None: Python's own times may be of several kinds."""
 
-    def lists(self) -> None:
-        """Return None: Python's own lists may hold anything."""
+    def lists(self) -> ListCells | None:
+        """Return the column as lists; None if it has other cells."""
+        if list not in (kinds := set(map(type, self.values))) or not kinds <= {list, type(None)}:
+            return None
+        lengths = [-1 if cell is None else len(cell) for cell in self.values]  # type: ignore[arg-type]
+        items: list[object] = list(chain.from_iterable(filter(None, self.values)))  # type: ignore[arg-type]
+        return ListCells(np.array(lengths, dtype=np.int64), CellColumn(items))
 
     def cells(self) -> Sequence[object]:
         """Return the cells."""

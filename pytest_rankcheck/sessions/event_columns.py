@@ -7,37 +7,40 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.sessions.session_attributes import SessionAttributes
-from pytest_rankcheck.sessions.shown_lists import DocumentCodes
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
+from pytest_rankcheck.files.id_runs import starts_of
 
-__all__ = ["UNKNOWN", "EventCollector", "Events"]
+__all__ = ["UNKNOWN", "Events", "item_places", "joined", "number_at", "positions"]
 
 UNKNOWN = -1
+
+_PLACES = 1 << 31
+"""More events than a row can hold."""
 
 
 @dataclass(frozen=True)
 class Events:
     """N events in columns. Sessions, queries and documents are indexes into the log's lists."""
 
+    position: IntArray
+    """``[N]`` where the event is in the file, ascending with it: see `positions`."""
     session: IntArray
     """``[N]`` the index of the session."""
     event: FloatArray
     """``[N]`` the event's index in its session; NaN if the log does not say."""
     time: FloatArray
     """``[N]`` seconds; NaN where the log has no times."""
+    start: FloatArray
+    """``[N]`` when the session started, in seconds; NaN where the event does not say."""
     query: IntArray
     """``[N]`` the index of the query text; -1 without one."""
     count: IntArray
     """``[N]`` how many results were shown; -1 where unknown."""
-    has_list: NDArray[np.bool_]
+    has_list: BoolArray
     """``[N]`` whether the results shown are known."""
-    is_finish: NDArray[np.bool_]
+    is_finish: BoolArray
     """``[N]`` whether the event ends the session."""
-    row: IntArray
-    """``[N]`` the line in the file."""
     shown_starts: IntArray
     """``[N + 1]`` where each event's results begin in `shown`."""
     shown: IntArray
@@ -59,9 +62,9 @@ class Events:
 
     def taken(self, rows: IntArray) -> Events:
         """Return the events at the given rows, in that order."""
-        shown, shown_starts = _item_places(self.shown_starts, rows)
-        selected, selected_starts = _item_places(self.selected_starts, rows)
-        plain = ("session", "event", "time", "query", "count", "has_list", "is_finish", "row")
+        shown, shown_starts = item_places(self.shown_starts, rows)
+        selected, selected_starts = item_places(self.selected_starts, rows)
+        plain = [column.name for column in fields(self)][: -len(_ITEMS)]
         return replace(
             self,
             **{name: getattr(self, name)[rows] for name in plain},
@@ -73,7 +76,25 @@ class Events:
         )
 
 
-def _item_places(starts: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+_ITEMS = ("shown_starts", "shown", "selected_starts", "selected_rank", "selected_time")
+"""The last columns, which do not have one value for each event."""
+
+
+def positions(numbers: Sequence[int]) -> IntArray:
+    """Return where rows begin in the file, ``[N]``; add the place of an event in its row.
+
+    Args:
+        numbers: the numbers of the rows.
+    """
+    return np.asarray(numbers, dtype=np.int64) * _PLACES
+
+
+def number_at(position: int) -> int:
+    """Return the number of the row of an event."""
+    return int(position) // _PLACES
+
+
+def item_places(starts: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
     """Return the places of the items of some rows, in the order of the rows, and their new starts.
 
     Args:
@@ -84,71 +105,19 @@ def _item_places(starts: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
         The places of their items, and ``[n + 1]`` the starts among these.
     """
     lengths = starts[rows + 1] - starts[rows]
-    ends = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+    ends = starts_of(lengths)
     shift = np.repeat(starts[rows] - ends[:-1], lengths)
     return np.arange(ends[-1], dtype=np.int64) + shift, ends
 
 
-class EventCollector:
-    """Collects the events of a log, in any order."""
-
-    def __init__(self) -> None:
-        self.queries: dict[str, int] = {}
-        self.documents = DocumentCodes()
-        self.attributes = SessionAttributes()
-        self._parts: list[tuple[Events, IntArray]] = []
-        self._starts: list[tuple[IntArray, FloatArray]] = []
-
-    def add(self, events: Events, places: IntArray, starts: FloatArray) -> None:
-        """Add events.
-
-        Args:
-            events: the events; sessions, queries and documents are codes of this collector.
-            places: the place of each event in its row, ``[N]``.
-            starts: when its session started, in seconds, NaN where unknown, ``[N]``.
-        """
-        self._parts.append((events, places))
-        has_start = ~np.isnan(starts)
-        if has_start.any():
-            self._starts.append((events.session[has_start], starts[has_start]))
-
-    def finished(self) -> tuple[Events, IntArray]:
-        """Return the events in the order of the file, and the codes of their sessions.
-
-        The sessions of the events are renumbered in the order of their first events.
-        """
-        events = _joined([part for part, _ in self._parts])
-        places = np.concatenate([places for _, places in self._parts])
-        steps = np.diff(events.row)
-        if ((steps < 0) | ((steps == 0) & (np.diff(places) < 0))).any():
-            events = events.taken(np.lexsort((places, events.row)))
-        codes, first = np.unique(events.session, return_index=True)
-        order = np.argsort(first)
-        numbers = np.zeros(int(codes[-1]) + 1, dtype=np.int64)
-        numbers[codes[order]] = np.arange(len(codes))
-        return replace(events, session=numbers[events.session]), codes[order]
-
-    def starts(self, sessions: int) -> FloatArray:
-        """Return when each session started, by its code; NaN where unknown."""
-        starts = np.full(sessions, np.inf)
-        for codes, times in self._starts:
-            np.minimum.at(starts, codes, times)
-        return np.where(np.isinf(starts), np.nan, starts)
-
-    def __bool__(self) -> bool:
-        return bool(self._parts)
-
-
-def _joined(parts: Sequence[Events]) -> Events:
+def joined(parts: Sequence[Events]) -> Events:
     """Return the events of several parts, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
     columns: dict[str, Any] = {}
-    for field in fields(Events):
-        arrays = [getattr(part, field.name) for part in parts]
-        if field.name.endswith("_starts"):
-            ends = np.cumsum([0, *(array[-1] for array in arrays)])
+    for column in fields(Events):
+        arrays = [getattr(part, column.name) for part in parts]
+        if column.name.endswith("_starts"):
+            ends = starts_of([array[-1] for array in arrays])
             arrays = [array[:-1] + end for array, end in zip(arrays, ends, strict=False)]
             arrays.append(ends[-1:])
-        columns[field.name] = np.concatenate(arrays)
+        columns[column.name] = np.concatenate(arrays)
     return Events(**columns)

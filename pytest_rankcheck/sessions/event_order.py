@@ -15,17 +15,17 @@ __all__ = ["check_order", "in_order", "out_of_order"]
 
 
 def in_order(events: Events) -> Events:
-    """Return the events sorted by session, then by index; without indexes by time, then by row.
+    """Return the events sorted by session, then by index; without indexes by time, then by place.
 
     Sessions are in the order of their first events in the file.
     """
     key = events.event if not np.isnan(events.event).any() else events.time
-    return events.taken(np.lexsort((events.row, key, events.session)))
+    return events.taken(np.lexsort((events.position, key, events.session)))
 
 
 def out_of_order(events: Events) -> int:
     """Return how many events come later in the file than the next event of their session."""
-    is_later = events.row[:-1] > events.row[1:]
+    is_later = events.position[:-1] > events.position[1:]
     return int((is_later & _same_session(events)).sum())
 
 
@@ -42,7 +42,7 @@ def check_order(events: Events, session_ids: Sequence[str], problems: Problems) 
         for place in np.flatnonzero(violations[reason]).tolist():
             session = session_ids[events.session[place]]
             text = f"session '{quoted(session)}': {words(events, place)}"
-            problems.add(int(events.row[place]), session, reason, text, is_read=True)
+            problems.add(events.position[place], session, reason, text, is_read=True)
 
 
 _WORDS: Mapping[str, Callable[[Events, int], str]] = {

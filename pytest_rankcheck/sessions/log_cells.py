@@ -1,29 +1,42 @@
-"""Parsing the cells of a log: ids, lists of ids or ranks, numbers and flags."""
+"""Parsing the cells and columns of a log: ids, lists of ids or ranks, numbers and flags."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
+from typing import TypeVar
 
+import numpy as np
+
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.plain_values import as_flag
+from pytest_rankcheck.files.table_columns import Column
 
 __all__ = [
     "LARGEST",
-    "SEPARATORS",
+    "Errors",
     "flag_of",
     "id_list_of",
     "id_of",
     "is_absent",
     "number_of",
+    "numbers",
+    "per_distinct_value",
     "rank_list_of",
 ]
+
+T = TypeVar("T")
+
+Errors = Mapping[int, str]
+"""By row, why its cell is invalid."""
 
 LARGEST = 2**31
 """A bound that no number of results reaches."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
-SEPARATORS = ("|", ";", ",")
+_SEPARATORS = ("|", ";", ",")
 
 
 def is_absent(value: object) -> bool:
@@ -47,13 +60,15 @@ def id_of(value: object) -> str | None:
         return None
     if isinstance(value, (bool, list, dict, tuple)):
         raise ValueError(f"'{quoted(value, 60)}' is not an id")
+    if isinstance(value, Integral):
+        return str(int(value))
     number = number_of(value)
     if number is None or not number.is_integer():
         raise ValueError(f"'{quoted(value, 60)}' is not an id; ids are text or whole numbers")
     return str(int(number))
 
 
-def id_list_of(value: object) -> list[str] | None:
+def id_list_of(value: object) -> Sequence[str] | None:
     """Return a list of ids; None for an empty cell.
 
     A text is a JSON list, or ids separated by bars, semicolons, commas or white space: the first
@@ -65,10 +80,8 @@ def id_list_of(value: object) -> list[str] | None:
     items = _items(value)
     if items is None:
         return None
-    if isinstance(items, list) and set(map(type, items)) <= {str}:
-        texts: list[str] = items
-        if all(map(str.strip, texts)):  # the usual case, worth a fast path
-            return texts
+    if set(map(type, items)) <= {str} and all(map(str.strip, items)):  # type: ignore[arg-type]
+        return items  # type: ignore[return-value]
     ids = [id_of(item) for item in items]
     if any(item is None for item in ids):
         raise ValueError(f"the list '{quoted(value, 60)}' has an empty id")
@@ -91,6 +104,29 @@ def rank_list_of(value: object) -> list[int] | None:
             raise ValueError(f"'{quoted(item, 60)}' is not a rank; ranks are whole numbers")
         ranks.append(int(number))
     return ranks
+
+
+def _items(value: object) -> Sequence[object] | None:
+    """Return the items of a list, which `id_list_of` describes; None for an empty cell.
+
+    Raises:
+        ValueError: a text begins like a JSON list and is not one.
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            return _json_list(text)
+        for separator in _SEPARATORS:
+            if separator in text:
+                return [part.strip() for part in text.split(separator)]
+        parts = text.split()
+        return None if len(parts) < 2 and text.lower() in _NOTHING else parts
+    if isinstance(value, (list, tuple)):
+        return value
+    to_list = getattr(value, "tolist", None)  # a numpy array or a polars series
+    if callable(to_list) and hasattr(value, "ndim"):
+        return list(to_list())
+    return None if is_absent(value) else [value]
 
 
 def number_of(value: object) -> float | None:
@@ -126,21 +162,44 @@ def flag_of(value: object) -> bool:
     return flag
 
 
-def _items(value: object) -> Sequence[object] | None:
-    if isinstance(value, str):
-        text = value.strip()
-        if text.lower() in _NOTHING - {"[]"}:
-            return None
-        if text.startswith("["):
-            return _json_list(text)
-        separator = next((char for char in SEPARATORS if char in text), None)
-        return [part.strip() for part in text.split(separator)]
-    if isinstance(value, (list, tuple)):
-        return value
-    to_list = getattr(value, "tolist", None)  # a numpy array or a polars series
-    if callable(to_list) and hasattr(value, "ndim"):
-        return list(to_list())
-    return None if is_absent(value) else [value]
+def numbers(column: Column) -> tuple[FloatArray, Errors]:
+    """Return a column of numbers, NaN where a cell is empty or invalid, ``[N]``."""
+    found = column.numbers()
+    errors: dict[int, str] = {}
+    for row in found.invalid.tolist():  # perhaps "n/a", or a spelling that only a log may have
+        try:
+            number = number_of(column.cell(row))
+        except ValueError as error:
+            errors[row] = str(error)
+        else:
+            found.values[row] = np.nan if number is None else number
+    return found.values, errors
+
+
+def per_distinct_value(
+    column: Column, convert: Callable[[object], T]
+) -> tuple[Sequence[T | None], IntArray, Errors]:
+    """Convert the distinct values of a column.
+
+    Returns:
+        The converted values, None for an invalid one; which one each row has, ``[N]``; and the
+        errors.
+    """
+    coded = column.coded()
+    values: list[T | None] = []
+    problems: dict[int, str] = {}
+    for code, value in enumerate(coded.values):
+        try:
+            values.append(convert(value))
+        except ValueError as error:
+            values.append(None)
+            problems[code] = str(error)
+    errors: Errors = {}
+    if problems:
+        rows = np.flatnonzero(np.isin(coded.codes, list(problems)))
+        codes = coded.codes[rows].tolist()
+        errors = {row: problems[code] for row, code in zip(rows.tolist(), codes, strict=True)}
+    return values, coded.codes, errors
 
 
 def _json_list(text: str) -> list[object]:

@@ -25,12 +25,10 @@ class Layouts:
     def __init__(self, options: LogOptions, problems: Problems) -> None:
         self._options = options
         self._problems = problems
-        self._layouts: dict[Header, Mapping[str, int]] = {}
-        self._without_session: tuple[int, Header] | None = None
-        """The first row without a session column, and its columns."""
+        self._layouts: dict[Header, Mapping[str, str]] = {}
 
-    def of(self, header: Header) -> Mapping[str, int]:
-        """Return ``{role: index}`` for rows with these columns.
+    def of(self, header: Header) -> Mapping[str, str]:
+        """Return ``{role: column}`` for rows with these columns.
 
         Raises:
             SessionLogError: two columns could have the same role.
@@ -44,26 +42,21 @@ class Layouts:
             }
             roles = (*PAYLOAD_ROLES, *ROLES)
             source = self._problems.source
-            layout = index_of_roles(header, roles, renamed, source, SessionLogError)
-            if not _PAYLOAD.issubset(layout):
-                layout = {role: index for role, index in layout.items() if role not in _PAYLOAD}
+            indexes = index_of_roles(header, roles, renamed, source, SessionLogError)
+            unused = frozenset() if _PAYLOAD.issubset(indexes) else _PAYLOAD
+            layout = {role: header[at] for role, at in indexes.items() if role not in unused}
             self._layouts[header] = layout
         return layout
 
-    def describing(self, header: Header) -> Sequence[int]:
+    def describing(self, header: Header) -> Sequence[str]:
         """Return the columns without a role that may describe the session."""
         claimed, wanted = set(self.of(header).values()), self._options.attributes
         return [
-            index
-            for index, name in enumerate(header)
-            if index not in claimed
+            name
+            for name in header
+            if name not in claimed
             and (normalised_name(name) not in _UNINFORMATIVE if wanted is None else name in wanted)
         ]
-
-    def note_without_session(self, number: int, header: Header) -> None:
-        """Note a row without a session column."""
-        if self._without_session is None or number < self._without_session[0]:
-            self._without_session = (number, header)
 
     @property
     def meanings(self) -> frozenset[str]:
@@ -104,9 +97,9 @@ class Layouts:
                 f"there is no known column with times; it has {listed(columns, 12)}. Name the "
                 "column time, or pass columns={'time': ...}"
             )
-        if self._without_session and "session" not in self.meanings:
-            number, names = self._without_session
+        first = self._problems.place_of_first("no session")
+        if first is not None and "session" not in self.meanings:
             raise SessionLogError(
-                f"{self._problems.place(number)}: there is no session column; the columns are "
-                f"{listed(names, 12)}. Name it session_id, or pass columns={{'session': ...}}"
+                f"{first}: there is no session column; the columns are "
+                f"{listed(columns, 12)}. Name it session_id, or pass columns={{'session': ...}}"
             )

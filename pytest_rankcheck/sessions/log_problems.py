@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_rankcheck.errors import SessionLogError, plural
 from pytest_rankcheck.files.row_numbering import Numbering
+from pytest_rankcheck.sessions.event_columns import number_at
 
 __all__ = ["LogSource", "Problems", "SetAside"]
 
@@ -54,37 +55,36 @@ class Problems:
         self.unread = 0
         """Rows of a known session that could not be read as events."""
         self._reasons: Counter[str] = Counter()
-        self._first: dict[str, tuple[bool, int, int]] = {}
-        """By reason, whether the first such row was read as an event, its number and its place."""
+        self._first: dict[str, tuple[bool, int]] = {}
+        """By reason, whether the first such row was read as an event, and its position."""
         self._examples: list[tuple[int, str]] = []
         self._sessions: set[str] = set()
 
-    def place(self, number: int) -> str:
+    def place(self, position: int) -> str:
         """Return the place of a row, for messages."""
-        return self.numbering.place(number)
+        return self.numbering.place(number_at(position))
 
     def add(
         self,
-        number: int,
+        position: int,
         session_id: str | None,
         reason: str,
         text: str,
         *,
-        place: int = 0,
         is_read: bool = False,
     ) -> None:
         """Note a row that cannot be used.
 
         Args:
-            number: its line or row number.
+            position: where it is: see `positions`.
             session_id: its session; None if unknown.
             reason: the kind of problem, in a few fixed words.
             text: what is wrong and what to do.
-            place: the place of the event in its row.
             is_read: whether the row was nevertheless read as an event.
         """
+        position = int(position)
         self._reasons[reason] += 1
-        first = is_read, len(self._first) if is_read else number, place
+        first = is_read, position
         self._first[reason] = min(first, self._first.get(reason, first))
         if session_id is None:
             self.lost_rows += 1
@@ -92,9 +92,19 @@ class Problems:
             self.unread += not is_read
             self._sessions.add(session_id)
         # Keep the first in the file, in whatever order they are noted.
-        self._examples.append((number, f"{self.place(number)}: {text}"))
+        self._examples.append((position, text))
         if len(self._examples) > 2 * _EXAMPLES:
             self._examples = sorted(self._examples)[:_EXAMPLES]
+
+    def place_of_first(self, reason: str) -> str | None:
+        """Return the place of the first row with a kind of problem; None without one."""
+        return self.place(self._first[reason][1]) if reason in self._first else None
+
+    @property
+    def examples(self) -> Sequence[str]:
+        """Descriptions of the first problems in the file, with their places."""
+        first = sorted(self._examples)[:_EXAMPLES]
+        return [f"{self.place(position)}: {text}" for position, text in first]
 
     @property
     def sessions(self) -> frozenset[str]:
@@ -116,7 +126,7 @@ class Problems:
         if self.is_lenient or not self._reasons:
             return
         total = sum(self._reasons.values())
-        first = sorted(self._examples)[0][1]
+        first = self.examples[0]
         more = ""
         if total > 1:
             kinds = ", ".join(f"{count:,} x {reason}" for reason, count in self.reasons.items())
@@ -132,12 +142,11 @@ class Problems:
         Args:
             events: how many events the sessions with problems had.
         """
-        examples = tuple(text for _, text in sorted(self._examples)[:_EXAMPLES])
         return SetAside(
             self.lost_rows + self.unread + events,
             len(self._sessions),
             self.reasons,
-            examples,
+            tuple(self.examples),
         )
 
 

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, quoted
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.sessions.event_columns import Events
+from pytest_rankcheck.sessions.event_columns import Events, joined
 from pytest_rankcheck.sessions.event_order import check_order, in_order, out_of_order
 from pytest_rankcheck.sessions.event_rows import EventReader
 from pytest_rankcheck.sessions.log_layouts import Layouts
@@ -33,8 +33,6 @@ class LogContents:
     session_ids: Sequence[str]
     queries: Sequence[str]
     documents: Sequence[str]
-    starts: FloatArray
-    """When each session started, in seconds, ``[S]``; NaN where the log does not say so."""
     attributes: Sequence[Mapping[str, object]]
     """The attributes of each session."""
     set_aside: SetAside
@@ -72,42 +70,40 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     """
     problems.numbering = table.numbering
     layouts = Layouts(options.checked(), problems)
-    sessions = SessionIds(layouts, problems)
+    sessions = SessionIds(problems)
     nested = NestedEvents(layouts, sessions, problems)
-    reader = EventReader(options, layouts, sessions, problems)
-    _read_all(table, nested, reader)
+    reader = EventReader(options, sessions, problems)
+    with collector_paused():
+        for batch in table.batches():
+            for rows in nested.events(batch):
+                reader.read(rows)
     layouts.check()
-    reader.clock.refuse_mixture(problems.numbering)
-    collector = reader.collector
-    if not collector:
+    reader.clock.refuse_mixture(problems.place)
+    if not reader.parts:
         problems.refuse()
         raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))
-    varying = collector.attributes.varying
-    _note_varying(varying, sessions.ids, options, problems)
-    events, codes = collector.finished()
-    session_ids = [sessions.ids[code] for code in codes.tolist()]
+    events, ids, order = _in_file_order(joined(reader.parts), sessions.ids)
+    attributes, varying = reader.attributes.settled(order, events.session)
+    _note_varying(varying, events, ids, problems)
     events = in_order(events)
-    check_order(events, session_ids, problems)
+    check_order(events, ids, problems)
     problems.refuse()
-    broken = problems.sessions
-    is_kept = np.array([session not in broken for session in session_ids], dtype=bool)
-    kept = np.flatnonzero(is_kept[events.session])
-    set_aside = problems.set_aside(len(events) - len(kept))
-    if not len(kept):
-        raise SessionLogError(_no_events(problems, set_aside, nested.ignored))
+    is_kept = np.array([session not in problems.sessions for session in ids], dtype=bool)
+    kept: IntArray = np.flatnonzero(is_kept)
     reordered = out_of_order(events)
+    count = len(events)
     if not is_kept.all():
-        numbers: IntArray = np.cumsum(is_kept) - 1
-        events = events.taken(kept)
-        events = replace(events, session=numbers[events.session])
-    codes = codes[is_kept]
+        events = events.taken(np.flatnonzero(is_kept[events.session]))
+        events = replace(events, session=np.searchsorted(kept, events.session))
+    set_aside = problems.set_aside(count - len(events))
+    if not len(events):
+        raise SessionLogError(_no_events(problems, set_aside, nested.ignored))
     return LogContents(
         events=events,
-        session_ids=tuple(sessions.ids[code] for code in codes.tolist()),
-        queries=tuple(collector.queries),
-        documents=tuple(collector.documents),
-        starts=collector.starts(len(sessions.ids))[codes],
-        attributes=collector.attributes.of_sessions(codes),
+        session_ids=tuple(ids[session] for session in kept.tolist()),
+        queries=tuple(reader.queries),
+        documents=tuple(reader.documents),
+        attributes=attributes.taken(kept),
         set_aside=set_aside,
         reordered=reordered,
         ignored=dict(nested.ignored),
@@ -116,33 +112,39 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     )
 
 
-def _read_all(table: Table, nested: NestedEvents, reader: EventReader) -> None:
-    """Read all rows, those of a part of the file at a time."""
-    last = 0
-    with collector_paused():
-        for batch in table.batches():
-            if batch.numbers[0] > last:  # else rows with other keys, from between others
-                reader.collector.attributes.settle()
-            last = max(last, batch.numbers[-1])
-            for rows in nested.events(batch):
-                reader.read(rows)
-        reader.collector.attributes.settle()
+def _in_file_order(events: Events, ids: Sequence[str]) -> tuple[Events, Sequence[str], IntArray]:
+    """Return events in the order of the file, with sessions in the order of their first events.
+
+    Args:
+        events: the events, of which rows with other keys may be elsewhere.
+        ids: the ids of their sessions.
+
+    Returns:
+        The events, the ids of their sessions, and the order.
+    """
+    order: IntArray = np.argsort(events.position, kind="stable")
+    if (np.diff(order) < 0).any():
+        events = events.taken(order)
+    codes, first, which = np.unique(events.session, return_index=True, return_inverse=True)
+    by_first = np.argsort(first)
+    numbers = np.argsort(by_first)  # the inverse
+    session_ids = [ids[code] for code in codes[by_first].tolist()]
+    return replace(events, session=numbers[which]), session_ids, order
 
 
 def _note_varying(
-    varying: Mapping[str, tuple[int, int]],
-    ids: Sequence[str],
-    options: LogOptions,
-    problems: Problems,
+    varying: Mapping[str, int | None], events: Events, ids: Sequence[str], problems: Problems
 ) -> None:
     """Note requested attributes that change within a session."""
-    for name, (row, code) in varying.items():
-        if options.attributes is not None and name in options.attributes:
+    for name, place in varying.items():
+        if place is not None:
+            session = ids[events.session[place]]
             text = (
-                f"session '{quoted(ids[code])}': the attribute '{quoted(name)}' changes; an "
+                f"session '{quoted(session)}': the attribute '{quoted(name)}' changes; an "
                 "attribute must be constant within a session"
             )
-            problems.add(row, ids[code], "attribute changes", text, is_read=True)
+            position = int(events.position[place])
+            problems.add(position, session, "attribute changes", text, is_read=True)
 
 
 def _no_events(problems: Problems, set_aside: SetAside, ignored: Mapping[str, int]) -> str:

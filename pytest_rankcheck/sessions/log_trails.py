@@ -11,15 +11,15 @@ from pytest_rankcheck.sessions.event_columns import Events
 __all__ = ["event_places", "final_events", "final_selections", "session_starts", "trails_of"]
 
 
-def trails_of(events: Events, sessions: int, starts: FloatArray) -> Trails:
+def trails_of(events: Events, sessions: int) -> Trails:
     """Return the trails of all sessions as one block.
 
     Args:
         events: the events, in order.
         sessions: the number of sessions.
-        starts: when each session started, ``[S]``; where NaN, with its first event.
     """
     first = session_starts(events, sessions)
+    starts = _least_by(events.session, events.start, sessions)
     begin = np.where(np.isnan(starts), events.time[first[:-1]], starts)
     of_event = np.repeat(np.arange(len(events)), events.selections)
     selected_at = np.where(

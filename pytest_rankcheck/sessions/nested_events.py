@@ -1,17 +1,22 @@
-"""Rows that are not events themselves: flat event logs with a payload, and whole sessions."""
+"""The events in rows: each row is an event, one of a flat log with a payload, or a session."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+import numpy as np
+
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.json_rows import layouts_of_objects
 from pytest_rankcheck.files.table_batches import Batch
-from pytest_rankcheck.sessions.log_layouts import MEANINGS, Layouts
+from pytest_rankcheck.files.table_columns import CellColumn, Column
+from pytest_rankcheck.sessions.event_columns import positions
+from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.session_attributes import description
 from pytest_rankcheck.sessions.session_ids import SessionIds
@@ -21,53 +26,26 @@ __all__ = ["EventRows", "NestedEvents"]
 _SHOWN = "searchRestarted"
 _FINISHED = "sessionFinished"
 
+Columns = dict[str, Column]
 Row = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class EventRows:
-    """Some rows with the same columns, each of which is an event."""
+    """N events, which have the same columns."""
 
-    batch: Batch
-    places: Sequence[int] | None = None
-    """The place of each event in its row; None if each row is one event."""
-    attributes: Sequence[Mapping[str, object]] = ()
-    """What describes the session of each event besides its own columns."""
+    positions: IntArray
+    """``[N]`` where they are in the file."""
+    columns: Mapping[str, Column]
+    """The columns by role."""
+    describing: Mapping[str, Column]
+    """The columns that may describe the session, by name."""
     counts_from_0: bool = False
     """Whether ranks count from 0, whatever the options say."""
 
 
-@dataclass
-class _Events:
-    """Events that were found in rows."""
-
-    numbers: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    attributes: list[Mapping[str, object]] = field(default_factory=list)
-
-    def add(self, number: int, place: int, row: Row, attributes: Mapping[str, object]) -> None:
-        """Add an event."""
-        self.numbers.append(number)
-        self.places.append(place)
-        self.rows.append(row)
-        self.attributes.append(attributes)
-
-    def by_layout(self, *, counts_from_0: bool) -> Iterator[EventRows]:
-        """Yield the events in groups with the same columns."""
-        for batch in layouts_of_objects(range(len(self.rows)), self.rows):
-            chosen = batch.numbers
-            numbers = [self.numbers[index] for index in chosen]
-            yield EventRows(
-                Batch(batch.header, numbers, batch.column),
-                [self.places[index] for index in chosen],
-                [self.attributes[index] for index in chosen],
-                counts_from_0,
-            )
-
-
 class NestedEvents:
-    """Finds the events in rows that hold them."""
+    """Finds the events in rows."""
 
     def __init__(self, layouts: Layouts, sessions: SessionIds, problems: Problems) -> None:
         self._layouts, self._sessions, self._problems = layouts, sessions, problems
@@ -80,75 +58,119 @@ class NestedEvents:
         Raises:
             SessionLogError: two columns could have the same role.
         """
-        layout = self._layouts.of(tuple(batch.header))
-        if "event_data" in layout:
-            yield from self._flattened(batch, layout).by_layout(counts_from_0=True)
-        elif "events" in layout:
-            yield from self._nested(batch, layout).by_layout(counts_from_0=False)
+        columns = {name: batch.column(index) for index, name in enumerate(batch.header)}
+        names = self._layouts.of(tuple(batch.header))
+        places = positions(batch.numbers)
+        if "event_data" in names:
+            yield from self._of_payloads(columns, names, places)
+        elif "events" in names:
+            yield from self._of_sessions(columns, names, places)
         else:
-            yield EventRows(batch)
+            yield self._rows(columns, places, self._describing(columns))
 
-    def _flattened(self, batch: Batch, layout: Mapping[str, int]) -> _Events:
-        """Return the search events of a flat log."""
-        found, header = _Events(), batch.header
-        kept = [
-            index
-            for index in range(len(header))
-            if index not in layout.values()
-            or index in {place for role, place in layout.items() if role in MEANINGS}
-        ]
-        outer: dict[tuple[str, ...], list[int]] = {}
-        """By the keys of a payload, the columns that are not among them."""
-        for number, cells in batch.rows():
-            kind = str(cells[layout["event_id"]])
+    def _rows(
+        self, columns: Columns, places: IntArray, describing: Columns, *, from_0: bool = False
+    ) -> EventRows:
+        names = self._layouts.of(tuple(columns))
+        roles = {role: columns[name] for role, name in names.items()}
+        return EventRows(places, roles, describing, from_0)
+
+    def _describing(self, columns: Columns) -> Columns:
+        return {name: columns[name] for name in self._layouts.describing(tuple(columns))}
+
+    def _of_payloads(
+        self, columns: Columns, names: Mapping[str, str], places: IntArray
+    ) -> Iterator[EventRows]:
+        """Yield the search events of a flat log."""
+        rows: list[int] = []
+        payloads: list[Row] = []
+        cells = columns[names["event_data"]].cells()
+        for row, kind in enumerate(map(str, columns[names["event_id"]].cells())):
             if kind not in (_SHOWN, _FINISHED):
                 self.ignored[kind] += 1
                 continue
-            payload = self._payload(number, cells[layout["event_data"]])
+            payload = self._payload(places[row], cells[row])
             if payload is not None:
-                keys = tuple(payload)
-                if keys not in outer:
-                    taken = set(map(normalised_name, map(str, keys)))
-                    outer[keys] = [i for i in kept if normalised_name(header[i]) not in taken]
-                row = {header[index]: cells[index] for index in outer[keys]}
-                found.add(number, 0, {**row, **payload, "finished": kind == _FINISHED}, {})
-        return found
+                rows.append(row)
+                payloads.append({**payload, "finished": kind == _FINISHED})
+        used = (names["event_id"], names["event_data"])
+        outer = {name: column for name, column in columns.items() if name not in used}
+        for chosen, own in _by_layout(payloads):
+            at = np.array(rows)[chosen]
+            taken = set(map(normalised_name, own))
+            kept = {name: outer[name] for name in outer if normalised_name(name) not in taken}
+            merged = {**_repeated(kept, at), **own}
+            yield self._rows(merged, places[at], self._describing(merged), from_0=True)
 
-    def _payload(self, number: int, payload: object) -> Row | None:
+    def _payload(self, position: int, payload: object) -> Row | None:
         if isinstance(payload, str):
             try:
                 payload = json.loads(payload)
             except (ValueError, RecursionError) as failure:
                 text = f"event_data is not JSON: {quoted(failure)}"
-                self._problems.add(number, None, "broken payload", text)
+                self._problems.add(position, None, "broken payload", text)
                 return None
         if not isinstance(payload, Mapping):
             text = f"event_data is '{quoted(payload, 60)}', not a JSON object"
-            self._problems.add(number, None, "broken payload", text)
+            self._problems.add(position, None, "broken payload", text)
             return None
         return payload
 
-    def _nested(self, batch: Batch, layout: Mapping[str, int]) -> _Events:
-        """Return the events of rows that hold whole sessions."""
-        found, header = _Events(), batch.header
-        describing = self._layouts.describing(tuple(header))
-        outer = [layout[role] for role in ("session", "start") if role in layout]
-        numbers = batch.numbers
-        codes = self._sessions.codes(batch, layout).tolist()
-        for row, (number, cells) in enumerate(batch.rows()):
-            if codes[row] < 0:
-                continue
-            session, events = self._sessions.ids[codes[row]], cells[layout["events"]]
-            if not isinstance(events, Sequence) or isinstance(events, str) or not events:
-                text = f"session '{quoted(session)}' has no list of events"
-                self._problems.add(numbers[row], session, "no events", text)
-                continue
-            described = {header[index]: description(cells[index]) for index in describing}
-            shared = {header[index]: cells[index] for index in outer}
-            for place, event in enumerate(events):
-                if not isinstance(event, Mapping):
-                    text = f"session '{quoted(session)}' has the event '{quoted(event, 60)}'"
-                    self._problems.add(number, session, "no event", text, place=place)
-                    break
-                found.add(number, place, {**shared, **event}, described)
-        return found
+    def _of_sessions(
+        self, columns: Columns, names: Mapping[str, str], places: IntArray
+    ) -> Iterator[EventRows]:
+        """Yield the events of rows that hold whole sessions."""
+        codes = self._sessions.codes(columns.get(names.get("session", "")), places)
+        rows: list[int] = []
+        order: list[int] = []
+        events: list[Row] = []
+        cells = columns[names["events"]].cells()
+        for row in np.flatnonzero(codes >= 0).tolist():
+            found = self._events_of(cells[row], self._sessions.ids[codes[row]], places[row])
+            rows += [row] * len(found)
+            order += range(len(found))
+            events += found
+        shared = {
+            names[role]: columns[names[role]] for role in ("session", "start") if role in names
+        }
+        described = self._describing(columns)
+        for chosen, own in _by_layout(events):
+            at = np.array(rows)[chosen]
+            merged = {**_repeated(shared, at), **own}
+            describing = self._describing(merged)
+            for name, column in _repeated(described, at).items():
+                inner = describing.get(name)
+                describing[name] = column if inner is None else _either(inner, column)
+            yield self._rows(merged, places[at] + np.array(order)[chosen], describing)
+
+    def _events_of(self, cell: object, session: str, position: int) -> Sequence[Row]:
+        """Return the events of a session; those before one that is not an object."""
+        if not isinstance(cell, Sequence) or isinstance(cell, str) or not cell:
+            text = f"session '{quoted(session)}' has no list of events"
+            self._problems.add(position, session, "no events", text)
+            return ()
+        for place, event in enumerate(cell):
+            if not isinstance(event, Mapping):
+                text = f"session '{quoted(session)}' has the event '{quoted(event, 60)}'"
+                self._problems.add(position + place, session, "no event", text)
+                return cell[:place]
+        return cell
+
+
+def _by_layout(objects: list[Row]) -> Iterator[tuple[IntArray, Columns]]:
+    """Yield the objects with the same keys, as their indexes and their columns."""
+    for batch in layouts_of_objects(range(len(objects)), objects):
+        columns = {str(name): batch.column(index) for index, name in enumerate(batch.header)}
+        yield np.array(batch.numbers), columns
+
+
+def _repeated(columns: Columns, rows: IntArray) -> Columns:
+    """Return columns with some of their rows, in this order."""
+    cells = {name: column.cells() for name, column in columns.items()}
+    return {name: CellColumn([own[row] for row in rows.tolist()]) for name, own in cells.items()}
+
+
+def _either(inner: Column, outer: Column) -> Column:
+    """Return a column with the cells of another one where a cell describes nothing."""
+    cells = zip(map(description, inner.cells()), outer.cells(), strict=True)
+    return CellColumn([other if cell is None else cell for cell, other in cells])

@@ -13,6 +13,7 @@ from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.ranking import checked_option
+from pytest_rankcheck.sessions.event_columns import number_at
 from pytest_rankcheck.sessions.log_reader import LogContents
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, final_selections
 from pytest_rankcheck.sessions.propensity import Propensity, propensity_weights
@@ -145,10 +146,10 @@ def _places(log: LogContents, options: ReplayOptions, final: IntArray, name: str
     unknown = chosen[~events.has_list[chosen]]
     if len(unknown):
         session = log.session_ids[int(events.session[unknown[0]])]
+        row = number_at(events.position[unknown[0]])
         raise SessionLogError(
             f"session log '{quoted(name)}': the results shown are unknown, first in session "
-            f"'{quoted(session)}', row {int(events.row[unknown[0]])}; a replay needs their ids "
-            "(the column results)"
+            f"'{quoted(session)}', row {row}; a replay needs their ids (the column results)"
         )
     places: list[int] = chosen.tolist()
     return places

@@ -2,227 +2,254 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, plural, quoted
-from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.sessions.event_times import Clock
-from pytest_rankcheck.sessions.log_cells import id_list_of, number_of, rank_list_of
-from pytest_rankcheck.sessions.plain_selections import NOTHING, UNUSUAL, usual_ranks
-from pytest_rankcheck.sessions.shown_lists import DocumentCodes, ShownLists
+from pytest_rankcheck.sessions.log_cells import LARGEST, Errors, numbers
+from pytest_rankcheck.sessions.log_lists import DocumentCodes, Lists, id_lists, rank_lists
 
-__all__ = ["Reading", "Selection", "Selections", "UnusableError", "selections_of"]
-
-
-class UnusableError(Exception):
-    """A row cannot be used; ``reason`` is the kind of problem."""
-
-    def __init__(self, reason: str, text: str) -> None:
-        super().__init__(text)
-        self.reason = reason
+__all__ = ["SelectionReader", "Selections"]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """A document that the user selected."""
+class Problem(NamedTuple):
+    """Why a row cannot be used."""
 
-    rank: int
-    """Its 1-based rank in the list that was shown."""
-    time: float = math.nan
-    """When it was selected, in seconds; NaN where only the event's time is known."""
+    reason: str
+    """The kind of problem, in a few fixed words."""
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Selections:
-    """The selections of some events, sorted by event; those of an event are in their order."""
+    """The selections of some events, in the order of the log."""
 
     rows: IntArray
-    """``[M]`` the event of each."""
+    """``[M]`` the event of each, ascending."""
     ranks: IntArray
     """``[M]`` from 1."""
     times: FloatArray
     """``[M]`` seconds; NaN where only the event's time is known."""
-    problems: Mapping[int, UnusableError]
+    problems: Mapping[int, Problem]
     """By row, why its selections cannot be used."""
 
+    def of(self, is_chosen: BoolArray) -> Selections:
+        """Return the selections of some events."""
+        chosen = is_chosen[self.rows]
+        rows, ranks, times = self.rows[chosen], self.ranks[chosen], self.times[chosen]
+        return Selections(rows, ranks, times, self.problems)
 
-def selections_of(
-    columns: Mapping[str, Column],
-    shown: ShownLists,
-    documents: DocumentCodes,
-    rows: IntArray,
-    reading: Reading,
-) -> Selections:
-    """Return the selections of some events.
-
-    Args:
-        columns: the columns of the events, by role.
-        shown: what they showed.
-        documents: the code of each document.
-        rows: the rows to read.
-        reading: how to read ranks and times.
-
-    Raises:
-        SessionLogError: there are ranks, and ``first_rank`` is not given.
-    """
-    usual = usual_ranks(columns, shown, documents, reading.first_rank or 0)[rows]
-    reader = _RowReader(columns, shown, reading)
-    if reading.first_rank is None and reader.has_ranks:
-        usual[usual != NOTHING] = UNUSUAL  # perhaps an error
-    plain = rows[usual > 0]
-    found: list[tuple[int, Selection]] = []
-    problems: dict[int, UnusableError] = {}
-    for row in rows[usual == UNUSUAL].tolist():
-        try:
-            found += [(row, selection) for selection in reader.of(row)]
-        except UnusableError as error:
-            problems[row] = error
-    others = np.array([(row, item.rank, item.time) for row, item in found]).reshape(-1, 3)
-    all_rows = np.concatenate((plain, others[:, 0].astype(np.int64)))
-    ranks = np.concatenate((usual[usual > 0], others[:, 1].astype(np.int64)))
-    times = np.concatenate((np.full(len(plain), np.nan), others[:, 2]))
-    order = np.argsort(all_rows, kind="stable")
-    return Selections(all_rows[order], ranks[order], times[order], problems)
+    def of_row(self, row: int) -> IntArray:
+        """Return the ranks of one event."""
+        start, end = np.searchsorted(self.rows, (row, row + 1)).tolist()
+        return self.ranks[start:end]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How to read the ranks and the times of selections."""
+class SelectionReader:
+    """Reads the selections of N events."""
 
-    numbers: IntArray
-    """``[N]`` the number of each row, for messages."""
+    columns: Mapping[str, Column]
+    """The columns of the events, by role."""
+    shown: Lists
+    """The documents that they showed."""
+    counts: IntArray
+    """``[N]`` how many results were shown; -1 where unknown."""
+    documents: DocumentCodes
     first_rank: int | None
     """The rank of the first result, 0 or 1; None if not given."""
     clock: Clock
+    positions: IntArray
+    """``[N]`` where the events are, for messages."""
 
-
-class _RowReader:
-    """Reads selections row by row."""
-
-    def __init__(self, columns: Mapping[str, Column], shown: ShownLists, reading: Reading) -> None:
-        self._columns, self._shown, self._reading = columns, shown, reading
-        self._first_rank = reading.first_rank
-
-    @property
-    def has_ranks(self) -> bool:
-        """Whether the events have a column of ranks."""
-        return "selected_rank" in self._columns
-
-    def _cell(self, role: str, row: int) -> object:
-        return self._columns[role].cell(row) if role in self._columns else None
-
-    def of(self, row: int) -> Sequence[Selection]:
-        """Return the selections of a row.
+    def read(self, is_used: BoolArray) -> Selections:
+        """Return the selections of some events, ``[N]``.
 
         Raises:
-            UnusableError: a rank or document was not shown, or ranks and documents disagree.
             SessionLogError: there are ranks, and it is unknown whether they count from 0 or 1.
         """
-        count = int(self._shown.lengths[row])
-        known = None if count < 0 else count
-        clicks = self._cell("clicks", row)
-        if clicks:
-            first = 1 if self._first_rank is None else self._first_rank
-            return _clicked(
-                clicks, known, first, self._reading.clock, int(self._reading.numbers[row])
+        clicks = self._clicks(is_used)
+        is_used = is_used & ~_mask(len(is_used), clicks)
+        ranks, documents = self._ranks(is_used), self._documents(is_used)
+        problems = {
+            **self._disagreements(ranks, documents),
+            **documents.problems,
+            **ranks.problems,
+            **clicks.problems,
+        }
+        found = (clicks, documents, ranks.of(~_mask(len(is_used), documents)))
+        order = np.argsort(np.concatenate([part.rows for part in found]), kind="stable")
+        return Selections(
+            np.concatenate([part.rows for part in found])[order],
+            np.concatenate([part.ranks for part in found])[order],
+            np.concatenate([part.times for part in found])[order],
+            problems,
+        )
+
+    def _clicks(self, is_used: BoolArray) -> Selections:
+        """Return the selections in lists of clicks with ranks and times."""
+        if "clicks" not in self.columns:
+            return _NO_SELECTIONS
+        problems: dict[int, Problem] = {}
+        places: list[int] = []
+        clicks: list[object] = []
+        cells = self.columns["clicks"].cells()
+        for row in np.flatnonzero(is_used).tolist():
+            cell = cells[row]
+            if isinstance(cell, (list, tuple)):
+                places += [row] * len(cell)
+                clicks += cell
+            elif hasattr(cell, "ndim") or cell:
+                problems[row] = _bad(f"clicks is '{quoted(cell, 60)}', not a list")
+        rows = np.array(places, dtype=np.int64)
+        fields = [click if isinstance(click, Mapping) else {} for click in clicks]
+        ranks, errors = numbers(CellColumn([click.get("rank") for click in fields]))
+        moments = CellColumn([click.get("start", click.get("time")) for click in fields])
+        every = np.arange(len(rows))
+        times, time_errors = self.clock.column(moments, self.positions[rows], every)
+        first = 1 if self.first_rank is None else self.first_rank
+        is_whole = (ranks == np.floor(ranks)) & (np.abs(ranks) <= LARGEST)
+        is_bad = ~is_whole | self._is_beyond(rows, ranks, first)
+        is_bad[list(time_errors)] = True
+        for item in np.flatnonzero(is_bad).tolist():
+            error = errors.get(item) or time_errors.get(item)
+            if error:
+                problem = _bad(f"a click: {error}")
+            elif not is_whole[item]:
+                problem = _bad(f"the click '{quoted(clicks[item], 60)}' has no rank")
+            else:
+                problem = self._beyond(int(rows[item]), int(ranks[item]), first)
+            problems.setdefault(int(rows[item]), problem)
+        ranks[~is_whole] = 0
+        return Selections(rows, ranks.astype(np.int64) - first + 1, times, problems)
+
+    def _ranks(self, is_used: BoolArray) -> Selections:
+        """Return the selections that are given by rank."""
+        if "selected_rank" not in self.columns:
+            return _NO_SELECTIONS
+        lists = rank_lists(self.columns["selected_rank"])
+        chosen = is_used[lists.rows]
+        rows, ranks = lists.rows[chosen], lists.items[chosen]
+        if self.first_rank is None and len(rows):
+            raise SessionLogError(
+                "the log has ranks of selections; specify whether the first result has rank 0 or "
+                "1: first_rank=0 or first_rank=1"
             )
-        try:
-            ranks = rank_list_of(self._cell("selected_rank", row))
-            documents = id_list_of(self._cell("selected", row))
-        except ValueError as error:
-            raise UnusableError("bad selection", f"the selection: {error}") from None
-        return self._checked(ranks, documents, self._shown.of(row), known)
+        first = self.first_rank or 0
+        problems = _invalid(lists.errors, is_used)
+        for item in np.flatnonzero(self._is_beyond(rows, ranks, first)).tolist():
+            row = int(rows[item])
+            problems.setdefault(row, self._beyond(row, int(ranks[item]), first))
+        return Selections(rows, ranks - first + 1, np.full(len(rows), np.nan), problems)
 
-    def _checked(
-        self,
-        ranks: Sequence[int] | None,
-        documents: Sequence[str] | None,
-        results: Sequence[str] | None,
-        count: int | None,
-    ) -> Sequence[Selection]:
-        if ranks and self._first_rank is None:
-            raise _unknown_first_rank()
-        first = self._first_rank or 0
-        checked = [_rank(rank, count, first) for rank in ranks or ()]
-        if not documents:
-            return tuple(map(Selection, checked))
-        places = [_place(document, results) for document in documents]
-        if ranks and sorted(checked) != sorted(places):
-            hint = ""
-            if [rank + 1 for rank in checked] == places or [rank - 1 for rank in checked] == places:
-                hint = f"; are ranks counted from {1 - first}?"
-            raise UnusableError(
-                "rank and document disagree",
-                f"the selected document '{quoted(documents[0])}' is result {places[0]}, but the "
-                f"selected rank {ranks[0]} is result {checked[0]}{hint}",
+    def _is_beyond(self, rows: IntArray, ranks: IntArray | FloatArray, first: int) -> BoolArray:
+        """Return which ranks no result of their rows has."""
+        counts = self.counts[rows]
+        is_beyond: BoolArray = (ranks < first) | ((counts >= 0) & (ranks - first >= counts))
+        return is_beyond
+
+    def _beyond(self, row: int, rank: int, first: int) -> Problem:
+        """Return what is wrong with a rank that no result of its row has."""
+        if rank >= first:
+            count = int(self.counts[row])
+            hint = "; are ranks counted from 1?" if rank == count and first == 0 else ""
+            return Problem(
+                "rank beyond the results",
+                f"the selected rank is {rank}, counted from {first}, but "
+                f"{plural(count, 'result was', 'results were')} shown{hint}",
             )
-        return tuple(map(Selection, places))
+        problem, hint = "negative; leave it empty if nothing was selected", ""
+        if rank == 0:
+            problem, hint = "0, although ranks count from 1", "; are ranks counted from 0?"
+        return Problem("rank too small", f"the selected rank is {problem}{hint}")
 
+    def _documents(self, is_used: BoolArray) -> Selections:
+        """Return the selections that are given by document."""
+        if "selected" not in self.columns:
+            return _NO_SELECTIONS
+        lists = id_lists(self.columns["selected"], self.documents)
+        chosen = is_used[lists.rows]
+        rows, codes = lists.rows[chosen], lists.items[chosen]
+        problems = _invalid(lists.errors, is_used)
+        ranks = self.shown.places_of(rows, codes) + 1
+        unknown = np.flatnonzero(ranks == 0).tolist()
+        names = list(self.documents) if unknown else []
+        for item in unknown:
+            row = int(rows[item])
+            problems.setdefault(row, self._not_shown(row, names[codes[item]]))
+        return Selections(rows, ranks, np.full(len(rows), np.nan), problems)
 
-def _unknown_first_rank() -> SessionLogError:
-    return SessionLogError(
-        "the log has ranks of selections; specify whether the first result has rank 0 or 1: "
-        "first_rank=0 or first_rank=1"
-    )
-
-
-def _clicked(
-    clicks: object, count: int | None, first_rank: int, clock: Clock, row: int
-) -> Sequence[Selection]:
-    """Return the selections in a list of clicks with ranks and times."""
-    if not isinstance(clicks, Sequence) or isinstance(clicks, str):
-        raise UnusableError("bad selection", f"clicks is '{quoted(clicks, 60)}', not a list")
-    selections = []
-    for click in clicks:
-        fields = click if isinstance(click, Mapping) else {}
-        try:
-            rank = number_of(fields.get("rank"))
-            time = clock.seconds(fields.get("start", fields.get("time")), row)
-        except ValueError as error:
-            raise UnusableError("bad selection", f"a click: {error}") from None
-        if rank is None or not rank.is_integer():
-            raise UnusableError("bad selection", f"the click '{quoted(click, 60)}' has no rank")
-        selections.append(Selection(_rank(int(rank), count, first_rank), time))
-    return tuple(selections)
-
-
-def _rank(rank: int, count: int | None, first_rank: int) -> int:
-    """Return a rank counted from 1."""
-    if rank < first_rank:
-        hint = "; are ranks counted from 0?" if rank == 0 else ""
-        problem = (
-            "negative; leave it empty if nothing was selected"
-            if rank < 0
-            else "0, although ranks count from 1"
-        )
-        raise UnusableError("rank too small", f"the selected rank is {problem}{hint}")
-    place = rank - first_rank + 1
-    if count is not None and place > count:
-        hint = "; are ranks counted from 1?" if rank == count and first_rank == 0 else ""
-        raise UnusableError(
-            "rank beyond the results",
-            f"the selected rank is {rank}, counted from {first_rank}, but "
-            f"{plural(count, 'result was', 'results were')} shown{hint}",
-        )
-    return place
-
-
-def _place(document: str, results: Sequence[str] | None) -> int:
-    if results is None:
-        raise UnusableError(
-            "unknown rank",
-            f"'{quoted(document)}' was selected, but the results shown are unknown; add the "
-            "results or the selected rank",
-        )
-    if document not in results:
-        raise UnusableError(
+    def _not_shown(self, row: int, document: str) -> Problem:
+        """Return what is wrong with a document that was selected."""
+        count = int(self.shown.lengths[row])
+        if count < 0:
+            return Problem(
+                "unknown rank",
+                f"'{quoted(document)}' was selected, but the results shown are unknown; add the "
+                "results or the selected rank",
+            )
+        return Problem(
             "document not shown",
             f"'{quoted(document)}' was selected, but is not among the "
-            f"{plural(len(results), 'result')} shown",
+            f"{plural(count, 'result')} shown",
         )
-    return results.index(document) + 1
+
+    def _disagreements(self, ranks: Selections, documents: Selections) -> Mapping[int, Problem]:
+        """Return the problems of events whose ranks are not those of their documents."""
+        size = len(self.counts)
+        is_both = _mask(size, ranks) & _mask(size, documents)
+        is_both[[*ranks.problems, *documents.problems]] = False
+        ranks, documents = ranks.of(is_both), documents.of(is_both)
+        differs = np.bincount(ranks.rows, minlength=size) != np.bincount(
+            documents.rows, minlength=size
+        )
+        first, second = ranks.of(~differs), documents.of(~differs)
+        by_rank = np.lexsort((first.ranks, first.rows))
+        by_document = np.lexsort((second.ranks, second.rows))
+        is_other = first.ranks[by_rank] != second.ranks[by_document]
+        differs[first.rows[by_rank[is_other]]] = True
+        names = list(self.documents) if differs.any() else []
+        problems = {}
+        for row in np.flatnonzero(differs).tolist():
+            given, places = ranks.of_row(row), documents.of_row(row)
+            name = names[self.shown.items[self.shown.starts[row] + places[0] - 1]]
+            problems[row] = self._disagreement(name, given, places)
+        return problems
+
+    def _disagreement(self, name: str, ranks: IntArray, places: IntArray) -> Problem:
+        first, hint = self.first_rank or 0, ""
+        if any(np.array_equal(ranks + shift, places) for shift in (1, -1)):
+            hint = f"; are ranks counted from {1 - first}?"
+        return Problem(
+            "rank and document disagree",
+            f"the selected document '{quoted(name)}' is result {places[0]}, but the "
+            f"selected rank {ranks[0] + first - 1} is result {ranks[0]}{hint}",
+        )
+
+
+_NO_SELECTIONS = Selections(
+    np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), {}
+)
+
+
+def _mask(size: int, selections: Selections) -> BoolArray:
+    """Return which of some events have selections, or problems with them, ``[N]``."""
+    has_any: BoolArray = np.zeros(size, dtype=bool)
+    has_any[selections.rows] = True
+    has_any[list(selections.problems)] = True
+    return has_any
+
+
+def _invalid(errors: Errors, is_used: BoolArray) -> dict[int, Problem]:
+    """Return the problems of cells that cannot be read."""
+    return {row: _bad(f"the selection: {errors[row]}") for row in errors if is_used[row]}
+
+
+def _bad(text: str) -> Problem:
+    return Problem("bad selection", text)

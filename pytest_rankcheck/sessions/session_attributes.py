@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
 
-from pytest_rankcheck.array_types import BoolArray, IntArray
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.files.plain_values import plain_value
 from pytest_rankcheck.sessions.log_cells import is_absent
 
-__all__ = ["SessionAttributes", "description"]
+__all__ = ["Described", "SessionAttributes", "description"]
 
 MISSING = -1
 
@@ -26,128 +26,102 @@ def description(cell: object) -> object:
 
 
 class _Attribute:
-    """The first value of each session in one column."""
+    """The values of one column."""
 
     def __init__(self) -> None:
         self.values: list[object] = []
-        self._codes: dict[tuple[type, object], int] = {}
+        self._classes: list[int] = []
+        """For each value the index of the first equal one, such as 1 for True."""
+        self._indexes: dict[tuple[type, object], int] = {}
         self._equal: dict[object, int] = {}
-        """The code of the first of several equal values, such as 1 and True."""
-        self._class: list[int] = []
-        """For each code, the code of the first equal value."""
-        self.first: IntArray = np.zeros(0, dtype=np.int64)
-        """The code of the first value of each session; -1 without one."""
-        self.varies: tuple[int, int] | None = None
-        """The first row that changes the value of its session, and the session."""
-        self.pending: list[tuple[IntArray, IntArray, IntArray]] = []
-        """The codes, the sessions and the places of events that are not settled yet."""
+        self.parts: dict[int, IntArray] = {}
+        """By part of the log, the index of each event's value; -1 without one."""
 
-    def code(self, value: object) -> int:
-        """Return the code of a value; -1 for None."""
+    def index(self, value: object) -> int:
+        """Return the index of a value; -1 for None."""
         if value is None:
             return MISSING
-        code = self._codes.setdefault((type(value), value), len(self._codes))
-        if code == len(self.values):
+        index = self._indexes.setdefault((type(value), value), len(self.values))
+        if index == len(self.values):
             self.values.append(value)
-            self._class.append(self._equal.setdefault(value, code))
-        return code
+            self._classes.append(self._equal.setdefault(value, index))
+        return index
 
-    def settle(self) -> None:
-        """Take the pending events into account, in the order of the file."""
-        if not self.pending or self.varies is not None:
-            return
-        codes, sessions, places = (np.concatenate(part) for part in zip(*self.pending, strict=True))
-        if len(self.pending) > 1:
-            order = np.lexsort(places.T[::-1])
-            codes, sessions, places = codes[order], sessions[order], places[order]
-        self.pending = []
-        count = int(sessions.max()) + 1
-        if count > len(self.first):
-            self.first = np.append(self.first, np.full(count - len(self.first), MISSING))
-        is_new = self.first[sessions] == MISSING
-        new, place = np.unique(sessions[is_new], return_index=True)
-        self.first[new] = codes[is_new][place]
-        classes = np.array(self._class)
-        differs = np.flatnonzero(classes[self.first[sessions]] != classes[codes])
-        if len(differs):
-            self.varies = int(places[differs[0], 0]), int(sessions[differs[0]])
-            self.values, self._codes, self._equal = [], {}, {}
+    def first(self, indexes: IntArray, sessions: IntArray) -> tuple[IntArray, int | None]:
+        """Return the first value of each session, and the first event that has another one."""
+        has_value: IntArray = np.flatnonzero(indexes != MISSING)
+        first: IntArray = np.full(int(sessions.max(initial=0)) + 1, MISSING, dtype=np.int64)
+        first[sessions[has_value[::-1]]] = indexes[has_value[::-1]]  # the last assignment wins
+        classes = np.array([*self._classes, MISSING])
+        is_other = classes[indexes[has_value]] != classes[first[sessions[has_value]]]
+        return first, int(has_value[np.argmax(is_other)]) if is_other.any() else None
 
 
 class SessionAttributes:
     """Collects the attributes of sessions from their events."""
 
-    def __init__(self) -> None:
-        self._attributes: dict[str, _Attribute] = {}
+    def __init__(self, requested: Collection[str]) -> None:
+        self._requested = requested
+        self._attributes: dict[str, _Attribute | None] = {}
+        """None for a column that changes within a session."""
+        self._sizes: list[int] = []
 
     def add(
-        self,
-        name: str,
-        values: Sequence[object],
-        codes: IntArray,
-        sessions: IntArray,
-        places: IntArray,
+        self, columns: Mapping[str, tuple[Sequence[object], IntArray]], sessions: IntArray
     ) -> None:
-        """Add a column of some events; `settle` must follow when no earlier events are to come.
+        """Add a part of the log.
 
         Args:
-            name: the column.
-            values: its distinct values as plain values; None for a missing one.
-            codes: which one each event has, ``[n]``.
+            columns: by name, the distinct values as plain values, None for a missing one; and
+                which one each event has, ``[n]``.
             sessions: the session of each event, ``[n]``.
-            places: the row of each event, and its place in the row, ``[n, 2]``.
         """
-        attribute = self._attributes.setdefault(name, _Attribute())
-        if attribute.varies is not None:
-            return
-        shared = np.array([attribute.code(value) for value in values], dtype=np.int64)
-        found = shared[codes] if len(shared) else codes
-        has_value = found != MISSING
-        if has_value.any():
-            attribute.pending.append((found[has_value], sessions[has_value], places[has_value]))
+        for name, (values, places) in columns.items():
+            attribute = self._attributes.setdefault(name, _Attribute())
+            if attribute is None:
+                continue
+            known = np.array([attribute.index(value) for value in values], dtype=np.int64)
+            attribute.parts[len(self._sizes)] = indexes = known[places]
+            if name not in self._requested and attribute.first(indexes, sessions)[1] is not None:
+                self._attributes[name] = None  # it may have as many values as there are events
+        self._sizes.append(len(sessions))
 
-    def settle(self) -> None:
-        """Take all events that were added into account, in the order of the file."""
-        for attribute in self._attributes.values():
-            attribute.settle()
+    def settled(
+        self, order: IntArray, sessions: IntArray
+    ) -> tuple[Described, Mapping[str, int | None]]:
+        """Return the attributes of sessions, and the columns that change within a session.
 
-    @property
-    def varying(self) -> Mapping[str, tuple[int, int]]:
-        """The columns that change within a session: the first such row, and its session."""
-        found = {
-            name: attribute.varies
-            for name, attribute in self._attributes.items()
-            if attribute.varies is not None
-        }
-        return dict(sorted(found.items(), key=lambda item: item[1]))
+        Args:
+            order: the order of all events that were added, ``[N]``.
+            sessions: their sessions in that order, ``[N]``.
 
-    def of_sessions(self, sessions: IntArray) -> Sequence[Mapping[str, object]]:
-        """Return the attributes of some sessions, without columns that change within one."""
-        return _Described(
-            {
-                name: (attribute.values, _padded(attribute.first, sessions))
-                for name, attribute in self._attributes.items()
-                if attribute.varies is None
-            },
-            len(sessions),
-        )
+        Returns:
+            The attributes; and by column the first event with a change, if it was requested.
+        """
+        columns = {}
+        varying: dict[str, int | None] = {}
+        for name, attribute in self._attributes.items():
+            change = None
+            if attribute is not None:
+                first, change = attribute.first(self._joined(attribute)[order], sessions)
+            if attribute is None or change is not None:
+                varying[name] = change if name in self._requested else None
+            else:
+                columns[name] = attribute.values, first
+        return Described(columns, int(sessions.max()) + 1), varying
 
-
-def _padded(first: IntArray, sessions: IntArray) -> IntArray:
-    is_known: BoolArray = sessions < len(first)
-    found: IntArray = np.full(len(sessions), MISSING, dtype=np.int64)
-    found[is_known] = first[sessions[is_known]]
-    return found
+    def _joined(self, attribute: _Attribute) -> IntArray:
+        missing = (np.full(size, MISSING, dtype=np.int64) for size in self._sizes)
+        return np.concatenate([attribute.parts.get(part, no) for part, no in enumerate(missing)])
 
 
-class _Described(Sequence[Mapping[str, object]]):
+class Described(Sequence[Mapping[str, object]]):
     """The attributes of sessions; each dict is made when someone asks for it."""
 
     def __init__(
         self, columns: Mapping[str, tuple[Sequence[object], IntArray]], count: int
     ) -> None:
-        self._columns = columns
-        self._count = count
+        self._columns, self._count = columns, count
 
     def __len__(self) -> int:
         return self._count
@@ -156,7 +130,12 @@ class _Described(Sequence[Mapping[str, object]]):
         if not -self._count <= place < self._count:
             raise IndexError(place)
         return {
-            name: values[codes[place]]
-            for name, (values, codes) in self._columns.items()
-            if codes[place] != MISSING
+            name: values[indexes[place]]
+            for name, (values, indexes) in self._columns.items()
+            if indexes[place] != MISSING
         }
+
+    def taken(self, sessions: IntArray) -> Described:
+        """Return the attributes of some sessions."""
+        columns = {name: (values, at[sessions]) for name, (values, at) in self._columns.items()}
+        return Described(columns, len(sessions))

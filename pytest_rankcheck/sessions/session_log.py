@@ -198,7 +198,7 @@ class SessionLog:
     def trails(self) -> Trails:
         """How each session ended, in the order of `session_ids`."""
         contents = self._contents
-        return trails_of(contents.events, len(self), contents.starts)
+        return trails_of(contents.events, len(self))
 
     @cached_property
     def events(self) -> pd.DataFrame:

@@ -493,3 +493,50 @@ def test_a_missing_time_of_pandas(tmp_path: Path) -> None:
     frame = pd.DataFrame({"session_id": ["s", "s"], "time": times[:1].append(times[:1])})
     frame["start"] = [times[0], pd.NaT]
     assert SessionLog.from_frame(frame).trails.duration.tolist() == [0.0]
+
+
+def test_ids_that_are_large_numbers_are_exact(tmp_path: Path) -> None:
+    row = {"session_id": 2**53 + 1, "results": [2**60 + 1, 5], "selected": 2**60 + 1}
+    log = load(tmp_path, [row])
+    assert log.session_ids == ("9007199254740993",)  # a float would have ...992
+    assert facts(log)[0][4:] == (["1152921504606846977", "5"], [1])
+
+
+def test_events_out_of_order_in_their_session(tmp_path: Path) -> None:
+    events = [{"event": 2, "query": "b"}, {"event": 1, "query": "a"}]
+    log = load(tmp_path, [{"session_id": "s", "events": events}])
+    assert log.events["query"].tolist() == ["a", "b"]
+    assert log.notes[-1] == "1 event was out of order in the file and sorted"
+
+
+def test_the_first_problem_of_a_session_is_that_of_its_first_event(tmp_path: Path) -> None:
+    events = [{"event": 1, "finished": "perhaps"}, {"event": None}, 5]
+    with pytest.raises(SessionLogError, match="'perhaps' is neither true nor false"):
+        load(tmp_path, [{"session_id": "s", "events": events}])
+
+
+SEVERAL: dict[str, tuple[dict[str, Any], str | list[int]]] = {
+    "ranks in another order": ({"selected_rank": [1, 0], "selected": ["d1", "d2"]}, [1, 2]),
+    "a rank too few": (
+        {"selected_rank": [0], "selected": ["d1", "d2"]},
+        "is result 1, but the sel",
+    ),
+    "another rank": ({"selected_rank": [0, 2], "selected": "d1 d2"}, "rank 0 is result 1$"),
+    "the first place counts": ({"results": ["d2", "d1", "d2"], "selected": "d2"}, [1]),
+    "one of two is not shown": ({"selected": ["d1", "d9"]}, "'d9' was selected, but is not"),
+    "one of two is beyond": ({"selected_rank": "2|7"}, "selected rank is 7, counted from 0"),
+    "clicks come first": ({"selected_rank": "x", "clicks": [{"rank": 1}, {"rank": 0}]}, [2, 1]),
+    "a click on nothing": ({"clicks": [{"rank": 0}, {"rank": 3}]}, "rank is 3, counted from 0"),
+    "a click without a rank": ({"clicks": [{"rank": 1}, 7]}, "the click '7' has no rank"),
+}
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_several_selections_of_one_event(tmp_path: Path, case: str) -> None:
+    given, expected = SEVERAL[case]
+    row = {"session_id": "s", "results": ["d1", "d2", "d3"], "selected_rank": None} | given
+    if isinstance(expected, str):
+        with pytest.raises(SessionLogError, match=f"(?m){expected}"):
+            load(tmp_path, [row], first_rank=0)
+    else:
+        assert load(tmp_path, [row], first_rank=0).events["selected"].tolist() == [expected]
