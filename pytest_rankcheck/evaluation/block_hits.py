@@ -16,6 +16,7 @@ from pytest_rankcheck.evaluation.hit_ranks import (
     of_like_lengths,
     padded_scores,
     ranks_by_score,
+    rows_in_order,
 )
 from pytest_rankcheck.evaluation.judged_matches import Matches, ids_matched
 from pytest_rankcheck.files.id_columns import HeldIds, IdColumn
@@ -79,11 +80,7 @@ class _Block:
 
     def hits(self) -> BlockHits:
         """Return the hits."""
-        matches = self._matches()
-        ranks = self._ranks(matches)
-        places, ranks, judged = self._with_exact(matches, ranks)
-        order = np.argsort(self.columns.starts[places] + ranks)
-        places, ranks, judged = places[order], ranks[order], judged[order]
+        places, ranks, judged = self._in_order()
         depth = self.columns.depth
         if depth is not None:
             kept = ranks <= depth
@@ -99,6 +96,18 @@ class _Block:
             rows,
             self._tops() if self.keeps_tops else None,
         )
+
+    def _in_order(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return the query, the rank and the judged document of each hit, best first."""
+        matches, scores = self._matches(), self.columns.ordering_scores
+        if matches.are_all and scores is not None and not self.exact:
+            rows = rows_in_order(scores, self.columns.starts)
+            if rows is not None:
+                ranks = np.arange(1, len(rows) + 1) - self.columns.starts[matches.places]
+                return matches.places, ranks, matches.judged[rows]
+        places, ranks, judged = self._with_exact(matches, self._ranks(matches))
+        order = np.argsort(self.columns.starts[places] + ranks)
+        return places[order], ranks[order], judged[order]
 
     @cached_property
     def has_rows(self) -> bool:

@@ -60,7 +60,7 @@ def rows_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) 
     rows_found = columns.starts[of_rows] + own[at]
     judged = np.array(firsts, np.int64)[query] + at - starts_of(lengths)[query]
     scores = None if columns.ordering_scores is None else columns.ordering_scores[rows_found]
-    return Matches(of_rows, rows_found, judged.astype(np.float64), scores, (), doubtful)
+    return Matches(of_rows, rows_found, judged.astype(np.float64), scores, doubtful=doubtful)
 
 
 def _rows_of_judged(group: Sequence[str], judged: Sequence[str]) -> list[int] | None:

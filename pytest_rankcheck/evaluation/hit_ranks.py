@@ -13,7 +13,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 
-__all__ = ["disordered", "of_like_lengths", "padded_scores", "ranks_by_score"]
+__all__ = ["disordered", "of_like_lengths", "padded_scores", "ranks_by_score", "rows_in_order"]
 
 _CELLS = 1 << 21
 """The size of the padded matrices in which queries are sorted."""
@@ -58,6 +58,22 @@ def ranks_by_score(
         else:
             ranks[hits], tied[hits] = _searched(np.sort(matrix, axis=1), of_query, own[hits])
     return ranks, tied
+
+
+def rows_in_order(scores: FloatArray, starts: IntArray) -> IntArray | None:
+    """Return all rows, those of each query by falling score; None if a query has equal scores."""
+    found, lengths = np.empty(len(scores), np.int64), np.diff(starts)
+    for chosen in of_like_lengths(lengths):
+        matrix = padded_scores(scores, starts, chosen)
+        order = np.argsort(-matrix, axis=1)
+        ordered = np.take_along_axis(matrix, order, axis=1)
+        if ((ordered[:, 1:] == ordered[:, :-1]) & np.isfinite(ordered[:, 1:])).any():
+            return None
+        places = np.arange(matrix.shape[1])
+        is_given = places < lengths[chosen, np.newaxis]
+        begins = starts[chosen, np.newaxis]
+        found[(begins + places)[is_given]] = (begins + order)[is_given]
+    return found
 
 
 def of_like_lengths(lengths: IntArray) -> Iterator[IntArray]:

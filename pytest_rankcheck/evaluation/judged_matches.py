@@ -28,6 +28,8 @@ class Matches:
     scores: FloatArray | None
     """``[H]`` the score of the ranked document; None without scores."""
     docs: Sequence[str] = ()
+    are_all: bool = False
+    """Whether each row is a match, in the order of the rows."""
     doubtful: Collection[int] = ()
     """The places of queries that have duplicates, or ids of one hash: they must be read one by
     one, and none of their rows is among the matches."""
@@ -83,7 +85,7 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     if row_of is not None:
         judged_rows = row_of[judged_rows]
     scores = None if columns.ordering_scores is None else columns.ordering_scores[rows]
-    return Matches(places[rows], rows, judged_rows.astype(np.float64), scores, (), doubtful)
+    return Matches(places[rows], rows, judged_rows.astype(np.float64), scores, doubtful=doubtful)
 
 
 def _judged_alike(columns: RankedColumns, codes: IntArray, judgments: Judgments) -> int | None:
@@ -112,7 +114,7 @@ def _all_matched(columns: RankedColumns, first_row: int) -> Matches:
     rows = np.arange(int(columns.starts[-1]))
     places = np.repeat(np.arange(len(columns)), np.diff(columns.starts))
     judged = (rows + first_row).astype(np.float64)
-    return Matches(places, rows, judged, columns.ordering_scores)
+    return Matches(places, rows, judged, columns.ordering_scores, are_all=True)
 
 
 def _judged_like(
