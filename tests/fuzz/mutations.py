@@ -348,7 +348,7 @@ def _json_changed(data: bytes, place: int, argument: int) -> bytes:
 def _dumped(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    except ValueError:  # a whole number too long for Python to write
+    except (ValueError, RecursionError):  # a whole number too long for Python to write, or too deep
         return b"[" + HUGE.encode() + b"]"
 
 
@@ -369,13 +369,14 @@ def _changed_tree(document: Any, place: int, argument: int) -> Any:
     return root.get("")
 
 
-def _places(node: Any) -> Any:
-    """Yield each holder and key in a tree."""
-    keys = list(node) if isinstance(node, dict) else range(len(node))
-    for key in keys:
-        yield node, key
-        if isinstance(node[key], (dict, list)):
-            yield from _places(node[key])
+def _places(root: Any) -> Any:
+    """Yield each holder and key in a tree, which may be deeper than functions may call themselves."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        keys = list(node) if isinstance(node, dict) else range(len(node))
+        yield from ((node, key) for key in keys)
+        pending += [node[key] for key in keys if isinstance(node[key], (dict, list))]
 
 
 def _nested(data: bytes, place: int, argument: int) -> bytes:
