@@ -1,8 +1,9 @@
 """Large delimited tables, read by polars in blocks of lines.
 
-A block is ordinary if no cell is quoted and every line has as many cells as the header; then polars
-and the csv module give the same cells. Any other block is read by the csv module, which names the
-line that is wrong. Only modules that have found polars installed import this one.
+A block is ordinary if every line has as many cells as the header, and quotation marks only around
+cells and doubled within; then polars and the csv module give the same cells. Any other block is
+read by the csv module, which names the line that is wrong. Only modules that have found polars
+installed import this one.
 """
 
 from __future__ import annotations
@@ -43,15 +44,14 @@ class Blocks:
         """
         blocks = self._after_header()
         for number, block in blocks:
-            if b'"' in block:  # a quoted cell may continue in the next block
-                yield from self._row_by_row(number, chain([(number, block)], blocks))
-                return
             columns = self._columns_of(block)
-            if columns is None:
-                yield from self._row_by_row(number, iter([(number, block)]))
-            else:
+            if columns is not None:
                 numbers = range(number, number + columns.height)
                 yield Batch(self.table.header, numbers, partial(_column, columns))
+            elif b'"' in block:  # a quoted cell may continue in the next block
+                yield from self._row_by_row(number, chain([(number, block)], blocks))
+            else:
+                yield from self._row_by_row(number, iter([(number, block)]))
 
     def _row_by_row(self, number: int, blocks: Iterator[tuple[int, bytes]]) -> Iterator[Batch]:
         lines = (lines_of_block(self.path, *block, self.error) for block in blocks)
@@ -74,21 +74,36 @@ class Blocks:
         if b"\r" in text or b"\0" in text or text.startswith(codecs.BOM_UTF8):
             return None
         count, lines = len(self.table.header), text.count(b"\n")
-        if text.count(self.table.delimiter.encode()) != lines * (count - 1):
+        is_quoted = b'"' in text
+        if not is_quoted and text.count(self.table.delimiter.encode()) != lines * (count - 1):
             return None
         try:
             # Polars refuses a line with too many cells. With the right number of separators in
             # all, no line has too few cells then.
+            if is_quoted and not self._has_whole_cells(text):
+                return None
             columns = pl.read_csv(
                 text,
                 has_header=False,
                 separator=self.table.delimiter,
-                quote_char=None,
+                quote_char='"' if is_quoted else None,
                 schema={str(index): pl.String for index in range(count)},
             )
-        except pl.exceptions.PolarsError:
+        except (pl.exceptions.PolarsError, UnicodeDecodeError):
             return None
         return columns if columns.height == lines else None
+
+    def _has_whole_cells(self, text: bytes) -> bool:
+        """Whether each line consists of cells that are plain or quoted, as many as in the header.
+
+        Raises:
+            UnicodeDecodeError: the text is not UTF-8.
+        """
+        delimiter = f"\\x{ord(self.table.delimiter):02x}"  # may have a meaning in the pattern
+        cell = rf'(?:[^"{delimiter}]*|"(?:[^"]|"")*")'
+        lines = pl.Series([text.decode().removesuffix("\n")]).str.split("\n").explode()
+        others = len(self.table.header) - 1
+        return bool(lines.str.contains(f"^{cell}(?:{delimiter}{cell}){{{others}}}$").all())
 
 
 def _column(columns: pl.DataFrame, index: int) -> PolarsColumn:

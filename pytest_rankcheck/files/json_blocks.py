@@ -58,11 +58,11 @@ class BlockColumns:
 def columns_of_block(block: bytes) -> BlockColumns | None:
     """Return complete lines of JSON in columns; None if they are not ordinary."""
     try:
-        text = pl.Series([block.decode().removesuffix("\n")])
-        if any(text.str.contains(odd, literal=True)[0] for odd in _ODD):
-            return None
         schema = _schema_of(block)
         if schema is None:
+            return None
+        text = pl.Series([block.decode().removesuffix("\n")])
+        if any(text.str.contains(odd, literal=True)[0] for odd in _ODD):
             return None
         frame = pl.read_ndjson(io.BytesIO(block), schema=schema)
         return _checked(block, text.str.split("\n").explode(), frame)

@@ -97,18 +97,22 @@ def _columns_of(block: bytes) -> BlockColumns | None:
 
 def _objects(
     path: Path,
-    lines: Iterable[tuple[int, str]],
+    lines: Sequence[tuple[int, str]],
     error: type[RankcheckError],
     what: str,
     on_broken: OnBroken | None,
-) -> tuple[list[int], Objects]:
+) -> tuple[Sequence[int], Objects]:
+    plain = _plain_objects([line for _, line in lines])
+    if plain is not None:
+        return [number for number, _ in lines], plain
     numbers: list[int] = []
-    objects: list[Mapping[str, object]] = []
+    objects: Objects = []
     for number, line in lines:
-        row = _plain_object(line)
-        if row is None and (not line.strip() or line.startswith("#")):
+        found = _plain_objects([line])
+        if found is None and (not line.strip() or line.startswith("#")):
             continue
-        if row is None:
+        row: Mapping[str, object] = found[0] if found else {}
+        if found is None:
             try:
                 row = _checked_object(f"{path}:{number}", line, error, what)
             except _BrokenLine as broken:
@@ -134,8 +138,8 @@ def _lines_of_block(
     return zip(count(number), text.removesuffix("\n").split("\n"))
 
 
-def _plain_object(line: str) -> dict[str, object] | None:
-    """Return the object in a line without duplicate keys; None if it may be something else.
+def _plain_objects(lines: Sequence[str]) -> Objects | None:
+    """Return the objects in lines without duplicate keys; None if one may be something else.
 
     Each key ends with ``":``, and usually nothing else does. If there are as many keys in the
     objects, none is a duplicate, which json would drop silently. A key that is followed by a space
@@ -143,12 +147,17 @@ def _plain_object(line: str) -> dict[str, object] | None:
     """
     _KEYS.clear()
     try:
-        row, end = _SCAN(line, 0)
+        found = [_SCAN(line, 0) for line in lines]
     except (ValueError, StopIteration, RecursionError):
         return None
-    if not isinstance(row, dict) or end != len(line) or line.count('":') != sum(_KEYS):
+    rows = [row for row, _ in found]
+    is_whole = [end for _, end in found] == list(map(len, lines))
+    if not is_whole or set(map(type, rows)) != {dict}:
         return None
-    return None if " :" in line or "\t:" in line else row
+    text = "\n".join(lines)
+    if text.count('":') != sum(_KEYS) or " :" in text or "\t:" in text:
+        return None
+    return rows  # type: ignore[return-value]
 
 
 def _checked_object(

@@ -50,6 +50,10 @@ class DocumentCodes(dict[str, int]):
             from pytest_rankcheck.files.polars_columns import in_polars
 
             items = in_polars(items)
+        if isinstance(items, CellColumn):
+            with suppress(TypeError, ValueError):
+                texts = map(self.__getitem__, items.values)  # type: ignore[arg-type]
+                return np.fromiter(texts, np.int64, len(items))
         coded = items.coded()
         with suppress(ValueError):
             codes = [self[id_of(value)] for value in coded.values]  # type: ignore[index]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,9 @@ __all__ = ["EventRows", "NestedEvents"]
 
 _SHOWN = "searchRestarted"
 _FINISHED = "sessionFinished"
+
+_SCAN: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+"""Parses a value without the steps around it, which take as long."""
 
 Columns = dict[str, Column]
 Row = Mapping[str, object]
@@ -105,7 +109,7 @@ class NestedEvents:
     def _payload(self, position: int, payload: object) -> Row | None:
         if isinstance(payload, str):
             try:
-                payload = json.loads(payload)
+                payload = _parsed(payload)
             except (ValueError, RecursionError) as failure:
                 text = f"event_data is not JSON: {quoted(failure)}"
                 self._problems.add(position, None, "broken payload", text)
@@ -155,6 +159,20 @@ class NestedEvents:
                 self._problems.add(position + place, session, "no event", text)
                 return cell[:place]
         return cell
+
+
+def _parsed(text: str) -> object:
+    """Return the JSON value of a text.
+
+    Raises:
+        ValueError: the text is not JSON.
+        RecursionError: it is nested too deeply.
+    """
+    with suppress(StopIteration):
+        value, end = _SCAN(text, 0)
+        if end == len(text):
+            return value
+    return json.loads(text)  # white space around it, or an error
 
 
 def _by_layout(objects: list[Row]) -> Iterator[tuple[IntArray, Columns]]:

@@ -338,6 +338,33 @@ def test_small_and_large_tables_are_read_alike(
     assert rows
 
 
+QUOTED = {
+    'q1,"a, b"\nq2,"say ""hi"""\n': 2,
+    '"q1",""\n"q2",x\n': 2,
+    'q1,"é|;"\nq2,""""\n': 2,
+    'q1,"two\nlines"\nq2,x\n': 0,  # a cell continues in the next line
+    'q1,a"b\nq2,x\n': 0,  # the mark belongs to the cell
+}
+"""The rows of tables with quotation marks, and how many of them polars reads."""
+
+
+@pytest.mark.parametrize("separator", [",", "\t", "|"])
+@pytest.mark.parametrize("text", QUOTED)
+def test_polars_reads_quoted_cells_as_the_csv_module_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, separator: str
+) -> None:
+    table = f"id,text\n{text}".replace(",", separator)
+    path = tmp_path / "table.csv"
+    path.write_text(table)
+    monkeypatch.setattr(large_files, "LARGE_FILE", 0)
+    batches = list(read_table(path, RunError).batches())
+    assert [list(row) for batch in batches for _, row in batch.rows()] == list(
+        csv.reader(io.StringIO(table), delimiter=separator)
+    )[1:]
+    of_polars = sum(len(batch) for batch in batches if isinstance(batch.numbers, range))
+    assert of_polars == QUOTED[text]
+
+
 def test_broken_rows_are_reported_and_skipped(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3\n4,5\n")
     (tmp_path / "t.jsonl").write_text(
