@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, repeat
+from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
@@ -56,8 +56,8 @@ class CollectedJudgments:
         """All repeated judgments, with the same or another grade, of those in `columns`."""
 
     def _start_singles(self) -> None:
-        """Forget the rows that were added one by one since the last part."""
-        self._single_codes, self._single_lines = array("q"), array("q")
+        """Forget what was added by query or one by one since the last part."""
+        self._single_runs, self._single_lengths, self._single_lines = (array("q") for _ in range(3))
         self._single_documents: list[str] = []
         self._single_grades = array("d")
 
@@ -98,10 +98,11 @@ class CollectedJudgments:
     def add_all(self, query_id: str, grades: Mapping[str, float], line: int = 0) -> None:
         """Add judgments of a query, all of one line."""
         codes, count = self._open_codes(), len(grades)
-        self._single_codes.extend(repeat(codes.setdefault(query_id, len(codes)), count))
+        self._single_runs.append(codes.setdefault(query_id, len(codes)))
+        self._single_lengths.append(count)
+        self._single_lines.append(line)
         self._single_documents.extend(grades)
         self._single_grades.extend(grades.values())
-        self._single_lines.extend(repeat(line, count))
         self._count += count
 
     def add_rows(
@@ -146,11 +147,14 @@ class CollectedJudgments:
         return self._codes
 
     def _end_singles(self) -> None:
-        """Make a part of the rows that were added one by one."""
+        """Make a part of the rows that were added by query or one by one."""
         if self._single_documents:
-            runs, lines = np.array(self._single_codes), np.array(self._single_lines)
+            runs, lengths, lines = map(
+                np.array, (self._single_runs, self._single_lengths, self._single_lines)
+            )
             documents, grades = HeldIds(self._single_documents), np.array(self._single_grades)
-            self._parts.append(_Part(runs, np.ones_like(runs), documents, grades, lines))
+            part = _Part(runs, lengths, documents, grades, np.repeat(lines, lengths))
+            self._parts.append(part)
         self._start_singles()
 
     def _settled(self) -> Judgments:
