@@ -8,7 +8,7 @@ the sum of their gains, each divided by the ideal DCG of its query.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["ceiling_of", "same_texts"]
+__all__ = ["alike", "ceiling_of", "same_texts"]
 
 Grades = Mapping[str, Mapping[str, float]]
 
@@ -43,10 +43,17 @@ def same_texts(queries: Iterable[Query], candidates: Candidates) -> list[tuple[s
     Their texts are equal after Unicode normalisation, and so are their candidates, if the set has
     any.
     """
+    return alike(queries, candidates, lambda text: unicodedata.normalize("NFC", text))
+
+
+def alike(
+    queries: Iterable[Query], candidates: Candidates, key: Callable[[str], object]
+) -> list[tuple[str, ...]]:
+    """Return groups of query ids with the same candidates, and the same key of their texts."""
     groups: dict[object, list[str]] = {}
     for query in queries:
         if query.text:
-            visible = unicodedata.normalize("NFC", query.text), frozenset(candidates.of(query.id))
+            visible = key(query.text), frozenset(candidates.of(query.id))
             groups.setdefault(visible, []).append(query.id)
     return [tuple(group) for group in groups.values() if len(group) > 1]
 

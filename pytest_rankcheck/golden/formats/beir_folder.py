@@ -112,12 +112,7 @@ def write(contents: Contents, path: Path) -> None:
             f"a BEIR folder cannot hold queries without a judgment ({listed(unjudged)}); save as "
             "jsonl or csv"
         )
-    rows = [
-        [query_id, doc_id, grade]
-        for query_id, grades in contents.grades.items()
-        for doc_id, grade in grades.items()
-    ]
-    qrels = table_text(_HEADER, rows, GoldenSetError, "\t")
+    qrels = table_text(_HEADER, list(contents.judgments.rows_at()), GoldenSetError, "\t")
     (path / _QRELS).mkdir(parents=True, exist_ok=True)
     write_whole(path / _QRELS / f"{_USUAL_SPLIT}.tsv", qrels)
     queries = contents.stored_queries().values()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
@@ -36,10 +36,14 @@ def read_rank_eval(source: Source) -> Contents:
     for request in root_of(source.file).need("requests").items():
         query_id = checked_id(request.need("id").value, '"id"', request.where)
         contents.add_query(Query(query_id, _searched(request)), request.where)
-        for rating in request.need("ratings").items():
-            doc_id, grade = rating.need("_id").value, rating.need("rating").value
-            contents.add_judgment(query_id, doc_id, grade, rating.where)
+        _add_ratings(contents, query_id, request, "_id")
     return contents
+
+
+def _add_ratings(contents: Contents, query_id: str, entry: Node, id_key: str) -> None:
+    for rating in entry.need("ratings").items():
+        doc_id, grade = rating.need(id_key).value, rating.need("rating").value
+        contents.add_judgment(query_id, doc_id, grade, rating.where)
 
 
 def _searched(request: Node) -> str | None:
@@ -75,31 +79,21 @@ def read_judgment_list(source: Source) -> Contents:
     for entry in root_of(source.file).need("judgmentRatings").items():
         text = entry.need("query").text()
         contents.add_query(Query(text, text), entry.where)
-        for rating in entry.need("ratings").items():
-            doc_id, grade = rating.need("docId").value, rating.need("rating").value
-            contents.add_judgment(text, doc_id, grade, rating.where)
+        _add_ratings(contents, text, entry, "docId")
     return contents
-
-
-def _is_rank_eval(sample: FileSample) -> bool:
-    return "requests" in sample.keys
-
-
-def _is_judgment_list(sample: FileSample) -> bool:
-    return "judgmentRatings" in sample.keys
 
 
 FORMATS = (
     Format(
         name="elasticsearch",
         description='a _rank_eval body, {"requests": [{"id": ..., "ratings": [...]}]}',
-        recognises=_is_rank_eval,
+        recognises=lambda sample: "requests" in sample.keys,
         read=read_rank_eval,
     ),
     Format(
         name="opensearch",
         description='a judgment list, {"judgmentRatings": [{"query": ..., "ratings": [...]}]}',
-        recognises=_is_judgment_list,
+        recognises=lambda sample: "judgmentRatings" in sample.keys,
         read=read_judgment_list,
     ),
 )

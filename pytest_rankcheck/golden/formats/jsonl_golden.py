@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role
-from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.text_files import objects_of_lines
 from pytest_rankcheck.files.whole_files import readable_json, write_whole
 from pytest_rankcheck.golden.checked_values import checked_id
@@ -197,14 +197,10 @@ def _check_attributes(query: Query) -> None:
         )
 
 
-def _recognises(sample: FileSample) -> bool:
-    return sample.begins_object
-
-
 FORMAT = Format(
     name="jsonl",
     description='JSON lines such as {"query_id": "q1", "query": "...", "relevance": {"d3": 2}}',
-    recognises=_recognises,
+    recognises=lambda sample: sample.begins_object,
     read=read,
     write=write,
     endings=(".jsonl",),

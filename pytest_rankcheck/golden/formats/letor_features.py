@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
 from pytest_rankcheck.files.checked_cells import decimal_comma_hint
-from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.text_files import lines_of
 from pytest_rankcheck.golden.checked_values import checked_number
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -211,13 +211,9 @@ class _Sizes:
             )
 
 
-def _recognises(sample: FileSample) -> bool:
-    return _LINE.match(sample.line) is not None
-
-
 FORMAT = Format(
     name="letor",
     description="LETOR or SVMlight, lines of: grade qid:1 1:0.5 2:0.25 # doc_id",
-    recognises=_recognises,
+    recognises=lambda sample: _LINE.match(sample.line) is not None,
     read=read,
 )

@@ -15,7 +15,7 @@ import re
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.delimited_rows import table_of
 from pytest_rankcheck.files.delimited_tables import normalised_name
-from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.whole_files import readable_json
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -105,13 +105,9 @@ def read(source: Source) -> Contents:
     return contents
 
 
-def _recognises(sample: FileSample) -> bool:
-    return {"relevance", "metric", "influence"} <= set(sample.header)
-
-
 FORMAT = Format(
     name="to_judge",
     description="the CSV of `--rankcheck-unjudged`, once grades are filled in",
-    recognises=_recognises,
+    recognises=lambda sample: {"relevance", "metric", "influence"} <= set(sample.header),
     read=read,
 )

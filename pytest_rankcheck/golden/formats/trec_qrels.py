@@ -94,8 +94,7 @@ def write(contents: Contents, path: Path) -> None:
     """
     qrels = "".join(
         line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
-        for query_id, grades in contents.grades.items()
-        for doc_id, grade in grades.items()
+        for query_id, doc_id, grade in contents.judgments.rows_at()
     )
     queries = _queries_text(contents)
     write_whole(path, qrels)

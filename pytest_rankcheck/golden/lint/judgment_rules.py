@@ -59,31 +59,22 @@ def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> RuleRe
 @rule("error")
 def no_judgment(linted: Linted) -> RuleResult | None:
     """A query without any judgment or expectation."""
-    query_ids = tuple(_unjudged(linted, has_expectations=False))
-    if not query_ids:
-        return None
-    return RuleResult(
-        query_ids=query_ids,
-        what=f"{plural(len(query_ids), 'query', 'queries')} without a judgment: "
-        f"{listed(query_ids)}",
-        why="They score 0 whatever the ranker does",
-        remedy="judge or remove them",
+    return _queries(
+        tuple(_unjudged(linted, has_expectations=False)),
+        "without a judgment",
+        "They score 0 whatever the ranker does",
+        "judge or remove them",
     )
 
 
 @rule("warning")
 def only_expectations(linted: Linted) -> RuleResult | None:
     """A query with expectations, but no judgment."""
-    query_ids = tuple(_unjudged(linted, has_expectations=True))
-    if not query_ids:
-        return None
-    return RuleResult(
-        query_ids=query_ids,
-        what=f"{plural(len(query_ids), 'query', 'queries')} with expectations but no judgment: "
-        f"{listed(query_ids)}",
-        why="Their expectations are checked, but in every mean they score 0 whatever the ranker "
-        "does",
-        remedy="judge them, put them into a golden set of their own, or evaluate with "
+    return _queries(
+        tuple(_unjudged(linted, has_expectations=True)),
+        "with expectations but no judgment",
+        "Their expectations are checked, but in every mean they score 0 whatever the ranker does",
+        "judge them, put them into a golden set of their own, or evaluate with "
         "no_relevant='exclude'",
     )
 
@@ -92,16 +83,20 @@ def only_expectations(linted: Linted) -> RuleResult | None:
 def no_relevant(linted: Linted) -> RuleResult | None:
     """A query that has judgments, but no grade above 0."""
     judged, relevant = _counts(linted)
-    query_ids = linted.queries_where((judged > 0) & (relevant == 0))
+    return _queries(
+        linted.queries_where((judged > 0) & (relevant == 0)),
+        "without a relevant document",
+        "They score 0 whatever the ranker does",
+        "find a relevant document, remove them, or evaluate with no_relevant='exclude'",
+    )
+
+
+def _queries(query_ids: tuple[str, ...], what: str, why: str, remedy: str) -> RuleResult | None:
+    """Return the result about queries; None without any."""
     if not query_ids:
         return None
-    return RuleResult(
-        query_ids=query_ids,
-        what=f"{plural(len(query_ids), 'query', 'queries')} without a relevant document: "
-        f"{listed(query_ids)}",
-        why="They score 0 whatever the ranker does",
-        remedy="find a relevant document, remove them, or evaluate with no_relevant='exclude'",
-    )
+    count = plural(len(query_ids), "query", "queries")
+    return RuleResult(query_ids, f"{count} {what}: {listed(query_ids)}", why, remedy)
 
 
 @rule("warning")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, counted_queries, rule
-from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.text_ceiling import ceiling_of, same_texts
+from pytest_rankcheck.golden.text_ceiling import alike, ceiling_of, same_texts
 
 __all__ = ["RULES"]
 
@@ -30,11 +29,7 @@ def duplicate_query(linted: Linted) -> RuleResult | None:
 @rule("warning")
 def near_duplicate_query(linted: Linted) -> RuleResult | None:
     """Queries with the same words in another order or spelling, whose judgments differ."""
-    candidates = linted.contents.candidates
-    groups = _groups(
-        linted.queries.values(),
-        lambda query: (_words(query.text or ""), frozenset(candidates.of(query.id))),
-    )
+    groups = alike(linted.queries.values(), linted.contents.candidates, _words)
     distinct = (group for group in groups if not _are_same(linted, group))
     return _duplicates(linted, list(_differing(linted, distinct)), "nearly the same text")
 
@@ -70,15 +65,6 @@ def ceiling(linted: Linted) -> RuleResult | None:
         why="No ranker can reach a bound above that, and there is less left to gain than it seems",
         remedy="see the findings on these queries (no-judgment, no-relevant, duplicate-query)",
     )
-
-
-def _groups(queries: Iterable[Query], key: Callable[[Query], object]) -> Iterator[tuple[str, ...]]:
-    """Yield the ids of queries that share a key with others."""
-    groups: dict[object, list[str]] = {}
-    for query in queries:
-        if query.text:
-            groups.setdefault(key(query), []).append(query.id)
-    return (tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _words(text: str) -> tuple[str, ...]:
