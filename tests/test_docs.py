@@ -37,7 +37,7 @@ from pytest_rankcheck.metrics.metric_registry import definitions, judged_definit
 from pytest_rankcheck.metrics.similarity.similarity_registry import similarities
 from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.reports.ledger import collecting
-from pytest_rankcheck.sessions.log_options import ROLES
+from pytest_rankcheck.sessions.log_layouts import ROLES
 
 ROOT = Path(__file__).parent.parent
 MANUAL = sorted((ROOT / "docs").rglob("*.md"))

@@ -21,13 +21,12 @@ from pytest_rankcheck.sessions.log_cells import (
     numbers,
     per_distinct_value,
 )
+from pytest_rankcheck.sessions.log_layouts import LogOptions
 from pytest_rankcheck.sessions.log_lists import DocumentCodes, Lists, id_lists, no_lists
-from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
-from pytest_rankcheck.sessions.nested_events import EventRows
+from pytest_rankcheck.sessions.nested_events import EventRows, SessionIds
 from pytest_rankcheck.sessions.selections import SelectionReader
 from pytest_rankcheck.sessions.session_attributes import SessionAttributes, description
-from pytest_rankcheck.sessions.session_ids import SessionIds
 
 __all__ = ["EventReader"]
 

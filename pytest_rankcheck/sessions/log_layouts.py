@@ -1,22 +1,98 @@
-"""The layouts of a log: which column of its rows has which role."""
+"""The columns of a log: their roles, the options that name them, and which row has which."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from pytest_rankcheck.errors import SessionLogError, listed, quoted, suggestion
-from pytest_rankcheck.files.delimited_tables import index_of_roles, normalised_name
-from pytest_rankcheck.sessions.log_options import PAYLOAD_ROLES, ROLES, LogOptions
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    SessionLogError,
+    listed,
+    quoted,
+    suggestion,
+)
+from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
 from pytest_rankcheck.sessions.log_problems import Problems
 
-__all__ = ["MEANINGS", "Layouts"]
+__all__ = ["ROLES", "Layouts", "LogOptions"]
 
-MEANINGS = frozenset(role.name for role in ROLES)
+ROLES = (
+    Role("session", ("session_id", "sessionid", "sid")),
+    Role(
+        "event",
+        ("event_index", "eventindex", "event_number", "event_rank", "step", "state"),
+        ("index",),
+    ),
+    Role(
+        "time",
+        ("timestamp", "event_time", "time_epoch", "ts", "datetime", "time_ms", "timestamp_ms"),
+        ("date",),
+    ),
+    Role("query", ("query_text", "search_query", "keyword", "keywords"), ("text", "input")),
+    Role("results", ("result_ids", "shown", "documents", "doc_ids", "items"), ("ranking",)),
+    Role(
+        "result_count",
+        ("results_count", "num_results", "total_results", "totalresults", "n_results"),
+        ("resultcount", "resultscount"),
+    ),
+    Role(
+        "selected_rank",
+        (
+            "selected_ranks",
+            "selected_index",
+            "selected_indexes",
+            "selectedindex",
+            "selectedindexes",
+            *("clicked_rank", "click_rank", "clicked_index", "clickedindex", "click_index"),
+            *("selected_position", "clicked_position"),
+        ),
+        ("rank", "position"),
+    ),
+    Role(
+        "selected",
+        ("selected_document", "selected_doc", "selected_id", "clicked", "clicked_document"),
+        ("doc_id", "click"),
+    ),
+    Role("clicks", ()),
+    Role("finished", ("is_finished", "finish", "session_finished")),
+    Role("start", ("session_start", "start_time", "starttime")),
+    Role("events", ()),
+)
+"""The roles of columns. ``clicks`` and ``events`` are nested, in JSON lines only."""
+
+_PAYLOAD_ROLES = (
+    Role("event_id", ("eventid", "event_type", "event_name")),
+    Role("event_data", ("eventdata", "payload", "event_payload")),
+)
+"""In a flat event log: the kind of event, and its JSON payload."""
+
+_MEANINGS = frozenset(role.name for role in ROLES)
 _RANKED = frozenset({"selected_rank", "clicks"})
 _PAYLOAD = frozenset({"event_id", "event_data"})
 _UNINFORMATIVE = frozenset({"query_length", "querylength", "event_id", "event_data"})
 
 Header = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """The options for reading a log."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """``{role: column}`` for columns with unusual names."""
+    first_rank: int | None = None
+    """The rank of the first result, 0 or 1; None if not given."""
+    time_unit: str | None = None
+    attributes: Sequence[str] | None = None
+    """The columns that are attributes of sessions; None for all suitable ones."""
+
+    def __post_init__(self) -> None:
+        if self.first_rank not in (None, 0, 1) or isinstance(self.first_rank, bool):
+            raise ConfigurationError(
+                f"first_rank={quoted(self.first_rank)} is invalid; give 0 or 1, the rank of the "
+                "first result in the log"
+            )
 
 
 class Layouts:
@@ -38,9 +114,9 @@ class Layouts:
             renamed = {
                 meaning: column
                 for meaning, column in self._options.columns.items()
-                if column in header or meaning not in MEANINGS | _PAYLOAD
+                if column in header or meaning not in _MEANINGS | _PAYLOAD
             }
-            roles = (*PAYLOAD_ROLES, *ROLES)
+            roles = (*_PAYLOAD_ROLES, *ROLES)
             source = self._problems.source
             indexes = index_of_roles(header, roles, renamed, source, SessionLogError)
             unused = frozenset() if _PAYLOAD.issubset(indexes) else _PAYLOAD

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, quoted
+from pytest_rankcheck.files.data_frames import frame_of_columns
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.sessions.event_columns import Events, joined
 from pytest_rankcheck.sessions.event_order import check_order, in_order, out_of_order
 from pytest_rankcheck.sessions.event_rows import EventReader
-from pytest_rankcheck.sessions.log_layouts import Layouts
-from pytest_rankcheck.sessions.log_options import LogOptions
+from pytest_rankcheck.sessions.log_layouts import Layouts, LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, SetAside
-from pytest_rankcheck.sessions.log_trails import session_starts
-from pytest_rankcheck.sessions.nested_events import NestedEvents
-from pytest_rankcheck.sessions.session_ids import SessionIds
+from pytest_rankcheck.sessions.log_trails import event_places, session_starts
+from pytest_rankcheck.sessions.nested_events import NestedEvents, SessionIds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["LogContents", "read_log"]
 
@@ -60,6 +63,22 @@ class LogContents:
         start, end = self.events.shown_starts[place : place + 2].tolist()
         return [self.documents[number] for number in self.events.shown[start:end].tolist()]
 
+    def frame(self) -> pd.DataFrame:
+        """Return a DataFrame with one row per event, in order."""
+        events, rows = self.events, range(len(self.events))
+        starts = events.selected_starts
+        ranks = (events.selected_rank[starts[row] : starts[row + 1]] for row in rows)
+        return frame_of_columns(
+            {
+                "session_id": np.array(self.session_ids, dtype=object)[events.session],
+                "event": event_places(events, len(self.session_ids)),
+                "time": events.time,
+                "query": [self.query_at(row) for row in rows],
+                "results": [list(self.results_at(row)) for row in rows],
+                "selected": [of_event.tolist() for of_event in ranks],
+            }
+        )
+
 
 def read_log(table: Table, options: LogOptions, problems: Problems) -> LogContents:
     """Read a table into a log.
@@ -69,7 +88,7 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
             row cannot be used and the log is read strictly.
     """
     problems.numbering = table.numbering
-    layouts = Layouts(options.checked(), problems)
+    layouts = Layouts(options, problems)
     sessions = SessionIds(problems)
     nested = NestedEvents(layouts, sessions, problems)
     reader = EventReader(options, sessions, problems)
@@ -88,7 +107,8 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     events = in_order(events)
     check_order(events, ids, problems)
     problems.refuse()
-    is_kept = np.array([session not in problems.sessions for session in ids], dtype=bool)
+    broken = problems.sessions
+    is_kept = np.array([session not in broken for session in ids], dtype=bool)
     kept: IntArray = np.flatnonzero(is_kept)
     reordered = out_of_order(events)
     count = len(events)

@@ -17,15 +17,16 @@ from pytest_rankcheck.files.json_rows import layouts_of_objects
 from pytest_rankcheck.files.table_batches import Batch
 from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.sessions.event_columns import positions
+from pytest_rankcheck.sessions.log_cells import Errors, id_of, per_distinct_value
 from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.session_attributes import description
-from pytest_rankcheck.sessions.session_ids import SessionIds
 
-__all__ = ["EventRows", "NestedEvents"]
+__all__ = ["EventRows", "NestedEvents", "SessionIds"]
 
 _SHOWN = "searchRestarted"
 _FINISHED = "sessionFinished"
+_NO_SESSION = "the event has no session; give it a session id"
 
 _SCAN: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 """Parses a value without the steps around it, which take as long."""
@@ -46,6 +47,39 @@ class EventRows:
     """The columns that may describe the session, by name."""
     counts_from_0: bool = False
     """Whether ranks count from 0, whatever the options say."""
+
+
+class SessionIds:
+    """Gives each session of a log a code."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._codes: dict[str, int] = {}
+        self.ids: list[str] = []
+        """The id of each code."""
+
+    def codes(self, column: Column | None, positions: IntArray) -> IntArray:
+        """Return the session of each row, ``[N]``; -1 for rows without one, which become problems.
+
+        Args:
+            column: the column of sessions; None if there is no such column.
+            positions: where the rows are, ``[N]``.
+        """
+        codes: IntArray = np.full(len(positions), -1, dtype=np.int64)
+        errors: Errors = {}
+        if column is not None:
+            ids, places, errors = per_distinct_value(column, id_of)
+            codes = np.array([-1 if text is None else self._code(text) for text in ids])[places]
+        for row in np.flatnonzero(codes < 0).tolist():
+            text = f"the session: {errors[row]}" if row in errors else _NO_SESSION
+            self._problems.add(positions[row], None, "no session", text)
+        return codes
+
+    def _code(self, session_id: str) -> int:
+        code = self._codes.setdefault(session_id, len(self.ids))
+        if code == len(self.ids):
+            self.ids.append(session_id)
+        return code
 
 
 class NestedEvents:

@@ -17,7 +17,7 @@ from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions import formats
-from pytest_rankcheck.sessions.log_options import LogOptions
+from pytest_rankcheck.sessions.log_layouts import LogOptions
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
@@ -104,9 +104,9 @@ class SessionLog:
         file = Path(path)
         problems = Problems(str(file), is_lenient=lenient)
         chosen = LOG_FORMATS.named(format) if format else LOG_FORMATS.detected(file, columns)
-        reading = _reading(columns, first_rank, time_unit, attributes, lenient)
+        options = LogOptions(columns or {}, first_rank, time_unit, attributes)
         table = chosen.read(LogSource(file, problems))
-        return cls(read_log(table, reading, problems), name or shown_name(file))
+        return cls(read_log(table, options, problems), name or shown_name(file))
 
     @classmethod
     @checked_arguments
@@ -130,8 +130,8 @@ class SessionLog:
         """
         problems = Problems("events", is_lenient=lenient)
         table = read_table(events, SessionLogError, name="events")
-        reading = _reading(columns, first_rank, time_unit, attributes, lenient)
-        return cls(read_log(table, reading, problems), name)
+        options = LogOptions(columns or {}, first_rank, time_unit, attributes)
+        return cls(read_log(table, options, problems), name)
 
     @property
     def session_ids(self) -> Sequence[str]:
@@ -207,9 +207,7 @@ class SessionLog:
         Columns: ``session_id``; ``event``, the place from 1 in the session; ``time``, seconds;
         ``query``; ``results``; ``selected``, 1-based ranks.
         """
-        from pytest_rankcheck.sessions.log_frames import events_frame
-
-        return events_frame(self._contents)
+        return self._contents.frame()
 
     def states(self) -> Iterator[SessionState]:
         """Yield the events in order, with the ids that they have as queries."""
@@ -304,14 +302,3 @@ class SessionLog:
         size = f"{plural(len(self), 'session')}, {plural(self.event_count, 'event')}"
         aside = f", {self.set_aside}" if self.set_aside else ""
         return f"SessionLog({self.name!r}, {size}{aside})"
-
-
-def _reading(
-    columns: Mapping[str, str] | None,
-    first_rank: int | None,
-    time_unit: str | None,
-    attributes: Sequence[str] | None,
-    lenient: bool,
-) -> LogOptions:
-    chosen = None if attributes is None else tuple(attributes)
-    return LogOptions(dict(columns or {}), first_rank, time_unit, chosen, lenient)
