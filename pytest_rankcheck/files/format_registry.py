@@ -122,7 +122,7 @@ class Format(Generic[T]):
     is_binary: bool = False
     """Whether the format is binary; binary formats are tried first."""
     cannot_hold: tuple[str, ...] = ()
-    """What the format loses, and so refuses to write; of golden sets, see `refuse_loss`."""
+    """What it loses of a golden set: ``"candidates"``, ``"expectations"`` or ``"lists"``."""
     is_vague: bool = False
     """Whether many other files look similar; vague formats are tried last."""
 

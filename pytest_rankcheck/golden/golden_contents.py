@@ -227,10 +227,12 @@ class Contents:
         """Return the grade for a value.
 
         Raises:
-            GoldenSetError: the value is not a finite number, or not in the grade map.
+            GoldenSetError: the value is not a finite number, or not in the grade map; or judgments
+                before it contradict each other.
         """
         grade = self.reader.grade(value)
         if grade is None:
+            self.check_repeats()  # those before it are the first error
             why = self.reader.refusal(value, is_frame=self.places.numbering.is_frame)
             raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
@@ -262,17 +264,13 @@ class Contents:
             )
         self.scale = scale
 
-    def highest_grade(self) -> float:
-        """Return the highest grade that occurs; 0 without judgments."""
-        return self.judgments.highest
-
     def check_scale(self) -> None:
         """Check that no grade is above the scale.
 
         Raises:
             GoldenSetError: one is; the message names its place.
         """
-        if self.scale is None or self.highest_grade() <= self.scale:
+        if self.scale is None or self.judgments.highest <= self.scale:
             return
         (rows,) = (self.judgments.grades > self.scale).nonzero()
         query_id, doc_id, grade = next(self.judgments.rows_at(rows[:1]))
@@ -321,7 +319,7 @@ class Contents:
     @property
     def stored_scale(self) -> float | None:
         """The scale if a file must hold it, because no judgment has that grade; else None."""
-        return None if self.scale in (None, self.highest_grade()) else self.scale
+        return None if self.scale in (None, self.judgments.highest) else self.scale
 
     def stored_queries(self) -> Mapping[str, Query]:
         """Return `complete_queries` for a file: each also has the scale, if it must be stored."""

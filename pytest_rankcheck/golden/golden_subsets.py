@@ -75,7 +75,7 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     """
     whole = Contents(Source(contradictions=contradictions))
     if any(part.scale is not None for part in parts):
-        whole.scale = max(part.scale or part.highest_grade() for part in parts)
+        whole.scale = max(part.scale or part.judgments.highest for part in parts)
     whole.weight_by = _common("weighted", [part.weight_by for part in parts])
     whole.cluster_by = _common("clustered", [part.cluster_by for part in parts])
     for part in parts:

@@ -118,7 +118,7 @@ class JudgedQueries:
     @cached_property
     def max_grade(self) -> float:
         """The highest grade that occurs in the set; 0 without judgments."""
-        return self._contents.highest_grade()
+        return self._contents.judgments.highest
 
     @cached_property
     def scale(self) -> float:

@@ -30,6 +30,15 @@ def test_the_ratings_of_a_case_as_csv(file: Path) -> None:
         assert golden.query("star wars").text == "star wars"
 
 
+def test_the_first_wrong_row_is_the_error(file: Path) -> None:
+    file.write_text("query,docid,rating\nhats,1,3\nhats,1,2\nhats,2,high\n")
+    with pytest.raises(GoldenSetError, match=r"export:3: document '1' .* judged twice, 3 and 2"):
+        GoldenSet.load(file)
+    file.write_text("query,docid,rating\nhats,1,3\nhats,2,high\nhats,1,2\n")
+    with pytest.raises(GoldenSetError, match=r"export:3: the grade of document '2' is 'high'"):
+        GoldenSet.load(file)
+
+
 def test_a_query_of_several_words_alone_on_its_row_can_be_quoted(file: Path) -> None:
     file.write_text('query,docid,rating\n"shoes, red"\n')
     assert grades_of(GoldenSet.load(file)) == {"shoes, red": {}}
