@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 BATCH_ROWS = 1 << 13
-BLOCK_BYTES = 4 << 20
+BLOCK_BYTES = 8 << 20
 
 Objects = list[Mapping[str, object]]
 Chunk: TypeAlias = "tuple[Sequence[int], Objects | BlockColumns]"
