@@ -13,11 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain, repeat
+
+import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.id_columns import IdColumn
+from pytest_rankcheck.files.id_runs import run_starts
 from pytest_rankcheck.files.plain_values import as_booleans, plain_value
 from pytest_rankcheck.golden.column_marks import (
     ATTRIBUTE,
@@ -110,7 +114,9 @@ class ExtraColumns:
             errors_at: notes the error about a row with a cell of an unsupported type.
         """
         self._numbers += numbers
-        self._queries += queries.texts()
+        starts = run_starts(queries)
+        lengths = np.diff(starts, append=len(queries)).tolist()
+        self._queries += chain.from_iterable(map(repeat, queries.texts(starts), lengths))
         rows = zip(documents.texts(), is_candidate.tolist(), strict=True)
         self._documents += [doc_id if is_one else None for doc_id, is_one in rows]
         for name, kept, cells in zip(self._names, self._cells, columns, strict=True):
