@@ -38,7 +38,7 @@ BLOCK_BYTES = 1 << 18
 """Small enough that the words of a block stay in the processor's cache."""
 
 LARGE_BLOCK_BYTES = 1 << 23
-"""The size of the blocks that polars splits."""
+"""The size of the blocks that polars splits, at most."""
 
 LARGE_FILE_BYTES = 4 << 20
 """From this size on, polars is worth its import time."""
@@ -57,8 +57,10 @@ def trec_blocks(source: RunSource, *, together: bool = False) -> Iterator[Ranked
     if together:
         for lines in brought_together(source.path, BLOCK_BYTES):
             yield _columns_of_lines(lines, source)
-    elif source.path.stat().st_size >= LARGE_FILE_BYTES and find_spec("polars"):
-        blocks = blocks_of_queries(source.path, LARGE_BLOCK_BYTES)
+    elif (size := source.path.stat().st_size) >= LARGE_FILE_BYTES and find_spec("polars"):
+        # Smaller blocks take less memory; in a small file, that is what counts.
+        block_bytes = min(LARGE_BLOCK_BYTES, max(size // 8, LARGE_BLOCK_BYTES // 4))
+        blocks = blocks_of_queries(source.path, block_bytes)
         for block, table in one_ahead((block, _table_of(block.text)) for block in blocks):
             columns = None if table is None else _columns_of_table(table, source)
             yield columns or _columns_of_lines(lines_of_block(block), source)
