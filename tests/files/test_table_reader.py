@@ -296,13 +296,23 @@ def many_lines(good: str, bad: str, place: int, count: int) -> str:
         ("1,2\rx", ":52: new-line character|:52: 3 columns|:52: .*quotation mark"),
     ],
 )
+@pytest.mark.parametrize("is_quoted", [True, False])
 def test_a_malformed_line_is_named_whoever_reads_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_small: bool, bad: str, message: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_quoted: bool,
+    is_small: bool,
+    bad: str,
+    message: str,
 ) -> None:
     monkeypatch.setattr(large_files, "LARGE_FILE", 1 << 30 if is_small else 0)
     monkeypatch.setattr(delimited_blocks, "BLOCK_BYTES", 100)
     path = tmp_path / "t.csv"
-    path.write_bytes(many_lines("{0},x", bad, 50, 100).encode("utf-8", "surrogatepass"))
+    path.write_bytes(
+        many_lines('{0},"x"' if is_quoted else "{0},x", bad, 50, 100).encode(
+            "utf-8", "surrogatepass"
+        )
+    )
     with pytest.raises(GoldenSetError, match=message):
         list(read_table(path, GoldenSetError).batches())
 

@@ -540,3 +540,18 @@ def test_several_selections_of_one_event(tmp_path: Path, case: str) -> None:
             load(tmp_path, [row], first_rank=0)
     else:
         assert load(tmp_path, [row], first_rank=0).events["selected"].tolist() == [expected]
+
+
+def test_an_attribute_that_changes_in_a_row_with_other_keys(tmp_path: Path) -> None:
+    rows = [{"session_id": "s", "tab": "x"}, {"session_id": "s", "tab": "y", "query": "q"}]
+    log = load(tmp_path, rows)
+    assert log.attributes("s") == {}
+    assert log.notes[-1] == "not attributes, because they change within a session: tab"
+    with pytest.raises(SessionLogError, match=r"log.jsonl:2: .* the attribute 'tab' changes"):
+        load(tmp_path, rows, attributes=["tab"])
+
+
+def test_the_time_of_a_row_that_cannot_be_used_is_of_any_kind(tmp_path: Path) -> None:
+    rows = [GOOD | {"time": 1_700_000_000}, GOOD | {"session_id": None, "time": 1_700_000_000_000}]
+    path = write(tmp_path, lines(rows))
+    assert SessionLog.load(path, first_rank=0, lenient=True).session_ids == ("good",)
