@@ -145,7 +145,7 @@ class _Block:
         places, own = matches.places[open_hits], matches.scores[open_hits]
         ranks[open_hits], is_tied = ranks_by_score(scores, starts, places, own)
         tied = open_hits[is_tied]
-        for place in np.unique(matches.places[tied]).tolist():
+        for place in sorted(set(matches.places[tied].tolist())):
             of_place = tied[matches.places[tied] == place]
             ranks[of_place] = self._ranks_among_ties(place, matches, of_place, ranks[of_place])
         return ranks

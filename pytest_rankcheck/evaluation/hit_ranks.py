@@ -45,7 +45,9 @@ def ranks_by_score(
     """
     ranks = np.empty(len(places), dtype=np.int64)
     tied = np.empty(len(places), dtype=np.bool_)
-    wanted, begins, counts = np.unique(places, return_index=True, return_counts=True)
+    # Like np.unique, whose first call imports numpy.ma: 10 ms.
+    begins = np.flatnonzero(np.diff(places, prepend=-1))
+    wanted, counts = places[begins], np.diff(begins, append=len(places))
     for chosen in of_like_lengths(np.diff(starts)[wanted]):
         some = counts[chosen]
         hits = np.repeat(begins[chosen] - np.cumsum(some) + some, some) + np.arange(some.sum())

@@ -7,7 +7,6 @@ an unusual form is left to the plain reader, so that both give the same values a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
@@ -71,6 +70,8 @@ def trec_blocks(source: RunSource, *, together: bool = False) -> Iterator[Ranked
 
 def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
     """Yield the items; the next one is prepared in another thread while one is processed."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1) as pool:
         ahead = pool.submit(lambda: next(items, None))
         while (item := ahead.result()) is not None:
