@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.files.plain_values import is_missing
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
@@ -44,15 +45,31 @@ def contents_from_dict(
         if columns is None or of_query or query_id not in judgments:
             where = f"query '{quoted(query_id)}'"
             key = checked_id(query_id, "the query id", where)
-            contents.add_query(Query(key, texts.get(query_id), of_query), where)
+            contents.add_query(Query(key, _text(texts.get(query_id), query_id), of_query), where)
             if columns is None:
                 judged = _mapping(judgments.get(query_id, {}), "judgments", query_id)
                 contents.add_judgments(key, judged, where)
         elif query_id in texts:
-            contents.queries[query_id] = Query(query_id, texts[query_id])
+            contents.queries[query_id] = Query(query_id, _text(texts[query_id], query_id))
     if given:
         raise GoldenSetError(f"attributes for unknown queries: {listed(list(given))}")
     return contents
+
+
+def _text(value: object, query_id: object) -> str | None:
+    """Return the text of a query; None if it is missing.
+
+    Raises:
+        GoldenSetError: it is something else.
+    """
+    if is_missing(value):
+        return None
+    if isinstance(value, str):
+        return value
+    raise GoldenSetError(
+        f"query '{quoted(query_id)}': its text is {quoted(repr(value), 60)} "
+        f"({type(value).__name__}), not a str"
+    )
 
 
 def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:

@@ -321,3 +321,18 @@ def test_a_column_that_is_the_index_of_the_frame_is_named() -> None:
             "judgments: query_id is in the index of the DataFrame; call reset_index()"
         )
         assert GoldenSet.from_frame(indexed.reset_index()).grades("q") == {"a": 1, "b": 0}
+
+
+@pytest.mark.parametrize("text", [float("inf"), 3, True, b"shoes", ["shoes"]])
+@pytest.mark.parametrize("judged", [{"q1": {"d1": 1}}, {"q1": {7: 1}}, {}])
+def test_the_text_of_a_query_must_be_text(
+    text: object, judged: Mapping[str, Mapping[str, float]]
+) -> None:
+    with pytest.raises(GoldenSetError, match=r"query 'q1': its text is .* not a str"):
+        GoldenSet.from_dict(judged, queries={"q1": text})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_text_is_none(missing: object) -> None:
+    golden = GoldenSet.from_dict({"q1": {"d1": 1}}, queries={"q1": missing})  # type: ignore[dict-item]
+    assert golden.query("q1").text is None
