@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
-from pytest_rankcheck.files.plain_values import is_missing
 from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
@@ -62,10 +61,12 @@ def _text(value: object, query_id: object) -> str | None:
     Raises:
         GoldenSetError: it is something else.
     """
+    if value is None or isinstance(value, str):
+        return value
+    from pytest_rankcheck.files.plain_values import is_missing
+
     if is_missing(value):
         return None
-    if isinstance(value, str):
-        return value
     raise GoldenSetError(
         f"query '{quoted(query_id)}': its text is {quoted(repr(value), 60)} "
         f"({type(value).__name__}), not a str"
