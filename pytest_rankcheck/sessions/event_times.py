@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Literal, get_args
 
@@ -117,10 +117,7 @@ class Clock:
 
 
 def _values_and_kinds(column: Column) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return a column of times as numbers of their units, their kinds, and the rows left to read.
-
-    All rows are left in a column of texts with a colon, which no number has.
-    """
+    """Return times as numbers of their units, their kinds, and the rows left to read."""
     moments = column.moments()
     if moments is not None:
         kind = _ZONED if moments.is_zoned else _LOCAL
@@ -128,10 +125,20 @@ def _values_and_kinds(column: Column) -> tuple[FloatArray, IntArray, IntArray]:
         return moments.microseconds / 1_000_000, kinds, kinds[:0]
     first = column.cell(0) if len(column) else None
     if isinstance(first, str) and ":" in first:
-        values: FloatArray = np.full(len(column), np.nan)
-        return values, _kinds_of(values), np.arange(len(column))
+        return _iso_texts(column.cells())
     found = column.numbers()
     return found.values, _kinds_of(found.values), found.invalid
+
+
+def _iso_texts(cells: Sequence[object]) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return texts as times; all rows are left to read if one of them is anything else."""
+    try:
+        moments = list(map(datetime.fromisoformat, cells))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        values: FloatArray = np.full(len(cells), np.nan)
+        return values, _kinds_of(values), np.arange(len(cells))
+    seconds, kinds = zip(*map(_of_moment, moments), strict=True)
+    return np.array(seconds), np.array(kinds), np.arange(0)
 
 
 def _kinds_of(values: FloatArray) -> IntArray:

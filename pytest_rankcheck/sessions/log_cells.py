@@ -25,6 +25,7 @@ __all__ = [
     "number_of",
     "numbers",
     "per_distinct_value",
+    "plain_lists",
     "rank_list_of",
 ]
 
@@ -86,6 +87,24 @@ def id_list_of(value: object) -> Sequence[str] | None:
     if any(item is None for item in ids):
         raise ValueError(f"the list '{quoted(value, 60)}' has an empty id")
     return [item for item in ids if item is not None]
+
+
+def plain_lists(cells: Sequence[object]) -> tuple[list[int], list[str]] | None:
+    """Return the length of each list of ids, and the ids of all lists one after the other.
+
+    None unless `id_list_of` would only split each cell: all cells are texts without white space
+    that use the same separator, and none is empty, JSON, or has an empty id.
+    """
+    if not set(map(type, cells)) <= {str}:
+        return None
+    text = "\n".join(cells)  # type: ignore[arg-type]
+    used = [separator for separator in _SEPARATORS if separator in text]
+    if len(used) > 1 or "[" in text or not _NOTHING.isdisjoint(map(str.lower, cells)):  # type: ignore[arg-type]
+        return None
+    separator = used[0] if used else "\n"
+    lines = text.replace(separator, "\n")
+    ids, lengths = lines.split("\n"), [1 + cell.count(separator) for cell in cells]  # type: ignore[attr-defined]
+    return (lengths, ids) if ids == lines.split() and sum(lengths) == len(ids) else None
 
 
 def rank_list_of(value: object) -> list[int] | None:

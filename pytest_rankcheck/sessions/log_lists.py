@@ -21,6 +21,7 @@ from pytest_rankcheck.sessions.log_cells import (
     id_list_of,
     id_of,
     per_distinct_value,
+    plain_lists,
     rank_list_of,
 )
 
@@ -116,6 +117,12 @@ def id_lists(
     codes = documents.of(lists.items) if lists else None
     if lists is not None and codes is not None:
         return Lists(lists.lengths, codes, {})
+
+    plain = None if lists else plain_lists(column.cells())
+    if plain is not None:
+        codes = documents.of(CellColumn(plain[1], are_words=True))
+        assert codes is not None
+        return Lists(np.array(plain[0], dtype=np.int64), codes, {})
 
     def convert(cell: object) -> Sequence[str] | None:
         is_empty = empty_text_is_list and isinstance(cell, str) and not cell

@@ -62,7 +62,7 @@ class SessionIds:
         """Return the session of each row, ``[N]``; -1 for rows without one, which become problems.
 
         Args:
-            column: the column of sessions; None if there is no such column.
+            column: the column of sessions; None if the log has none.
             positions: where the rows are, ``[N]``.
         """
         codes: IntArray = np.full(len(positions), -1, dtype=np.int64)
