@@ -10,8 +10,6 @@ from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
 
-__all__ = ["RULES"]
-
 _FEW = 4
 """A column that varies in at most 1 of this many queries may be an attribute with an error."""
 
@@ -67,6 +65,3 @@ def mixed_column(linted: Linted) -> RuleResult | None:
 
 def _shown(cell: object) -> str:
     return "nothing" if cell is None else f"'{quoted(cell, 40)}'"
-
-
-RULES = (mixed_column,)

@@ -11,8 +11,6 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
 
-__all__ = ["RULES"]
-
 _MOST_CODES = 10
 """More distinct grades than this are measurements, not codes."""
 _NAMED = 10
@@ -27,7 +25,7 @@ def grade_off_scale(linted: Linted) -> RuleResult | None:
     if linted.options.scale is None:
         return None
     low, high = linted.options.scale
-    grades = linted.judgments.grades
+    grades = linted.contents.judgments.grades
     rows = np.flatnonzero((grades < low) | (grades > high))
     if not len(rows):
         return None
@@ -42,12 +40,14 @@ def grade_off_scale(linted: Linted) -> RuleResult | None:
 
 
 def _owners(linted: Linted, rows: IntArray) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(query_id for query_id, _, _ in linted.judgments.rows_at(rows)))
+    return tuple(
+        dict.fromkeys(query_id for query_id, _, _ in linted.contents.judgments.rows_at(rows))
+    )
 
 
 def _example(linted: Linted, rows: IntArray) -> str:
     """Return the first of some judgments as text."""
-    query_id, doc_id, grade = next(linted.judgments.rows_at(rows[:1]))
+    query_id, doc_id, grade = next(linted.contents.judgments.rows_at(rows[:1]))
     return f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' has {grade:g}"
 
 
@@ -55,10 +55,10 @@ def _example(linted: Linted, rows: IntArray) -> str:
 def negative_grade(linted: Linted) -> RuleResult | None:
     """A grade below 0, in a set for which no scale or grade map allows it."""
     lowest = min(0, linted.options.scale[0]) if linted.options.scale else 0
-    rows = np.flatnonzero(linted.judgments.grades < lowest)
+    rows = np.flatnonzero(linted.contents.judgments.grades < lowest)
     if not len(rows) or linted.contents.reader.has_map:
         return None
-    counts = _counts(linted)
+    counts = Counter(linted.contents.judgments.grades.tolist())
     return RuleResult(
         query_ids=_owners(linted, rows),
         what=f"{plural(len(rows), 'grade is', 'grades are')} negative: {_example(linted, rows)}",
@@ -73,11 +73,11 @@ def negative_grade(linted: Linted) -> RuleResult | None:
 @rule("warning")
 def reversed_grades(linted: Linted) -> RuleResult | None:
     """Grades that look as if 1 were the best: no grade is 0, and the lowest is the rarest."""
-    counts = _counts(linted)
+    counts = Counter(linted.contents.judgments.grades.tolist())
     if linted.contents.reader.has_map or not _look_reversed(counts):
         return None
     best, highest = min(grade for grade in counts if grade > 0), max(counts)
-    first = np.flatnonzero(linted.judgments.grades == best)[:1]
+    first = np.flatnonzero(linted.contents.judgments.grades == best)[:1]
     spread = ", ".join(f"{grade:g} ({count:,})" for grade, count in sorted(counts.items()))
     return RuleResult(
         query_ids=(),
@@ -89,11 +89,6 @@ def reversed_grades(linted: Linted) -> RuleResult | None:
         f"{highest:g} is the best and every grade is relevant, write reversed-grades=ignore",
         places=linted.places_at(first),
     )
-
-
-def _counts(linted: Linted) -> Counter[float]:
-    grades, counts = np.unique(linted.judgments.grades, return_counts=True)
-    return Counter(dict(zip(grades.tolist(), counts.tolist(), strict=True)))
 
 
 def _look_reversed(counts: Counter[float]) -> bool:
@@ -129,7 +124,7 @@ def _grade_map(counts: Counter[float]) -> str:
 @rule("warning")
 def one_grade(linted: Linted) -> RuleResult | None:
     """A set whose judgments all have the same grade."""
-    grades = linted.judgments.distinct_grades
+    grades = linted.contents.judgments.distinct_grades
     if len(grades) != 1:
         return None
     (grade,) = grades
@@ -140,6 +135,3 @@ def one_grade(linted: Linted) -> RuleResult | None:
         "ones",
         remedy="gate on RR, Recall or AP, or judge again with more grades",
     )
-
-
-RULES = (grade_off_scale, negative_grade, reversed_grades, one_grade)

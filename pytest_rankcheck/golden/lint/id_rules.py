@@ -9,8 +9,6 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
 
-__all__ = ["RULES"]
-
 _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 
 
@@ -36,20 +34,16 @@ def odd_id(linted: Linted) -> RuleResult | None:
 def look_alike_id(linted: Linted) -> RuleResult | None:
     """Ids that differ only in case or Unicode normalisation."""
     queries = _look_alikes(linted.queries)
-    owner = {doc: query_id for query_id, judged in linted.grades.items() for doc in judged}
+    owner = {doc: query_id for query_id, judged in linted.contents.grades.items() for doc in judged}
     documents = _look_alikes(owner)
     groups = [*queries, *documents]
     if not groups:
         return None
-    concerned = tuple(
-        dict.fromkeys(
-            [value for group in queries for value in group]
-            + [owner[value] for group in documents for value in group]
-        )
-    )
+    concerned = [value for group in queries for value in group]
+    concerned += [owner[value] for group in documents for value in group]
     pair = ", ".join(f"'{quoted(value)}'" for value in groups[0][:3])
     return RuleResult(
-        query_ids=concerned,
+        query_ids=tuple(dict.fromkeys(concerned)),
         what=f"{plural(len(groups), 'group')} of ids that differ only in case or Unicode "
         f"normalisation: {pair}",
         why="They are different documents here, but usually one document in the index: the ranker "
@@ -76,7 +70,7 @@ def merged_ids(linted: Linted) -> RuleResult | None:
 def _owners(linted: Linted, matches: Callable[[str], bool]) -> dict[str, str]:
     """Return the matching ids, each with the first query that has it."""
     owners: dict[str, str] = {}
-    for query_id, judged in linted.grades.items():
+    for query_id, judged in linted.contents.grades.items():
         for value in (query_id, *judged):
             if value not in owners and matches(value):
                 owners[value] = query_id
@@ -95,6 +89,3 @@ def _look_alikes(ids: Iterable[str]) -> list[list[str]]:
         plain = value if value.isascii() else unicodedata.normalize("NFKC", value)
         groups.setdefault(plain.casefold(), []).append(value)
     return [group for group in groups.values() if len(group) > 1]
-
-
-RULES = (odd_id, look_alike_id, merged_ids)

@@ -12,8 +12,6 @@ from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, counted_queries, rule
 from pytest_rankcheck.golden.repeated_judgments import Repeat
 
-__all__ = ["RULES"]
-
 
 @rule("error")
 def contradictory_judgment(linted: Linted) -> RuleResult | None:
@@ -124,15 +122,5 @@ def _unjudged(linted: Linted, *, has_expectations: bool) -> Iterator[str]:
 
 def _counts(linted: Linted) -> tuple[IntArray, IntArray]:
     """Return how many judged and how many relevant documents each query has."""
-    judgments = linted.judgments
+    judgments = linted.contents.judgments
     return np.diff(judgments.starts), judgments.counts(judgments.grades > 0)
-
-
-RULES = (
-    contradictory_judgment,
-    repeated_judgment,
-    no_judgment,
-    only_expectations,
-    no_relevant,
-    only_relevant,
-)

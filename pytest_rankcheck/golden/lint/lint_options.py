@@ -89,10 +89,9 @@ def _is_scale(value: object) -> bool:
 
 
 def _level(text: str, line: str) -> Level:
-    for level in get_args(Level):
-        if text == level:
-            return level  # type: ignore[no-any-return]
-    raise GoldenSetError(f"'{quoted(line)}': the level of a rule is error, warning or ignore")
+    if text not in get_args(Level):
+        raise GoldenSetError(f"'{quoted(line)}': the level of a rule is error, warning or ignore")
+    return text  # type: ignore[return-value]
 
 
 def _number(text: str, line: str) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.lint.lint_finding import Level, RuleResult
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.query import Query
@@ -26,24 +25,14 @@ class Linted:
     queries: Mapping[str, Query]
     options: LintOptions
 
-    @property
-    def grades(self) -> Mapping[str, Mapping[str, float]]:
-        """The grade of each judged document of each query."""
-        return self.contents.grades
-
-    @property
-    def judgments(self) -> Judgments:
-        """All judgments in columns."""
-        return self.contents.judgments
-
     def queries_where(self, is_meant: BoolArray) -> tuple[str, ...]:
         """Return the ids of some queries, by their places in the set."""
-        return tuple(self.judgments.query_ids[code] for code in np.flatnonzero(is_meant).tolist())
+        query_ids = self.contents.judgments.query_ids
+        return tuple(query_ids[code] for code in np.flatnonzero(is_meant).tolist())
 
     def places_of(self, query_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the places of queries, as far as known."""
-        places = (self.contents.query_place(query_id) for query_id in query_ids)
-        return tuple(place for place in places if place)
+        return tuple(filter(None, map(self.contents.query_place, query_ids)))
 
     def places_at(self, rows: IntArray) -> tuple[str, ...]:
         """Return the places of judgments, as far as known."""

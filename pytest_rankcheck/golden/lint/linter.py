@@ -29,9 +29,9 @@ def all_rules() -> Sequence[Rule]:
 
 @cache
 def _rules_of(module: str) -> tuple[Rule, ...]:
-    """Return the rules of a module, which is imported on first use."""
-    rules: tuple[Rule, ...] = importlib.import_module(f"{__package__}.{module}").RULES
-    return rules
+    """Return the rules of a module, in its order; it is imported on first use."""
+    values = vars(importlib.import_module(f"{__package__}.{module}")).values()
+    return tuple(value for value in values if isinstance(value, Rule))
 
 
 def _rules_named(names: Collection[str]) -> Sequence[Rule]:

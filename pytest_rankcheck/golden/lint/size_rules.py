@@ -10,8 +10,6 @@ from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
 from pytest_rankcheck.golden.query import slices_of
 
-__all__ = ["RULES"]
-
 _Z_ALPHA, _Z_POWER = 1.6448536269514722, 0.8416212335729143
 """The normal quantiles of 95% and 80%, for a one-sided test at 5% with a power of 80%."""
 
@@ -66,6 +64,3 @@ def few_queries(linted: Linted) -> RuleResult | None:
         f"smallest fall that can be detected with 80% power is {detected:.4f}",
         remedy=f"judge {needed:,} queries, or set the tolerance to {detected:.3f}",
     )
-
-
-RULES = (small_slice, few_queries)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, counted_queries, rule
 from pytest_rankcheck.golden.text_ceiling import alike, ceiling_of, same_texts
-
-__all__ = ["RULES"]
 
 _CUTOFF = 10
 _WORDS = re.compile(r"\w+")
@@ -20,9 +17,7 @@ _WORDS = re.compile(r"\w+")
 @rule("warning")
 def duplicate_query(linted: Linted) -> RuleResult | None:
     """Queries with the same text, whose judgments differ."""
-    groups = list(
-        _differing(linted, same_texts(linted.queries.values(), linted.contents.candidates))
-    )
+    groups = same_texts(linted.queries.values(), linted.contents.candidates)
     return _duplicates(linted, groups, "the same text")
 
 
@@ -30,11 +25,13 @@ def duplicate_query(linted: Linted) -> RuleResult | None:
 def near_duplicate_query(linted: Linted) -> RuleResult | None:
     """Queries with the same words in another order or spelling, whose judgments differ."""
     groups = alike(linted.queries.values(), linted.contents.candidates, _words)
-    distinct = (group for group in groups if not _are_same(linted, group))
-    return _duplicates(linted, list(_differing(linted, distinct)), "nearly the same text")
+    distinct = [group for group in groups if not _are_same(linted, group)]
+    return _duplicates(linted, distinct, "nearly the same text")
 
 
-def _duplicates(linted: Linted, groups: list[tuple[str, ...]], what: str) -> RuleResult | None:
+def _duplicates(linted: Linted, found: list[tuple[str, ...]], what: str) -> RuleResult | None:
+    """Return the result about groups of queries that are alike; None if their judgments are too."""
+    groups = [group for group in found if _differ(linted, group)]
     if not groups:
         return None
     members = tuple(query_id for group in groups for query_id in group)
@@ -53,7 +50,9 @@ def _duplicates(linted: Linted, groups: list[tuple[str, ...]], what: str) -> Rul
 @rule("warning")
 def ceiling(linted: Linted) -> RuleResult | None:
     """A perfect ranker could not reach 1.0 on this set."""
-    reached = ceiling_of(linted.queries, linted.grades, linted.contents.candidates, _CUTOFF)
+    reached = ceiling_of(
+        linted.queries, linted.contents.grades, linted.contents.candidates, _CUTOFF
+    )
     below = tuple(query_id for query_id, value in reached.items() if value < 1 - 1e-9)
     if not below:
         return None
@@ -78,11 +77,6 @@ def _are_same(linted: Linted, group: tuple[str, ...]) -> bool:
     return same_texts(queries, linted.contents.candidates) == [group]
 
 
-def _differing(linted: Linted, groups: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    for group in groups:
-        judged = [linted.grades[query_id] for query_id in group]
-        if any(grades != judged[0] for grades in judged):
-            yield group
-
-
-RULES = (duplicate_query, near_duplicate_query, ceiling)
+def _differ(linted: Linted, group: tuple[str, ...]) -> bool:
+    grades = linted.contents.grades
+    return any(grades[query_id] != grades[group[0]] for query_id in group)
