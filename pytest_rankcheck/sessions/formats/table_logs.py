@@ -13,12 +13,13 @@ one object per event, with a table's columns as keys; or one object per session:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from pytest_rankcheck.errors import SessionLogError
-from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.parquet_files import is_arrow, is_parquet
+from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.table_batches import Table
+from pytest_rankcheck.files.table_formats import table_formats
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.sessions.event_columns import positions
 from pytest_rankcheck.sessions.log_problems import LogSource
@@ -43,50 +44,17 @@ def read(source: LogSource, *, kind: TableKind) -> Table:
     )
 
 
-def _is_delimited(sample: FileSample, delimiter: str) -> bool:
-    is_json = sample.line.lstrip().startswith(("{", "["))
-    return not is_json and len(sample.header) > 1 and ("\t" in sample.line) == (delimiter == "\t")
+def may_have_events(header: Sequence[str]) -> bool:
+    """Whether a line may be the header of a log: it has several cells, and is not JSON."""
+    return len(header) > 1 and not header[0].startswith(("{", "["))
 
 
 FORMATS = (
-    Format(
-        name="csv",
-        description="comma-separated with a header such as session_id,event,time,query,results,"
-        "selected; map other names with columns=...",
-        recognises=partial(_is_delimited, delimiter=","),
-        read=partial(read, kind="delimited"),
-        endings=(".csv",),
-        is_vague=True,
-    ),
-    Format(
-        name="tsv",
-        description="the same, separated by tabs",
-        recognises=partial(_is_delimited, delimiter="\t"),
-        read=partial(read, kind="delimited"),
-        endings=(".tsv",),
-        is_vague=True,
-    ),
+    *table_formats(read, may_have_events, columns="session_id,event,time,query,results,selected"),
     Format(
         name="jsonl",
         description="one JSON object per line: an event, or a session with its events",
         recognises=lambda sample: sample.begins_object,
         read=partial(read, kind="json lines"),
-        endings=(".jsonl", ".ndjson"),
-    ),
-    Format(
-        name="parquet",
-        description="Parquet with one row per event",
-        recognises=lambda sample: is_parquet(sample.start),
-        read=partial(read, kind="Parquet"),
-        endings=(".parquet",),
-        is_binary=True,
-    ),
-    Format(
-        name="arrow",
-        description="Arrow (also called Feather) with one row per event",
-        recognises=lambda sample: is_arrow(sample.start),
-        read=partial(read, kind="Arrow"),
-        endings=(".arrow", ".feather"),
-        is_binary=True,
     ),
 )
