@@ -16,7 +16,7 @@ first round every peer runs, and all must compute the same means within 1e-6 (th
 peer computes otherwise). Then ours and the peers within a quarter of the fastest one take turns,
 five times in all, or three times if the peer takes more than four seconds.
 Medians count. Each tool uses as many threads as it does by default. A ratio is the fastest peer's
-time divided by ours. Where a ratio is below 1, the floor of the form is measured (speed/floors.py).
+time divided by ours. The floor of each form is measured as well (speed/floors.py).
 """
 
 from __future__ import annotations

@@ -69,19 +69,17 @@ def cell(plan: Plan, letter: str, form: str) -> dict[str, Any] | None:
     later = {name: entries[name] for name in (mine, *kept)}
     for name, series in plan.machine.in_turns(later, runs - 1).items():
         first[name].runs += series.runs
-    measured = {
+    floors = plan.machine.in_turns({"floor": plan.entry("floor", form, shape)}, min(runs, 3))
+    return {
         "ours": figures(first[mine]),
         "peers": {name: figures(first[name]) for name in kept},
         "slower": {name: figures(first[name]) for name in peers if name not in kept},
+        "floor": figures(floors["floor"]),
         "metrics": metrics,
         "runs": runs,
         "date": date.today().isoformat(),
         "load": os.getloadavg()[0],
     }
-    if kept and min(ratios(measured).values()) < 1:
-        floors = plan.machine.in_turns({"floor": plan.entry("floor", form, shape)}, min(runs, 3))
-        measured["floor"] = figures(floors["floor"])
-    return measured
 
 
 def figures(series: Series) -> dict[str, float]:

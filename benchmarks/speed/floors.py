@@ -1,4 +1,4 @@
-"""What a form costs at the very least, for the cells where a peer is faster.
+"""What a form costs at the very least.
 
 A floor is the plainest code that gets from the form to the grades of the ranked documents, without
 metrics, checks, ties or messages.

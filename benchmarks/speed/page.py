@@ -113,27 +113,29 @@ def _by_form(title: str, letters: Sequence[str], entry: Callable[[str, str], str
 
 
 def _floors(cells: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a note on each cell where a peer is faster."""
-    slower = [
-        (letter, form, measured)
-        for letter in _letters(cells)
-        for form in FORMS
-        if (measured := _measured(cells, letter, form)) and "floor" in measured
-    ]
-    if not slower:
+    """Yield how fast the plainest code is, by the same measure, and what that code does."""
+
+    def entry(letter: str, form: str) -> str:
+        measured = _measured(cells, letter, form)
+        if not measured or "floor" not in measured:
+            return "-"
+        return f"{fastest(measured, 'cpu')[1]['cpu'] / measured['floor']['cpu']:.1f}"
+
+    title = "The fastest peer's CPU time divided by the floor's"
+    table = list(_by_form(title, _letters(cells), entry))
+    if not table:
         return
     yield (
-        "Where a peer is faster, the floor is the plainest code that gets from the same input to "
-        "the judged hits, without metrics, checks, ties or messages:"
+        "No code can be much faster than the floor: the plainest code that gets from the same "
+        "input to the judged documents that are ranked, without metrics, checks, ties or messages."
     )
     yield ""
-    for letter, form, measured in slower:
-        peer, figures = fastest(measured, "cpu")
-        yield (
-            f"- {letter}, {FORMS[form]}: {_seconds(measured['ours']['cpu'])} of CPU; {peer} "
-            f"{_seconds(figures['cpu'])}; floor {_seconds(measured['floor']['cpu'])} "
-            f"({FLOORS[form][1]})."
-        )
+    yield from table
+    yield ""
+    measured_forms = {name.partition("/")[2] for name, known in cells.items() if known}
+    for form, name in FORMS.items():
+        if form in measured_forms:
+            yield f"- {name}: {FLOORS[form][1]}."
 
 
 def _seconds(value: float) -> str:
