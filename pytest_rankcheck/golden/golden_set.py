@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.errors import GoldenSetError
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.golden.derivable_queries import DerivableQueries
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -163,7 +164,8 @@ class GoldenSet(DerivableQueries):
             GoldenSetError: a column is missing, or a row has no id, has an invalid grade or
                 contradicts another row; the message names the row.
         """
-        from pytest_rankcheck.golden.judgment_table import contents_from_frames
+        from pytest_rankcheck.files.tables import read_table
+        from pytest_rankcheck.golden.judgment_batches import add_queries, add_table
 
         source = Source.of(
             grades=grades,
@@ -172,7 +174,10 @@ class GoldenSet(DerivableQueries):
             attributes=attributes,
             scale=scale,
         )
-        contents = contents_from_frames(judgments, queries, source)
+        contents = Contents(source)
+        if queries is not None:
+            add_queries(contents, read_table(queries, GoldenSetError, name="queries"))
+        add_table(contents, read_table(judgments, GoldenSetError, name="judgments"))
         contents.check_attributes()
         return cls(_with_ids(contents, doc_id), name)
 

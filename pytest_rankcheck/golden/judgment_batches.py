@@ -1,4 +1,4 @@
-"""The rows of a table of judgments, read as columns.
+"""Reading golden sets from tables with one row per judgment, as columns, and tables of queries.
 
 Each rule looks at a whole column and notes the first row that breaks it. The error is about the
 first of these rows, unless two rows before it contradict each other.
@@ -6,41 +6,49 @@ first of these rows, unless two rows before it contradict each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
+from pytest_rankcheck.files.delimited_tables import index_of_roles, lacks
 from pytest_rankcheck.files.id_columns import IdColumn
 from pytest_rankcheck.files.id_runs import run_starts
 from pytest_rankcheck.files.plain_values import as_flag, is_blank
+from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.files.table_columns import CellColumn, Column, NumberCells
 from pytest_rankcheck.golden.checked_values import checked_id
+from pytest_rankcheck.golden.column_marks import is_index
 from pytest_rankcheck.golden.extra_columns import ExtraColumns
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.grade_reader import GradeReader
+from pytest_rankcheck.golden.judgment_columns import (
+    QUERY_ID,
+    TEXT,
+    places_of_roles,
+    refuse_misspelt_text,
+)
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["add_batches", "filled"]
+__all__ = ["add_queries", "add_table"]
 
 BATCH_ROWS = 1 << 20
 """As many as the row groups of most Parquet files."""
 
 
-def add_batches(contents: Contents, table: Table, place: Mapping[str, int]) -> None:
+def add_table(contents: Contents, table: Table, place: Mapping[str, int] | None = None) -> None:
     """Add the rows of a table of judgments to the contents.
 
     Args:
-        contents: filled here.
+        contents: filled here; its source names columns with unusual names.
         table: the table.
-        place: the column of each role.
-
-    Raises:
-        GoldenSetError: a row lacks an id or grade or contradicts another; the first such row.
+        place: the column of each role; without it, the header decides.
     """
+    contents.places.numbering = table.numbering
+    place = place or places_of_roles(contents, table.header)
     reader, failure = _Reader(contents, table, place), None
     try:
         for batch in table.batches(rows=BATCH_ROWS):
@@ -51,6 +59,36 @@ def add_batches(contents: Contents, table: Table, place: Mapping[str, int]) -> N
     if failure is not None:
         raise failure
     reader.extras.assign()
+
+
+def add_queries(contents: Contents, table: Table) -> None:
+    """Add the rows of a table of queries: their ids, maybe their texts, and attributes."""
+    header, numbering = table.header, table.numbering
+    place = _places_of_queries(header, numbering)
+    numbered = [row for batch in table.batches() for row in batch.rows()]
+    others = {
+        index: name
+        for index, name in enumerate(header)
+        if index not in place.values() and not is_index(name, [row[index] for _, row in numbered])
+    }
+    if "query" not in place:
+        refuse_misspelt_text(list(others.values()), numbering.source, can_map=False)
+    for number, row in numbered:
+        where = numbering.place(number)
+        query_id = checked_id(filled(row[place["query_id"]]), "query_id", where)
+        text = filled(row[place["query"]]) if "query" in place else None
+        cells = {name: filled(row[index]) for index, name in others.items()}
+        attributes = {name: cell for name, cell in cells.items() if cell is not None}
+        contents.add_query(Query(query_id, None if text is None else str(text), attributes), where)
+
+
+def _places_of_queries(header: Sequence[str], numbering: Numbering) -> Mapping[str, int]:
+    exact = {role.name: role.name for role in (QUERY_ID, TEXT) if role.name in header}
+    place = index_of_roles(header, (QUERY_ID, TEXT), exact, numbering.source, GoldenSetError)
+    if "query_id" not in place:
+        problem = lacks(header, place.values(), [QUERY_ID], can_map=False)
+        raise GoldenSetError(f"{numbering.source} {problem}")
+    return place
 
 
 class _FirstError:
@@ -83,11 +121,7 @@ class _Reader:
         self.extras = ExtraColumns(contents, names, first, is_marked="candidate" in place)
 
     def add(self, batch: Batch) -> None:
-        """Add the rows of a batch.
-
-        Raises:
-            GoldenSetError: a row is wrong.
-        """
+        """Add the rows of a batch; those before a wrong row are added too."""
         wrong, place = _FirstError(batch), self._place
         if SCALE in place:
             self._read_scale(batch.column(place[SCALE]), wrong)
@@ -99,7 +133,7 @@ class _Reader:
         documents, is_named = self._documents(batch.column(place["doc_id"]), has_grade, wrong)
         is_judged = is_named & (has_grade | ~is_candidate) if "candidate" in place else is_named
         for row in np.flatnonzero(is_judged & np.isnan(grades))[:1].tolist():
-            value = _filled_cell(batch.column(place["relevance"]), row)
+            value = filled(batch.column(place["relevance"]).cell(row))
             with wrong.at(row) as number:
                 self._contents.grade(value, documents.part(row, row + 1).texts()[0], number)
         self._read_titles(batch, documents, is_named)
@@ -129,8 +163,7 @@ class _Reader:
         found = column.ids()
         for row in found.invalid[:1].tolist():
             with wrong.at(row) as number:
-                value = _filled_cell(column, row)
-                checked_id(value, "query_id", number, self._contents.places)
+                checked_id(filled(column.cell(row)), "query_id", number, self._contents.places)
         return found.ids
 
     def _read_texts(self, column: Column, queries: IdColumn, wrong: _FirstError) -> None:
@@ -142,13 +175,10 @@ class _Reader:
         for row, (query_id, code) in zip(rows.tolist(), pairs, strict=True):
             if row >= wrong.row or filled(coded.values[code]) is None:
                 continue
-            text, before = str(coded.values[code]), known.get(query_id)
-            if before is None or before.text is None:
-                attributes = before.attributes if before else {}
-                known[query_id] = Query(query_id, text, attributes)
-            elif before.text != text:
+            query = Query(query_id, str(coded.values[code]))
+            if known.setdefault(query_id, query).text != query.text:
                 with wrong.at(row) as number:
-                    self._contents.see_query(Query(query_id, text), number)
+                    self._contents.see_query(query, number)
 
     def _marks(self, batch: Batch, wrong: _FirstError) -> BoolArray:
         """Return which rows are candidates: all, unless they are marked. An empty cell means no."""
@@ -182,7 +212,7 @@ class _Reader:
         found, is_named = column.ids(), np.ones(len(column), np.bool_)
         is_named[found.invalid] = False
         for row in found.invalid.tolist():
-            value = _filled_cell(column, row)
+            value = filled(column.cell(row))
             if has_grade[row] or value is not None:
                 with wrong.at(row) as number:
                     checked_id(value, "doc_id", number, self._contents.places)
@@ -213,10 +243,6 @@ def grades_of(reader: GradeReader, column: Column) -> NumberCells:
 def filled(value: object) -> object:
     """Return None for empty cells: None, empty text or NaN."""
     return None if is_blank(value) else value
-
-
-def _filled_cell(column: Column, row: int) -> object:
-    return filled(column.cell(row))
 
 
 def _first(is_meant: BoolArray) -> int:

@@ -40,7 +40,7 @@ def read(source: Source) -> Contents:
             file and line.
     """
     from pytest_rankcheck.files.tables import read_table
-    from pytest_rankcheck.golden.judgment_table import add_table
+    from pytest_rankcheck.golden.judgment_batches import add_table
 
     folder, qrels = _files(source.file, source.split)
     contents = Contents(replace(source, path=qrels))

@@ -34,7 +34,7 @@ def read(source: Source, kind: TableKind) -> Contents:
             row.
     """
     from pytest_rankcheck.files.tables import read_table
-    from pytest_rankcheck.golden.judgment_table import add_table
+    from pytest_rankcheck.golden.judgment_batches import add_table
 
     contents = Contents(source)
     add_table(contents, read_table(source.file, GoldenSetError, kind=kind))

@@ -35,11 +35,11 @@ def read(source: Source) -> Contents:
         GoldenSetError: a line does not have four columns, its grade is not a number, or it
             contradicts another; the message names file and line.
     """
-    from pytest_rankcheck.golden.judgment_batches import add_batches
+    from pytest_rankcheck.golden.judgment_batches import add_table
 
     contents = Contents(source)
     table = Table(list(_PLACES), contents.places.numbering, lambda *_: _batches(source.file))
-    add_batches(contents, table, _PLACES)
+    add_table(contents, table, _PLACES)
     companion = _queries_file(source.file)
     if companion.exists():
         _read_queries(contents, companion)
@@ -81,7 +81,7 @@ def _rows(path: Path, first_line: int, text: bytes) -> Iterator[tuple[int, list[
 def _read_queries(contents: Contents, path: Path) -> None:
     """Add the texts and attributes of the queries."""
     from pytest_rankcheck.files.tables import read_table
-    from pytest_rankcheck.golden.judgment_table import add_queries
+    from pytest_rankcheck.golden.judgment_batches import add_queries
 
     add_queries(contents, read_table(path, GoldenSetError, kind="delimited"))
 
