@@ -63,14 +63,10 @@ def table_of_contents(contents: Contents) -> tuple[list[str], list[list[object]]
 
 def _has_unjudged(contents: Contents) -> bool:
     """Whether there are candidates without a judgment or without columns, which need a mark."""
-    candidates = contents.candidates
-    return bool(candidates) and (
-        not candidates.columns
-        or any(
-            doc_id not in contents.grades[query_id]
-            for query_id in candidates.query_ids
-            for doc_id in candidates.of(query_id)
-        )
+    candidates, grades = contents.candidates, contents.grades
+    return any(
+        not candidates.columns or not candidates.rows(query_id).keys() <= grades[query_id].keys()
+        for query_id in candidates.query_ids
     )
 
 
@@ -82,7 +78,7 @@ def _rows_of(
     scale = [contents.stored_scale] if SCALE in own else []
     for query_id, query in contents.complete_queries().items():
         grades = contents.grades[query_id]
-        row_of = {candidates.doc_ids[row]: row for row in candidates.rows(query_id)}
+        row_of = candidates.rows(query_id)
         values = [query.attributes.get(name) for name in attributes]
         start: list[object] = [query_id, query.text] if has_text else [query_id]
         for doc_id in list(dict.fromkeys([*row_of, *grades])) or [""]:

@@ -48,7 +48,8 @@ def query_fingerprints(
         ]
         rows = candidates.rows(query_id)
         if rows:
-            parts.append(_candidates_text(candidates, rows))
+            cells = ((doc, json.dumps(candidates.row(rows[doc]), sort_keys=True)) for doc in rows)
+            parts.append(json.dumps(sorted(cells)))
         if weights is not None:
             parts.append(json.dumps({"weight": weights[place]}))
         fingerprints[query_id] = _digest(f"[{', '.join(parts)}]")
@@ -69,13 +70,6 @@ def _judgments_text(documents: Sequence[str], endings: Sequence[str]) -> str:
         return f"[{', '.join(f'[{json.dumps(doc)[:-1]}{ending}' for doc, ending in pairs)}]"
     # No character sorts before the quotation mark, so these sort as the documents do.
     return '[["' + ', ["'.join(sorted(map(str.__add__, documents, endings))) + "]"
-
-
-def _candidates_text(candidates: Candidates, rows: Sequence[int]) -> str:
-    cells = (
-        (candidates.doc_ids[row], json.dumps(candidates.row(row), sort_keys=True)) for row in rows
-    )
-    return json.dumps(sorted(cells))
 
 
 def fingerprint_of(fingerprints: Iterable[str], scale: float | None = None) -> str:

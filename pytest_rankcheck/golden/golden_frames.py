@@ -38,12 +38,13 @@ def judgments_frame(judgments: Judgments) -> pd.DataFrame:
 
 def candidates_frame(candidates: Candidates, query_ids: Iterable[str]) -> pd.DataFrame:
     """Return one row per candidate: ``query_id``, ``doc_id`` and the columns."""
-    places = [(query_id, row) for query_id in query_ids for row in candidates.rows(query_id)]
-    rows = [row for _, row in places]
-    columns: dict[str, list[object]] = {
-        "query_id": [query_id for query_id, _ in places],
-        "doc_id": [candidates.doc_ids[row] for row in rows],
-    }
+    columns: dict[str, list[object]] = {"query_id": [], "doc_id": []}
+    rows: list[int] = []
+    for query_id in query_ids:
+        row_of = candidates.rows(query_id)
+        columns["query_id"] += [query_id] * len(row_of)
+        columns["doc_id"] += row_of
+        rows += row_of.values()
     for name, column in candidates.columns.items():
         columns[name] = [column[row] for row in rows]
     return frame_of_columns(columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted
@@ -11,7 +11,15 @@ from pytest_rankcheck.golden.golden_source import Contradictions, Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
 
-__all__ = ["in_query_order", "merged", "restricted", "reworded", "sampled_ids", "without_judgments"]
+__all__ = [
+    "copy_candidates",
+    "in_query_order",
+    "merged",
+    "restricted",
+    "reworded",
+    "sampled_ids",
+    "without_judgments",
+]
 
 
 def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
@@ -30,7 +38,7 @@ def in_query_order(contents: Contents, query_ids: Sequence[str]) -> Contents:
             part.expectations[query_id] = list(contents.expectations[query_id])
     part.repeats.extend(each for each in contents.repeats if each.query_id in part.grades)
     in_order = [each for each in contents.grades if each in part.grades]
-    _copy_candidates(contents, part, in_order)
+    copy_candidates(contents.candidates, part.candidates, in_order)
     return part
 
 
@@ -90,7 +98,12 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
         for row, judgment in enumerate(part.judgments.rows_at()):
             where = part.place_at(row) or f"query '{quoted(judgment[0])}'"
             whole.collected.add(*judgment, where)
-        _copy_candidates(part, whole, part.candidates.query_ids)
+        clash = copy_candidates(part.candidates, whole.candidates, part.candidates.query_ids)
+        if clash is not None:
+            raise GoldenSetError(
+                f"document '{quoted(clash[1])}' of query '{quoted(clash[0])}' is a candidate in "
+                "two of the golden sets, with different columns; keep one of them"
+            )
         whole.titles.update(part.titles)
     if all(map(is_feature_number, whole.candidates.columns)):
         whole.candidates.order_by_number()
@@ -108,32 +121,34 @@ def _common(what: str, attributes: Sequence[str | None]) -> str | None:
     return attributes[0]
 
 
-def _copy_candidates(contents: Contents, part: Contents, query_ids: Iterable[str]) -> None:
-    """Add the candidates of some queries.
+def copy_candidates(
+    candidates: Candidates,
+    copies: Candidates,
+    query_ids: Iterable[str],
+    to_id: Callable[[str], str] = str,
+) -> tuple[str, str] | None:
+    """Add the candidates of some queries to others, with mapped ids.
 
-    Raises:
-        GoldenSetError: a document has other columns for the same query already.
+    Returns the query and the unmapped id of the first candidate that is there with other columns
+    already, and stops there; None without one.
     """
-    candidates, copies = contents.candidates, part.candidates
     if not candidates:
-        return
+        return None
     _agree_on_features(candidates, copies)
     for name, column in candidates.columns.items():
         copies.declare(name, is_number=not isinstance(column, list))
     for query_id in query_ids:
-        copied = dict(zip(copies.of(query_id), copies.rows(query_id), strict=True))
-        for row in candidates.rows(query_id):
-            doc_id = candidates.doc_ids[row]
+        for doc_id, row in candidates.rows(query_id).items():
             cells = {name: column[row] for name, column in candidates.columns.items()}
             cells = {name: cell for name, cell in cells.items() if cell is not None}
-            if doc_id not in copied:
-                copies.add(query_id, doc_id, cells)
-            elif copies.differs(copied[doc_id], cells):
-                raise GoldenSetError(
-                    f"document '{quoted(doc_id)}' of query '{quoted(query_id)}' is a candidate in "
-                    "two of the golden sets, with different columns; keep one of them"
-                )
+            key = to_id(doc_id)
+            before = copies.rows(query_id).get(key)
+            if before is None:
+                copies.add(query_id, key, cells)
+            elif copies.differs(before, cells):
+                return query_id, doc_id
     copies.complete()
+    return None
 
 
 def _agree_on_features(candidates: Candidates, copies: Candidates) -> None:

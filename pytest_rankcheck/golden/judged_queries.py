@@ -286,7 +286,7 @@ class JudgedQueries:
             UnknownIdError: the set has no candidates, and no such query.
         """
         if self.has_candidates:
-            return self._contents.candidates.of(query_id)
+            return list(self._contents.candidates.rows(query_id))
         return tuple(self.grades(query_id))
 
     def title(self, doc_id: str) -> str | None:

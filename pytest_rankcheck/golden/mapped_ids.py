@@ -11,7 +11,7 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.id_columns import HeldIds
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_subsets import without_judgments
+from pytest_rankcheck.golden.golden_subsets import copy_candidates, without_judgments
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.repeated_judgments import Repeat, without_repeats
 from pytest_rankcheck.golden.reranking_candidates import Candidates
@@ -42,7 +42,7 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
     mapped.titles = {}
     for doc_id, title in contents.titles.items():
         mapped.titles.setdefault(to_id(doc_id), title)
-    mapped.candidates = _candidates(contents.candidates, to_id)
+    _copy_candidates(contents.candidates, mapped.candidates, to_id)
     mapped.expectations = {
         query_id: [_expectation(expectation, to_id) for expectation in expectations]
         for query_id, expectations in contents.expectations.items()
@@ -88,25 +88,17 @@ def _judgments(contents: Contents, to_id: DocIdMap, repeats: list[Repeat]) -> Ju
     return settled
 
 
-def _candidates(candidates: Candidates, to_id: DocIdMap) -> Candidates:
-    mapped = Candidates(candidates.absent)
-    mapped.first_feature = candidates.first_feature
-    for query_id in candidates.query_ids:
-        row_of: dict[str, int] = {}
-        for row in candidates.rows(query_id):
-            doc_id, cells = candidates.doc_ids[row], candidates.row(row)
-            key = to_id(doc_id)
-            before = row_of.setdefault(key, row)
-            if before == row:
-                mapped.add(query_id, key, cells)
-            elif candidates.row(before) != cells:
-                raise GoldenSetError(
-                    f"query '{quoted(query_id)}': doc_id={quoted(to_id.name)} maps candidates "
-                    f"'{quoted(candidates.doc_ids[before])}' and '{quoted(doc_id)}', which differ, "
-                    f"to '{quoted(key)}'; keep one of them"
-                )
-    mapped.complete()
-    return mapped
+def _copy_candidates(candidates: Candidates, copies: Candidates, to_id: DocIdMap) -> None:
+    clash = copy_candidates(candidates, copies, candidates.query_ids, to_id)
+    if clash is not None:
+        query_id, doc_id = clash
+        key = to_id(doc_id)
+        before = next(each for each in candidates.rows(query_id) if to_id(each) == key)
+        raise GoldenSetError(
+            f"query '{quoted(query_id)}': doc_id={quoted(to_id.name)} maps candidates "
+            f"'{quoted(before)}' and '{quoted(doc_id)}', which differ, to '{quoted(key)}'; keep "
+            "one of them"
+        )
 
 
 def _expectation(expectation: Expectation, to_id: DocIdMap) -> Expectation:

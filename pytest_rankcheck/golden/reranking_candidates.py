@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 __all__ = ["Candidates", "is_feature_number"]
 
@@ -27,7 +27,7 @@ class Candidates:
         """The number from which features are counted, 0 or 1; None if the file does not say."""
         self.doc_ids: list[str] = []
         self.columns: dict[str, Column] = {}
-        self._rows: dict[str, list[int]] = {}
+        self._rows: dict[str, dict[str, int]] = {}
 
     def declare(self, name: str, *, is_number: bool) -> None:
         """Add a column, still empty, unless it exists: the order of columns is that of features."""
@@ -35,24 +35,18 @@ class Candidates:
             self.columns[name] = array("d") if is_number else []
 
     def add(self, query_id: str, doc_id: str, values: Mapping[str, object]) -> None:
-        """Add a candidate of a query; new columns are created."""
+        """Add a new candidate of a query; new columns are created."""
         row = len(self.doc_ids)
         self.doc_ids.append(doc_id)
-        self._rows.setdefault(query_id, []).append(row)
+        self._rows.setdefault(query_id, {})[doc_id] = row
         for name, value in values.items():
-            self._put(name, row, value)
-
-    def _put(self, name: str, row: int, value: object) -> None:
-        column = self.columns.get(name)
-        if column is None:
-            column = self.columns[name] = array("d") if isinstance(value, float) else []
-        self._fill(column, row)
-        if isinstance(column, array):
-            if isinstance(value, float):
-                column.append(value)
-                return
-            column = self.columns[name] = list(column)
-        column.append(value)
+            column, is_number = self.columns.get(name), isinstance(value, float)
+            if column is None:
+                column = self.columns[name] = array("d") if is_number else []
+            self._fill(column, row)
+            if not is_number and isinstance(column, array):
+                column = self.columns[name] = list(column)
+            column.append(value)  # type: ignore[arg-type]
 
     @property
     def is_sparse(self) -> bool:
@@ -75,13 +69,9 @@ class Candidates:
         if missing > 0:
             column.extend([self.absent if isinstance(column, array) else None] * missing)
 
-    def rows(self, query_id: str) -> Sequence[int]:
-        """Return the rows of a query; empty if it has no candidates."""
-        return self._rows.get(query_id, ())
-
-    def of(self, query_id: str) -> list[str]:
-        """Return the candidates of a query."""
-        return [self.doc_ids[row] for row in self.rows(query_id)]
+    def rows(self, query_id: str) -> Mapping[str, int]:
+        """Return the row of each candidate of a query; empty if it has none."""
+        return self._rows.get(query_id, {})
 
     def row(self, row: int) -> dict[str, object]:
         """Return the cells of a row by column, without empty ones."""

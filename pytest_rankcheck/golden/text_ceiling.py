@@ -53,7 +53,7 @@ def alike(
     groups: dict[object, list[str]] = {}
     for query in queries:
         if query.text:
-            visible = key(query.text), frozenset(candidates.of(query.id))
+            visible = key(query.text), frozenset(candidates.rows(query.id))
             groups.setdefault(visible, []).append(query.id)
     return [tuple(group) for group in groups.values() if len(group) > 1]
 

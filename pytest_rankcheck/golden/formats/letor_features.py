@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def read(source: Source) -> Contents:
     contents = Contents(source)
     contents.candidates = Candidates(absent=0.0)
     texts: dict[str, set[str | None]] = {}
-    lines: dict[str, dict[str, int]] = {}  # the first line of each document
+    lines: list[int] = []  # of the candidates
     sizes = _Sizes(source.file)
     rows = 0
     for number, line in lines_of(source.file, GoldenSetError):
@@ -62,13 +62,16 @@ def read(source: Source) -> Contents:
         doc = named or doc_id or str(rows)
         texts.setdefault(query_id, set()).add(text)
         features = _features(pairs, where)
-        first = lines.setdefault(query_id, {}).setdefault(doc, number)
-        if first == number:
+        row = contents.candidates.rows(query_id).get(doc)
+        if row is None:
             contents.candidates.add(query_id, doc, features)
+            lines.append(number)
         else:
-            before = f"{source.file}:{first}"
-            given = None if named is None else features
-            _check_repeat(contents.candidates, (query_id, doc), given, before, where)
+            shown = f"{where}: document '{quoted(doc)}' of query '{quoted(query_id)}'"
+            before = f"{source.file}:{lines[row]}"
+            _check_repeat(
+                shown, before, named is not None, contents.candidates.differs(row, features)
+            )
         contents.see_query(Query(query_id), number)
         contents.add_judgment(query_id, doc, grade, number)
     sizes.check_end(rows)
@@ -96,37 +99,24 @@ def _parse_comment(comment: str) -> tuple[str | None, str | None, str | None]:
     return None, word or None, text.strip() or None
 
 
-def _check_repeat(
-    candidates: Candidates,
-    pair: tuple[str, str],
-    features: Mapping[str, object] | None,
-    before: str,
-    where: str,
-) -> None:
-    """Check that two lines with the same document id are about the same document.
+def _check_repeat(shown: str, before: str, is_named: bool, differs: bool) -> None:
+    """Check that a document with the same id as another line's is the same document.
 
     Args:
-        candidates: those of the lines before.
-        pair: the query and the document of both lines.
-        features: those of the second line; None if its id is only the first word of a comment,
-            which may not be meant as an id.
+        shown: the second line and the document.
         before: the first line.
-        where: the second line.
-
-    Raises:
-        GoldenSetError: they are not.
+        is_named: whether the id is more than the first word of a comment, which may not be meant
+            as an id.
+        differs: whether the features of the lines differ.
     """
-    query_id, doc_id = pair
-    shown = f"document '{quoted(doc_id)}' of query '{quoted(query_id)}'"
-    if features is None:
+    if not is_named:
         raise GoldenSetError(
-            f"{where}: {shown} is also at {before}: the first word of a comment is the document "
+            f"{shown} is also at {before}: the first word of a comment is the document "
             "id. Keep one of the lines, write the ids as '# docid = ...', or remove all comments, "
             "so that the row numbers are the ids"
         )
-    row = candidates.rows(query_id)[candidates.of(query_id).index(doc_id)]
-    if candidates.differs(row, features):
-        raise GoldenSetError(f"{where}: {shown} has other features than at {before}; keep one line")
+    if differs:
+        raise GoldenSetError(f"{shown} has other features than at {before}; keep one line")
 
 
 def _check_first_feature(contents: Contents) -> None:

@@ -6,7 +6,7 @@ from array import array
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
+from pytest_rankcheck.golden.column_spread import spread_of
 from pytest_rankcheck.golden.lint.lint_finding import RuleResult
 from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
 
@@ -20,11 +20,8 @@ def mixed_column(linted: Linted) -> RuleResult | None:
     candidates = linted.contents.candidates
     if linted.contents.source.attributes is not None:
         return None
-    owners = [""] * len(candidates.doc_ids)
-    for query_id in candidates.query_ids:
-        for row in candidates.rows(query_id):
-            owners[row] = query_id
-    rows = repeated_rows(owners)
+    of_query = {query_id: candidates.rows(query_id).values() for query_id in candidates.query_ids}
+    rows = {query_id: list(places) for query_id, places in of_query.items() if len(places) > 1}
     mixed = {}
     has_features = False
     for name, column in candidates.columns.items():
@@ -44,9 +41,8 @@ def mixed_column(linted: Linted) -> RuleResult | None:
         return None
     name, (spread, cells) = next(iter(mixed.items()))
     query_ids = tuple(dict.fromkeys(owner for each, _ in mixed.values() for owner in each.varying))
-    of_query = rows[spread.varying[0]]
-    first = of_query[0]
-    other = next(row for row in of_query if cells[row] != cells[first])
+    first, *others = rows[spread.varying[0]]
+    other = next(row for row in others if cells[row] != cells[first])
     shown = " and ".join(
         f"{_shown(cells[row])} for document '{quoted(candidates.doc_ids[row])}'"
         for row in (first, other)
