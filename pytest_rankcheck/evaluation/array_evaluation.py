@@ -74,7 +74,7 @@ def evaluate_arrays(
     documents = NumberIds(np.arange(ranked.size))
     judgments = Judgments.of_groups(starts, grades.ravel(), documents, _ids(query_ids, starts))
     contents = Contents(Source.of(scale=scale))
-    contents.take(judgments)
+    contents.collected.take(judgments)
     rules = RankingRules(ties)
     columns = RankedColumns(judgments.query_ids, starts, documents, ranked.ravel(), rules)
     held = HeldColumns(columns.blocks(_BLOCK_ROWS))

@@ -104,7 +104,8 @@ class _SessionsAsQueries(JudgedQueries):
             contents.queries[session_id] = query
             results = log.final_results(session_id)
             is_known = rank <= len(results)
-            contents.set_grades(session_id, {results[int(rank) - 1]: 1.0} if is_known else {})
+            selected = {results[int(rank) - 1]: 1.0} if is_known else {}
+            contents.collected.add_all(session_id, selected)
         super().__init__(contents, log.name)
 
     @cached_property

@@ -68,11 +68,7 @@ class CollectedJudgments:
 
     @property
     def columns(self) -> Judgments:
-        """All judgments in columns, each document once for each query.
-
-        Raises:
-            GoldenSetError: two judgments contradict each other, and contradictions are errors.
-        """
+        """All judgments in columns, each document once for each query."""
         if self._columns is None or self._codes:
             self._columns = self._settled()
             self._count, self._words, self._codes = len(self._columns), [], {}
@@ -90,7 +86,7 @@ class CollectedJudgments:
     def add(self, query_id: str, doc_id: str, grade: float, where: Place) -> None:
         """Add a judgment, which may repeat another."""
         if isinstance(where, str):
-            self._places.note_first(query_id, where)
+            self._places.of_queries.setdefault(query_id, where)
             if not self._words or self._words[-1][1] != where:
                 self._words.append((self._count, where))
         self.add_all(query_id, {doc_id: grade}, where if isinstance(where, int) else 0)
@@ -127,7 +123,7 @@ class CollectedJudgments:
         if not is_judged.all():
             for query_id, start in zip(ids, starts.tolist(), strict=True):
                 if query_id not in self:
-                    self._places.note_first(query_id, int(lines[start]))
+                    self._places.of_queries.setdefault(query_id, int(lines[start]))
             lengths = np.add.reduceat(is_judged, starts, dtype=np.int64)
             rows = np.flatnonzero(is_judged)
             documents, grades = documents.reordered(rows), grades[rows]

@@ -8,11 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.golden.checked_values import (
-    checked_id,
-    checked_number,
-    kind_of,
-)
+from pytest_rankcheck.golden.checked_values import checked_id, checked_number, kind_of
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
@@ -32,8 +28,9 @@ SCALE = "grade_scale"
 class Contents:
     """The queries and grades of a golden set, in the order in which they are added.
 
-    Filled by the formats and constructors. Invalid ids and grades and contradictions are errors
-    that name the place given by the caller: a line of the file, or words.
+    Filled by the formats and constructors. Invalid ids and grades, contradictions and all else
+    that is wrong are a GoldenSetError that names the place given by the caller: a line of the file,
+    or words.
     """
 
     def __init__(self, source: Source | None = None, places: Places | None = None) -> None:
@@ -69,33 +66,13 @@ class Contents:
 
     @property
     def judgments(self) -> Judgments:
-        """All judgments in columns.
-
-        Raises:
-            GoldenSetError: two of them contradict each other, and contradictions are errors.
-        """
+        """All judgments in columns; an error if two contradict each other (see the source)."""
         return self.collected.columns
 
     @property
     def repeats(self) -> list[Repeat]:
         """All repeated judgments, with the same or another grade."""
         return self.collected.repeats
-
-    def take(self, judgments: Judgments) -> None:
-        """Start with columns of judgments, which have been checked."""
-        self.collected.take(judgments)
-
-    def set_grades(self, query_id: str, grades: Mapping[str, float]) -> None:
-        """Set the judgments of a query that has none so far, by ids that have been checked."""
-        self.collected.add_all(query_id, grades)
-
-    def check_repeats(self) -> None:
-        """Check that the judgments that were added do not contradict each other.
-
-        Raises:
-            GoldenSetError: two do, and contradictions are errors.
-        """
-        _ = self.collected.columns
 
     def query_place(self, query_id: str) -> str:
         """Return the place of a query or its first judgment; empty if unknown."""
@@ -107,11 +84,7 @@ class Contents:
         return self.places.shown(line) if line else self.query_place(self.judgments.query_at(row))
 
     def add_query(self, query: Query, where: Place) -> None:
-        """Add a query; its judgments may have been added before.
-
-        Raises:
-            GoldenSetError: the query is a duplicate.
-        """
+        """Add a query, which must be new; its judgments may have been added before."""
         if query.attributes:
             query = replace(query, attributes=self._attributes(query, where))
         if query.id in self.queries:
@@ -121,7 +94,7 @@ class Contents:
             )
         self.queries[query.id] = query
         self.collected.add_query(query.id)
-        self.places.note_query(query.id, where)
+        self.places.of_queries[query.id] = where
 
     def _attributes(self, query: Query, where: Place) -> dict[str, object]:
         """Return the attributes of a query as plain values, without the scale, which is set."""
@@ -152,9 +125,6 @@ class Contents:
 
         Args:
             elsewhere: the attributes of other golden sets that are read with the same options.
-
-        Raises:
-            GoldenSetError: no query has one of them.
         """
         present = self.attributes
         for name in self.source.attributes or ():
@@ -169,8 +139,7 @@ class Contents:
     def see_query(self, query: Query, where: Place) -> None:
         """Add a query if it is new, for formats in which each judgment names its query.
 
-        Raises:
-            GoldenSetError: the query was given before with another text.
+        A query has the same text wherever it is given.
         """
         before = self.queries.get(query.id)
         if before is None:
@@ -194,45 +163,25 @@ class Contents:
             doc_id: the document.
             value: the grade, as a number or its text, or a code of the grade map.
             where: the line or place.
-
-        Raises:
-            GoldenSetError: an id or the grade is invalid.
         """
         doc = checked_id(doc_id, "a document id", where, self.places)
-        self.add_grade(query_id, doc, self.grade(value, doc, where), where)
-
-    def add_grade(self, query_id: object, doc_id: object, grade: float, where: Place) -> None:
-        """Add a judgment whose grade is already a number.
-
-        Raises:
-            GoldenSetError: as in `add_judgment`.
-        """
+        grade = self.grade(value, doc, where)
         key = checked_id(query_id, "the query id", where, self.places)
-        doc = checked_id(doc_id, "a document id", where, self.places)
         self.collected.add(key, doc, grade, where)
 
     def add_judgments(self, query_id: str, grades: Mapping[str, object], where: Place) -> None:
-        """Add all judgments of a query that has none so far, ordinary ones at once.
-
-        Raises:
-            GoldenSetError: as in `add_judgment`.
-        """
+        """Add all judgments of a query that has none so far, ordinary ones at once."""
         if not self.reader.has_map and _are_ordinary(grades):
-            self.set_grades(query_id, grades)  # type: ignore[arg-type]
+            self.collected.add_all(query_id, grades)  # type: ignore[arg-type]
             return
         for doc_id, value in grades.items():
             self.add_judgment(query_id, doc_id, value, where)
 
     def grade(self, value: object, doc_id: str, where: Place) -> float:
-        """Return the grade for a value.
-
-        Raises:
-            GoldenSetError: the value is not a finite number, or not in the grade map; or judgments
-                before it contradict each other.
-        """
+        """Return the grade for a value: a finite number, or a code of the grade map."""
         grade = self.reader.grade(value)
         if grade is None:
-            self.check_repeats()  # those before it are the first error
+            _ = self.judgments  # those before it are the first error
             why = self.reader.refusal(value, is_frame=self.places.numbering.is_frame)
             raise GoldenSetError(
                 f"{self.places.shown(where)}: the grade of document '{quoted(doc_id)}' is "
@@ -241,11 +190,7 @@ class Contents:
         return grade
 
     def set_scale(self, value: object, where: Place) -> None:
-        """Set the highest grade that a document could get.
-
-        Raises:
-            GoldenSetError: it is not a number above 0, or it was given before and differs.
-        """
+        """Set the highest grade that a document could get, the same wherever it is given."""
         scale, shown = checked_number(value), self.places.shown(where)
         if scale is None or scale <= 0:
             raise GoldenSetError(
@@ -265,11 +210,7 @@ class Contents:
         self.scale = scale
 
     def check_scale(self) -> None:
-        """Check that no grade is above the scale.
-
-        Raises:
-            GoldenSetError: one is; the message names its place.
-        """
+        """Check that no grade is above the scale."""
         if self.scale is None or self.judgments.highest <= self.scale:
             return
         (rows,) = (self.judgments.grades > self.scale).nonzero()
@@ -283,9 +224,7 @@ class Contents:
     def add_expectation(self, expectation: Expectation, where: Place) -> None:
         """Add an expectation on a known query. Repeating the same one has no effect.
 
-        Raises:
-            GoldenSetError: the query is unknown, or no ranking can meet this expectation together
-                with those before it.
+        Some ranking must meet it together with those before it.
         """
         from pytest_rankcheck.golden.expectation import Expectation  # rarely needed
         from pytest_rankcheck.golden.expectation_conflicts import conflict_in

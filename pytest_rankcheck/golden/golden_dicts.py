@@ -36,7 +36,7 @@ def contents_from_dict(
     contents.places.are_ids = True
     columns = _columns_of(judgments)
     if columns is not None:
-        contents.take(columns)
+        contents.collected.take(columns)
     given = dict(attributes)
     is_bare = columns is not None and not texts and not attributes
     for query_id in () if is_bare else {**judgments, **texts}:
@@ -89,11 +89,7 @@ def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:
 def _columns_of(judgments: GradesByQuery) -> Judgments | None:
     """Return dicts as columns; None if an id is not a text, or a grade not a finite number."""
     judged = judgments.values()
-    if (
-        not set(map(type, judged)) <= {dict}
-        or "" in judgments
-        or any("" in each for each in judged)
-    ):
+    if not set(map(type, judged)) <= {dict} or any("" in each for each in (judgments, *judged)):
         return None
     if not {*map(type, judgments), *map(type, chain.from_iterable(judged))} <= {str}:
         return None

@@ -30,7 +30,7 @@ def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
 def in_query_order(contents: Contents, query_ids: Sequence[str]) -> Contents:
     """Return the part of a golden set with these of its queries, in this order."""
     part = without_judgments(contents)
-    part.take(contents.judgments.arranged(tuple(query_ids)))
+    part.collected.take(contents.judgments.arranged(tuple(query_ids)))
     for query_id in query_ids:
         if query_id in contents.queries:
             part.queries[query_id] = contents.queries[query_id]

@@ -19,23 +19,16 @@ class Places:
         self.numbering = Numbering(file)
         self.are_ids = False
         """Whether a query without another place is named by its id."""
-        self._named: dict[str, Place] = {}
+        self.of_queries: dict[str, Place] = {}
+        """The places of queries that have one of their own."""
 
     def shown(self, place: Place) -> str:
         """Return a place as text: ``web.qrels:17``."""
         return self.numbering.place(place) if isinstance(place, int) else place
 
-    def note_query(self, query_id: str, place: Place) -> None:
-        """Note the place of a query."""
-        self._named[query_id] = place
-
-    def note_first(self, query_id: str, place: Place) -> None:
-        """Note the place of a query, unless it has one."""
-        self._named.setdefault(query_id, place)
-
     def query(self, query_id: str, line: int) -> str:
         """Return the place of a query, whose first judgment is at ``line``; empty if unknown."""
-        place = self._named.get(query_id, line)
+        place = self.of_queries.get(query_id, line)
         if place:
             return self.shown(place)
         return f"query '{quoted(query_id)}'" if self.are_ids else ""

@@ -84,7 +84,7 @@ def queries_of_log(log: LogContents, options: ReplayOptions, name: str) -> Conte
         for doc_id in dict.fromkeys(log.results_at(state.place)):
             contents.candidates.add(state.id, doc_id, {})
         shown = log.results_at(state.judged_by)
-        contents.set_grades(state.id, {shown[rank - 1]: 1.0 for rank in state.ranks})
+        contents.collected.add_all(state.id, {shown[rank - 1]: 1.0 for rank in state.ranks})
     contents.candidates.complete()
     contents.cluster_by = CLUSTER
     contents.weight_by = None if weights is None else WEIGHT

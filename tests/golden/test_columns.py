@@ -168,7 +168,7 @@ def qrels_by_line(file: Path, rule: str) -> GoldenSet:
                 "is: query_id 0 doc_id grade"
             )
         contents.add_judgment(words[0], words[2], words[3], number)
-        contents.check_repeats()
+        _ = contents.judgments
     if not contents.grades:
         raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")
     return GoldenSet(contents, "web")
@@ -218,7 +218,7 @@ def test_ordinary_qrels_become_columns(tmp_path: Path, is_large: bool) -> None:
 def test_a_golden_set_of_arrays_without_ids() -> None:
     columns = Judgments.of_groups(np.array([0, 2, 2, 3]), np.array([1.0, 0.0, 2.0]))
     contents = Contents()
-    contents.take(columns)
+    contents.collected.take(columns)
     golden = GoldenSet(contents, "ltr")
     assert golden.query_ids == ("1", "2", "3")
     assert [dict(golden.grades(each)) for each in golden.query_ids] == [
@@ -352,7 +352,7 @@ def table_row_by_row(source: object, **given: Any) -> GoldenSet:
             doc_id = checked_id(doc_id, "doc_id", number, contents.places)
             if grade is not None or "candidate" not in place or not is_candidate:
                 contents.add_judgment(query_id, doc_id, grade, number)
-                contents.check_repeats()
+                _ = contents.judgments
             if cells.get("title") is not None:
                 contents.titles[doc_id] = str(cells["title"])
         ids = HeldIds([query_id]), HeldIds([str(doc_id)]), np.array([is_named and is_candidate])

@@ -104,7 +104,8 @@ def _judge(
         contents.add_judgment(query_id, doc_id, ratings[0], where)
     elif ratings:
         grades = [contents.grade(rating, str(doc_id), where) for rating in ratings]
-        contents.add_grade(query_id, doc_id, math.fsum(grades) / len(grades), where)
+        doc = checked_id(doc_id, "a document id", where, contents.places)
+        contents.collected.add(query_id, doc, math.fsum(grades) / len(grades), where)
 
 
 def _recognises(sample: FileSample) -> bool:
