@@ -6,10 +6,8 @@ from decimal import Decimal
 from numbers import Integral
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.checked_cells import checked_number, finite_number
+from pytest_rankcheck.files.checked_cells import checked_number
 from pytest_rankcheck.golden.source_places import Place, Places
-
-__all__ = ["checked_grade", "checked_id", "checked_number", "finite_number", "kind_of"]
 
 _BOOLEANS = {"true": 1, "false": 0}
 _BOOLEAN_TYPES = ("bool", "bool_")

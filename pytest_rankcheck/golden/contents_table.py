@@ -14,12 +14,11 @@ from pytest_rankcheck.golden.column_marks import (
     RARE,
     as_numbers,
     is_index,
+    repeated_rows,
+    spread_of,
 )
-from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.judgment_columns import ROLES
-
-__all__ = ["table_of_contents"]
 
 
 def table_of_contents(contents: Contents) -> tuple[list[str], list[list[object]]]:

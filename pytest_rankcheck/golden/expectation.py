@@ -9,8 +9,6 @@ from typing import Literal, get_args
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 
-__all__ = ["Expectation", "Kind", "Severity", "document_ids"]
-
 Kind = Literal["in_top", "not_in_top", "above", "before", "some_results", "no_results"]
 
 Severity = Literal["error", "warn"]

@@ -28,14 +28,14 @@ from pytest_rankcheck.golden.column_marks import (
     CANDIDATE,
     GRADES,
     RARE,
+    Spread,
     as_numbers,
     is_index,
+    repeated_rows,
+    spread_of,
 )
-from pytest_rankcheck.golden.column_spread import Spread, repeated_rows, spread_of
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query, label_of
-
-__all__ = ["ExtraColumns"]
 
 
 @dataclass(frozen=True, slots=True)

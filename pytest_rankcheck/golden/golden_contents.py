@@ -8,7 +8,8 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
-from pytest_rankcheck.golden.checked_values import checked_id, checked_number, kind_of
+from pytest_rankcheck.files.checked_cells import checked_number
+from pytest_rankcheck.golden.checked_values import checked_id, kind_of
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.repeated_judgments import Repeat
-
-__all__ = ["SCALE", "Contents"]
 
 SCALE = "grade_scale"
 """The key or column of a file that holds the golden set's scale."""

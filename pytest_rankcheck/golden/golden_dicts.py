@@ -16,13 +16,11 @@ from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["contents_from_dict"]
-
-GradesByQuery = Mapping[str, Mapping[str, float]]
+_GradesByQuery = Mapping[str, Mapping[str, float]]
 
 
 def contents_from_dict(
-    judgments: GradesByQuery,
+    judgments: _GradesByQuery,
     texts: Mapping[str, str],
     attributes: Mapping[str, Mapping[str, object]],
     source: Source,
@@ -86,7 +84,7 @@ def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:
     )
 
 
-def _columns_of(judgments: GradesByQuery) -> Judgments | None:
+def _columns_of(judgments: _GradesByQuery) -> Judgments | None:
     """Return dicts as columns; None if an id is not a text, or a grade not a finite number."""
     judged = judgments.values()
     if not set(map(type, judged)) <= {dict} or any("" in each for each in (judgments, *judged)):

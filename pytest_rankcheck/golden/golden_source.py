@@ -1,4 +1,4 @@
-"""The source of a golden set, and the conventions for reading it."""
+"""The source of a golden set, and the conventions for reading it and its grades."""
 
 from __future__ import annotations
 
@@ -7,12 +7,71 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_rankcheck.golden.grade_reader import GradeReader
-
-__all__ = ["Contradictions", "Source"]
+from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.files.checked_cells import checked_number, decimal_comma_hint
+from pytest_rankcheck.golden.checked_values import checked_grade
 
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
+
+
+class GradeReader:
+    """Reads grades: finite numbers, or the codes of a grade map.
+
+    A grade map has the grades for the codes of a collection: ``{1: 4, 2: 3, "irrelevant": 0}``. A
+    numeric code matches however it is written (``1``, ``1.0``, ``"01"``). A single number is the
+    grade of every judgment, for a set without grades.
+    """
+
+    def __init__(self, grades: Mapping[Any, float] | float | None = None) -> None:
+        self.has_map = grades is not None
+        """Whether the judgments have codes or no grades, instead of numbers."""
+        self.has_one_grade = self.has_map and not isinstance(grades, Mapping)
+        """Whether all judgments have the same grade, so that a table needs no column for it."""
+        by_code = grades if isinstance(grades, Mapping) else {None: grades} if self.has_map else {}
+        self._grades = {_code(code): _checked_grade(code, grade) for code, grade in by_code.items()}
+
+    def grade(self, value: object) -> float | None:
+        """Return the grade for a value; None if it is not a grade (see `refusal`)."""
+        if not self.has_map:
+            return checked_grade(value)
+        try:
+            return self._grades.get(_code(value))
+        except TypeError:  # a list is not hashable
+            return None
+
+    def is_grade(self, value: object) -> bool:
+        """Return whether a value is a number, or a code of the grade map."""
+        if not self.has_map:
+            return not isinstance(value, str) and checked_number(value) is not None
+        return self.grade(value) is not None
+
+    def refusal(self, value: object, *, is_frame: bool) -> str:
+        """Return the end of a message about a value that is not a grade."""
+        if self.has_one_grade:
+            return (
+                f"but grades={self._grades[None]:g} is for judgments without a grade; omit it, or "
+                "map the values, grades={...}"
+            )
+        if self.has_map:
+            return f"not in the grade map, which has {listed(list(self._grades), 10)}"
+        return f"not a finite number{decimal_comma_hint(value, is_frame=is_frame)}"
+
+
+def _code(code: object) -> object:
+    number = checked_grade(code)
+    return code.strip() if number is None and isinstance(code, str) else number
+
+
+def _checked_grade(code: object, grade: object) -> float:
+    number = checked_grade(grade)
+    if number is None or isinstance(grade, str):
+        mapped = "" if code is None else f"{quoted(repr(code), 60)} is mapped to "
+        raise GoldenSetError(
+            f"grades: {mapped}{quoted(repr(grade), 60)}, not {'to ' if mapped else ''}a finite "
+            "number"
+        )
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +105,7 @@ class Source:
         attributes: Collection[str] | str | None = None,
         **others: Any,
     ) -> Source:
-        """Return the source for the arguments of a constructor of golden sets.
-
-        Raises:
-            GoldenSetError: a grade is not a number.
-        """
+        """Return the source for the arguments of a constructor of golden sets."""
         names = (attributes,) if isinstance(attributes, str) else attributes
         return cls(path, GradeReader(grades), dict(columns or {}), attributes=names, **others)
 

@@ -16,7 +16,13 @@ from pytest_rankcheck.errors import (
     unknown_id,
 )
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.query import Query, slices_of
+from pytest_rankcheck.golden.query import (
+    Query,
+    clusters_of,
+    effective_size,
+    slices_of,
+    weights_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.lint.lint_finding import LintFinding
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
-
-__all__ = ["JudgedQueries"]
 
 
 class JudgedQueries:
@@ -200,12 +204,8 @@ class JudgedQueries:
         Raises:
             GoldenSetError: a query has no weight above 0.
         """
-        attribute = self._contents.weight_by
-        if attribute is None:
-            return None
-        from pytest_rankcheck.golden.query_weights import weights_of
-
-        return weights_of(self, attribute, self.name)
+        by = self._contents.weight_by
+        return None if by is None else weights_of(self, by, self.name)
 
     @cached_property
     def clusters(self) -> Sequence[str] | None:
@@ -214,12 +214,8 @@ class JudgedQueries:
         Raises:
             GoldenSetError: a query belongs to no unit.
         """
-        attribute = self._contents.cluster_by
-        if attribute is None:
-            return None
-        from pytest_rankcheck.golden.query_weights import clusters_of
-
-        return clusters_of(self, attribute, self.name)
+        by = self._contents.cluster_by
+        return None if by is None else clusters_of(self, by, self.name)
 
     @property
     def effective_size(self) -> float:
@@ -228,11 +224,7 @@ class JudgedQueries:
         Kish, Survey Sampling, 1965: (sum of w)^2 / sum of w^2. It is the number of queries if all
         weigh the same.
         """
-        if self.weights is None:
-            return float(len(self))
-        from pytest_rankcheck.golden.query_weights import effective_size
-
-        return effective_size(self.weights)
+        return float(len(self)) if self.weights is None else effective_size(self.weights)
 
     @cached_property
     def queries(self) -> pd.DataFrame:

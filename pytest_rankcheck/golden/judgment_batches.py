@@ -24,7 +24,7 @@ from pytest_rankcheck.golden.checked_values import checked_id
 from pytest_rankcheck.golden.column_marks import is_index
 from pytest_rankcheck.golden.extra_columns import ExtraColumns
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
-from pytest_rankcheck.golden.grade_reader import GradeReader
+from pytest_rankcheck.golden.golden_source import GradeReader
 from pytest_rankcheck.golden.judgment_columns import (
     QUERY_ID,
     TEXT,
@@ -32,8 +32,6 @@ from pytest_rankcheck.golden.judgment_columns import (
     refuse_misspelt_text,
 )
 from pytest_rankcheck.golden.query import Query
-
-__all__ = ["add_queries", "add_table"]
 
 BATCH_ROWS = 1 << 20
 """As many as the row groups of most Parquet files."""
@@ -75,9 +73,9 @@ def add_queries(contents: Contents, table: Table) -> None:
         refuse_misspelt_text(list(others.values()), numbering.source, can_map=False)
     for number, row in numbered:
         where = numbering.place(number)
-        query_id = checked_id(filled(row[place["query_id"]]), "query_id", where)
-        text = filled(row[place["query"]]) if "query" in place else None
-        cells = {name: filled(row[index]) for index, name in others.items()}
+        query_id = checked_id(_filled(row[place["query_id"]]), "query_id", where)
+        text = _filled(row[place["query"]]) if "query" in place else None
+        cells = {name: _filled(row[index]) for index, name in others.items()}
         attributes = {name: cell for name, cell in cells.items() if cell is not None}
         contents.add_query(Query(query_id, None if text is None else str(text), attributes), where)
 
@@ -133,7 +131,7 @@ class _Reader:
         documents, is_named = self._documents(batch.column(place["doc_id"]), has_grade, wrong)
         is_judged = is_named & (has_grade | ~is_candidate) if "candidate" in place else is_named
         for row in np.flatnonzero(is_judged & np.isnan(grades))[:1].tolist():
-            value = filled(batch.column(place["relevance"]).cell(row))
+            value = _filled(batch.column(place["relevance"]).cell(row))
             with wrong.at(row) as number:
                 self._contents.grade(value, documents.part(row, row + 1).texts()[0], number)
         self._read_titles(batch, documents, is_named)
@@ -154,7 +152,7 @@ class _Reader:
     def _read_scale(self, column: Column, wrong: _FirstError) -> None:
         coded = column.coded()
         for code, value in enumerate(coded.values):
-            if filled(value) is not None:
+            if _filled(value) is not None:
                 with wrong.at(_first(coded.codes == code)) as number:
                     self._contents.set_scale(value, number)
 
@@ -163,7 +161,7 @@ class _Reader:
         found = column.ids()
         for row in found.invalid[:1].tolist():
             with wrong.at(row) as number:
-                checked_id(filled(column.cell(row)), "query_id", number, self._contents.places)
+                checked_id(_filled(column.cell(row)), "query_id", number, self._contents.places)
         return found.ids
 
     def _read_texts(self, column: Column, queries: IdColumn, wrong: _FirstError) -> None:
@@ -173,7 +171,7 @@ class _Reader:
         rows = np.union1d(run_starts(queries), changes)
         pairs = zip(queries.texts(rows), coded.codes[rows].tolist(), strict=True)
         for row, (query_id, code) in zip(rows.tolist(), pairs, strict=True):
-            if row >= wrong.row or filled(coded.values[code]) is None:
+            if row >= wrong.row or _filled(coded.values[code]) is None:
                 continue
             query = Query(query_id, str(coded.values[code]))
             if known.setdefault(query_id, query).text != query.text:
@@ -185,7 +183,7 @@ class _Reader:
         if "candidate" not in self._place:
             return np.ones(len(batch), np.bool_)
         coded = batch.column(self._place["candidate"]).coded()
-        flags = [False if filled(mark) is None else as_flag(mark) for mark in coded.values]
+        flags = [False if _filled(mark) is None else as_flag(mark) for mark in coded.values]
         for code in [code for code, flag in enumerate(flags) if flag is None][:1]:
             with wrong.at(_first(coded.codes == code)) as number:
                 raise GoldenSetError(
@@ -200,7 +198,7 @@ class _Reader:
         reader = self._contents.reader
         if "relevance" not in self._place:
             return np.full(len(batch), reader.grade(None)), np.zeros(len(batch), np.bool_)
-        found = grades_of(reader, batch.column(self._place["relevance"]))
+        found = _grades_of(reader, batch.column(self._place["relevance"]))
         has_grade = ~np.isnan(found.values)
         has_grade[found.invalid] = True
         return found.values, has_grade
@@ -212,7 +210,7 @@ class _Reader:
         found, is_named = column.ids(), np.ones(len(column), np.bool_)
         is_named[found.invalid] = False
         for row in found.invalid.tolist():
-            value = filled(column.cell(row))
+            value = _filled(column.cell(row))
             if has_grade[row] or value is not None:
                 with wrong.at(row) as number:
                     checked_id(value, "doc_id", number, self._contents.places)
@@ -221,13 +219,13 @@ class _Reader:
 
     def _read_titles(self, batch: Batch, documents: IdColumn, is_named: BoolArray) -> None:
         if "title" in self._place:
-            titles = map(filled, batch.column(self._place["title"]).cells())
+            titles = map(_filled, batch.column(self._place["title"]).cells())
             rows = zip(documents.texts(), titles, is_named.tolist(), strict=True)
             found = {doc: str(title) for doc, title, is_one in rows if is_one and title is not None}
             self._contents.titles.update(found)
 
 
-def grades_of(reader: GradeReader, column: Column) -> NumberCells:
+def _grades_of(reader: GradeReader, column: Column) -> NumberCells:
     """Return a column of grades, or of codes of the grade map, as numbers."""
     if not reader.has_map and not isinstance(column, CellColumn):
         numbers = column.numbers()
@@ -240,7 +238,7 @@ def grades_of(reader: GradeReader, column: Column) -> NumberCells:
     return NumberCells(values[coded.codes], np.flatnonzero(is_invalid[coded.codes]))
 
 
-def filled(value: object) -> object:
+def _filled(value: object) -> object:
     """Return None for empty cells: None, empty text or NaN."""
     return None if is_blank(value) else value
 

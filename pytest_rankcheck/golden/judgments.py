@@ -19,8 +19,6 @@ from pytest_rankcheck.files.id_columns import (
 )
 from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 
-__all__ = ["GradesByQuery", "Judgments"]
-
 _WALKED = 1 << 17
 """How many rows are turned into Python's objects at once."""
 

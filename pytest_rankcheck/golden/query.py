@@ -1,11 +1,13 @@
-"""A query of a golden set, and slices of queries that share a value of an attribute."""
+"""A query of a golden set, and the slices, weights and units of queries by their attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Query", "label_of", "slices_of"]
+from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
+from pytest_rankcheck.files.checked_cells import checked_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +39,39 @@ def label_of(value: object) -> str:
     if value is None:
         return "(none)"
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def weights_of(queries: Iterable[Query], attribute: str, name: str) -> Sequence[float]:
+    """Return the weight of each query, a number above 0."""
+    return [_weight(query, attribute, name) for query in queries]
+
+
+def _weight(query: Query, attribute: str, name: str) -> float:
+    value = _value(query, attribute, name)
+    weight = checked_number(value)
+    if weight is None or weight <= 0:
+        raise GoldenSetError(
+            f"golden set '{quoted(name)}': the weight of query '{quoted(query.id)}' ({attribute}) "
+            f"is '{quoted(value)}'; it must be a number above 0"
+        )
+    return weight
+
+
+def clusters_of(queries: Iterable[Query], attribute: str, name: str) -> Sequence[str]:
+    """Return the unit that each query belongs to."""
+    return [label_of(_value(query, attribute, name)) for query in queries]
+
+
+def effective_size(weights: Sequence[float]) -> float:
+    """Return how many queries of equal weight are as informative as these (Kish, 1965)."""
+    return math.fsum(weights) ** 2 / math.fsum(weight * weight for weight in weights)
+
+
+def _value(query: Query, attribute: str, name: str) -> object:
+    value = query.attributes.get(attribute)
+    if value is None:
+        raise GoldenSetError(
+            f"golden set '{quoted(name)}': query '{quoted(query.id)}' has no attribute "
+            f"'{quoted(attribute)}'{suggestion(attribute, query.attributes)}; each query needs one"
+        )
+    return value

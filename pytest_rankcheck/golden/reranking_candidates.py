@@ -6,12 +6,10 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping
 
-__all__ = ["Candidates", "is_feature_number"]
-
 _DIGITS = 18
 """Of the largest number of a feature; what has more is a name."""
 
-Column = list[object] | array  # type: ignore[type-arg]
+_Column = list[object] | array  # type: ignore[type-arg]
 
 
 class Candidates:
@@ -26,7 +24,7 @@ class Candidates:
         self.first_feature: int | None = None
         """The number from which features are counted, 0 or 1; None if the file does not say."""
         self.doc_ids: list[str] = []
-        self.columns: dict[str, Column] = {}
+        self.columns: dict[str, _Column] = {}
         self._rows: dict[str, dict[str, int]] = {}
 
     def declare(self, name: str, *, is_number: bool) -> None:
@@ -64,7 +62,7 @@ class Candidates:
         """Order numbered columns by their numbers, before columns with names."""
         self.columns = dict(sorted(self.columns.items(), key=lambda item: _place(item[0])))
 
-    def _fill(self, column: Column, length: int) -> None:
+    def _fill(self, column: _Column, length: int) -> None:
         missing = length - len(column)
         if missing > 0:
             column.extend([self.absent if isinstance(column, array) else None] * missing)

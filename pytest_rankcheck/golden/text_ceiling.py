@@ -17,13 +17,11 @@ from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["alike", "ceiling_of", "same_texts"]
-
-Grades = Mapping[str, Mapping[str, float]]
+_Grades = Mapping[str, Mapping[str, float]]
 
 
 def ceiling_of(
-    queries: Mapping[str, Query], grades: Grades, candidates: Candidates, cutoff: int
+    queries: Mapping[str, Query], grades: _Grades, candidates: Candidates, cutoff: int
 ) -> dict[str, float]:
     """Return the highest possible nDCG at ``cutoff`` of each query, in [0, 1].
 
@@ -58,7 +56,7 @@ def alike(
     return [tuple(group) for group in groups.values() if len(group) > 1]
 
 
-def _shared(group: Sequence[str], grades: Grades, cutoff: int, metric: Metric) -> dict[str, float]:
+def _shared(group: Sequence[str], grades: _Grades, cutoff: int, metric: Metric) -> dict[str, float]:
     """Return the nDCG of each query of a group under the ranking with the best mean."""
     dcg = Metric.parse(f"DCG@{cutoff}")
     value: dict[str, float] = {}

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pytest_rankcheck.errors import RunError, listed, quoted
-from pytest_rankcheck.golden.checked_values import finite_number
+from pytest_rankcheck.files.checked_cells import finite_number
 from pytest_rankcheck.rankers.ranking import Duplicates, Ranking, Ties, by_score, duplicates_settled
 
 if TYPE_CHECKING:

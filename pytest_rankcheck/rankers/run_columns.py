@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 
 from pytest_rankcheck.errors import RunError, listed, quoted
+from pytest_rankcheck.files.checked_cells import checked_number
 from pytest_rankcheck.files.delimited_tables import (
     Role,
     index_of_roles,
@@ -14,9 +15,7 @@ from pytest_rankcheck.files.delimited_tables import (
     normalised_name,
 )
 from pytest_rankcheck.files.plain_values import is_missing
-from pytest_rankcheck.golden.checked_values import checked_number
-from pytest_rankcheck.golden.column_marks import is_index
-from pytest_rankcheck.golden.column_spread import repeated_rows, spread_of
+from pytest_rankcheck.golden.column_marks import is_index, repeated_rows, spread_of
 from pytest_rankcheck.golden.judgment_columns import DOC_ID, QUERY_ID
 
 __all__ = ["RANK", "may_have_ranking", "refuse_unused_numbers", "run_columns"]

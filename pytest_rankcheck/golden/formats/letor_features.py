@@ -17,16 +17,13 @@ from itertools import accumulate
 from pathlib import Path
 
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted
-from pytest_rankcheck.files.checked_cells import decimal_comma_hint
+from pytest_rankcheck.files.checked_cells import checked_number, decimal_comma_hint
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.text_files import lines_of
-from pytest_rankcheck.golden.checked_values import checked_number
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
-
-__all__ = ["FORMAT"]
 
 _LINE = re.compile(r"\s*[^\s:#]+\s+(?:qid:\S+(?:\s|$)|\d+:\S)")
 _HEADER = re.compile(r"# *column indices are (zero|one)-based", re.IGNORECASE)

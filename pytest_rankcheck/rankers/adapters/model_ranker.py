@@ -10,9 +10,9 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import RankerError, quoted
+from pytest_rankcheck.files.checked_cells import checked_number
 from pytest_rankcheck.files.delimited_tables import decimal_comma_hint
 from pytest_rankcheck.files.plain_values import as_booleans, is_missing
-from pytest_rankcheck.golden.checked_values import checked_number
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, Reorder
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size

@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import RunError, quoted
+from pytest_rankcheck.files.checked_cells import finite_number
 from pytest_rankcheck.files.trec_columns import columns_of, words_of_lines
-from pytest_rankcheck.golden.checked_values import finite_number
 from pytest_rankcheck.rankers.scanning.query_blocks import LineBlock
 
 __all__ = ["COLUMNS", "Lines", "lines_of_block"]

@@ -11,7 +11,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
-from pytest_rankcheck.golden.query_weights import effective_size
+from pytest_rankcheck.golden.query import effective_size
 from pytest_rankcheck.reports.text.wording import change, counted
 from pytest_rankcheck.statistics.betting import fewest_to_rule_out
 from pytest_rankcheck.statistics.mean_differences import Differences
