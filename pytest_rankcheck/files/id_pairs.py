@@ -50,10 +50,11 @@ def rows_with_equal_keys(keys: KeyArray, groups: IntArray) -> tuple[IntArray, In
 
     Args:
         keys: of each row.
-        groups: the group of each row, such as its query.
+        groups: the group of each row, such as its query, from 0.
     """
     bits = np.uint64(max(len(keys) - 1, 1).bit_length())
-    packed = (keys ^ _mixed(groups.astype(np.uint64))) >> bits << bits
+    of_group = _mixed(np.arange(groups.max(initial=0) + 1, dtype=np.uint64))
+    packed = (keys ^ of_group[groups]) >> bits << bits
     packed |= np.arange(len(keys), dtype=np.uint64)
     packed.sort()
     at = np.flatnonzero((packed[1:] ^ packed[:-1]) >> bits == 0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.files.id_columns import NumberIds
 from pytest_rankcheck.files.table_columns import (
     CellColumn,
@@ -75,10 +75,7 @@ class PandasColumn:
         is_number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
         if not is_number or kind.kind not in "iuf":
             return self._other().numbers()
-        values: FloatArray = self.series.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
-        invalid: IntArray = np.flatnonzero(np.isinf(values))
-        values[invalid] = np.nan
-        return NumberCells(values, invalid)
+        return NumberCells.of(self.series.to_numpy(dtype=np.float64, na_value=np.nan))
 
     def coded(self) -> CodedCells:
         """Return the distinct cells, and which one each row has."""

@@ -66,10 +66,7 @@ class PolarsColumn:
         if kind == pl.Null:
             return NumberCells(np.full(len(self), np.nan), np.zeros(0, dtype=np.int64))
         if kind.is_integer() or kind.is_float():
-            values: FloatArray = self.series.cast(pl.Float64).to_numpy().copy()
-            invalid: IntArray = np.flatnonzero(np.isinf(values))
-            values[invalid] = np.nan
-            return NumberCells(values, invalid)
+            return NumberCells.of(self.series.cast(pl.Float64).to_numpy())
         return CellColumn(self.cells()).numbers()
 
     def _numbers_of_texts(self) -> NumberCells:
@@ -77,11 +74,12 @@ class PolarsColumn:
         texts = self.series.cast(pl.String)
         numbers = texts.cast(pl.Float64, strict=False)
         is_odd = (numbers.is_null() | ~numbers.is_finite()) & texts.is_not_null() & (texts != "")
-        values: FloatArray = numbers.to_numpy().copy()
+        values: FloatArray = numbers.to_numpy()
         odd = is_odd.fill_null(value=False).arg_true().to_numpy().astype(np.int64)
         if not len(odd):
             return NumberCells(values, odd)
         others = CellColumn(texts.gather(odd).to_list()).numbers()
+        values = values.copy()
         values[odd] = others.values
         return NumberCells(values, odd[others.invalid])
 

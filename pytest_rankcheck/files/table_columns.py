@@ -47,9 +47,18 @@ class NumberCells:
     """A column read as numbers, by the rules of `finite_number`."""
 
     values: FloatArray
-    """``[N]``; NaN where a cell is empty or invalid."""
+    """``[N]``; NaN where a cell is empty or invalid. Perhaps the table's own: do not change it."""
     invalid: IntArray
     """The rows, in order, that are neither empty nor a finite number."""
+
+    @classmethod
+    def of(cls, values: FloatArray) -> NumberCells:
+        """Return numbers as cells; infinite ones are invalid."""
+        invalid: IntArray = np.flatnonzero(np.isinf(values))
+        if len(invalid):
+            values = values.copy()
+            values[invalid] = np.nan
+        return cls(values, invalid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +160,7 @@ class CellColumn:
         values = self._usual_numbers()
         if values is None:
             values = np.array([_number(cell) for cell in self.values], dtype=np.float64)
-        invalid: IntArray = np.flatnonzero(np.isinf(values))
-        values[invalid] = np.nan
-        return NumberCells(values, invalid)
+        return NumberCells.of(values)
 
     def _usual_numbers(self) -> FloatArray | None:
         """Return a column that numpy converts by our rules; None if there is another cell."""

@@ -96,7 +96,7 @@ class _Rows:
     scores: FloatArray | None
     """NaN where a cell is empty."""
     ranks: FloatArray | None
-    """NaN where a cell is empty."""
+    """NaN where a cell is empty; None also if scores decide in all rows."""
 
     def at(self, rows: IntArray) -> _Rows:
         """Return some rows, in this order."""
@@ -157,13 +157,11 @@ def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[_Rows]:
     """
     for batch in table.batches(sorted(place.values()), rows=_BATCH_ROWS):
         documents = _ids(batch, "doc_id", place, table.numbering)
-        yield _Rows(
-            batch.numbers,
-            _ids(batch, "query_id", place, table.numbering),
-            documents,
-            _numbers(batch, "score", place, documents, table.numbering),
-            _numbers(batch, "rank", place, documents, table.numbering),
-        )
+        queries = _ids(batch, "query_id", place, table.numbering)
+        scores = _numbers(batch, "score", place, documents, table.numbering)
+        are_scored = scores is not None and not np.isnan(scores).any()
+        ranks = None if are_scored else _numbers(batch, "rank", place, documents, table.numbering)
+        yield _Rows(batch.numbers, queries, documents, scores, ranks)
 
 
 def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:
@@ -246,14 +244,20 @@ def _together(parts: Iterator[_Rows]) -> _Rows:
 
 def _joined(parts: Sequence[_Rows]) -> _Rows:
     scores = [part.scores for part in parts if part.scores is not None]
-    ranks = [part.ranks for part in parts if part.ranks is not None]
+    ranks = [_filled(part.ranks, len(part.queries)) for part in parts]
+    has_ranks = any(part.ranks is not None for part in parts)
     return _Rows(
         _joined_numbers([part.numbers for part in parts]),
         joined_ids([part.queries for part in parts]),
         joined_ids([part.documents for part in parts]),
         np.concatenate(scores) if scores else None,
-        np.concatenate(ranks) if ranks else None,
+        np.concatenate(ranks) if has_ranks else None,
     )
+
+
+def _filled(ranks: FloatArray | None, count: int) -> FloatArray:
+    """Return ranks, NaN for rows whose ranks were not read because all of them have scores."""
+    return np.full(count, np.nan) if ranks is None else ranks
 
 
 def _joined_numbers(parts: Sequence[Sequence[int] | IntArray]) -> Sequence[int] | IntArray:

@@ -127,7 +127,7 @@ def _values_and_kinds(column: Column) -> tuple[FloatArray, IntArray, IntArray]:
     if isinstance(first, str) and ":" in first:
         return _iso_texts(column.cells())
     found = column.numbers()
-    return found.values, _kinds_of(found.values), found.invalid
+    return found.values.copy(), _kinds_of(found.values), found.invalid
 
 
 def _iso_texts(cells: Sequence[object]) -> tuple[FloatArray, IntArray, IntArray]:

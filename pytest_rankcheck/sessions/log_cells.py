@@ -184,15 +184,15 @@ def flag_of(value: object) -> bool:
 def numbers(column: Column) -> tuple[FloatArray, Errors]:
     """Return a column of numbers, NaN where a cell is empty or invalid, ``[N]``."""
     found = column.numbers()
-    errors: dict[int, str] = {}
+    values, errors = found.values.copy(), dict[int, str]()
     for row in found.invalid.tolist():  # perhaps "n/a", or a spelling that only a log may have
         try:
             number = number_of(column.cell(row))
         except ValueError as error:
             errors[row] = str(error)
         else:
-            found.values[row] = np.nan if number is None else number
-    return found.values, errors
+            values[row] = np.nan if number is None else number
+    return values, errors
 
 
 def per_distinct_value(

@@ -175,6 +175,31 @@ def test_interleaved_rows_of_a_parquet_file_are_complete(
         evaluate(Run.scan(file), GOLDEN)
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3, 100])
+def test_ranks_decide_in_queries_without_scores_wherever_these_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    pytest.importorskip("polars", reason="polars is not installed")
+    import polars as pl
+
+    from pytest_rankcheck.rankers import run_tables
+
+    monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
+    columns = {
+        "query_id": ["p", "p", "p", "q", "q", "r"],
+        "doc_id": ["a", "x", "c", "b", "y", "d"],
+        "score": [1.0, 2.0, 3.0, None, None, 0.5],
+        "rank": [1, 1, 1, 2, 1, 7],
+    }
+    file = tmp_path / "run.parquet"
+    pl.DataFrame(columns).write_parquet(file)
+    run = Run.load(file)
+    assert (run["p"], run["q"], run["r"]) == (("c", "x", "a"), ("y", "b"), ("d",))
+    pl.DataFrame({**columns, "query_id": list("pppprr")}).write_parquet(file)
+    with pytest.raises(RunError, match=r"run\.parquet, row 4: the score of document 'b' is empty"):
+        Run.load(file)["p"]
+
+
 def test_the_ranks_of_a_pipeline_must_be_complete() -> None:
     def pipeline(ranks: list[int]) -> Callable[[Any], Any]:
         return lambda queries: pd.DataFrame({"qid": "q", "docno": ["a", "b"], "rank": ranks})
