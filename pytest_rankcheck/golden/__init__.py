@@ -1,1 +1,1 @@
-"""Golden sets: the model, the file formats, the linter."""
+"""Golden sets: the model, the file formats, the linter. Invalid ones raise GoldenSetError."""

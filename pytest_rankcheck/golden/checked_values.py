@@ -23,11 +23,7 @@ def checked_grade(value: object) -> float | None:
 
 
 def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:
-    """Return an id as text. Text and whole numbers are ids.
-
-    Raises:
-        GoldenSetError: ``value`` is empty, or neither text nor a whole number.
-    """
+    """Return an id as text: a text that is not empty, or a whole number; all else is an error."""
     if isinstance(value, str) and value:
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):

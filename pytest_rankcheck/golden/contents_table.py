@@ -24,10 +24,8 @@ from pytest_rankcheck.golden.judgment_columns import ROLES
 def table_of_contents(contents: Contents) -> tuple[list[str], list[list[object]]]:
     """Return a golden set as a table: the header, and one row per judgment or candidate.
 
-    A query without judgments has a row without a document, so that nothing is lost.
-
-    Raises:
-        GoldenSetError: an attribute has the name of a column with another role.
+    A query without judgments has a row without a document, so that nothing is lost. No attribute
+    may have a name that gives a column another role.
     """
     queries = contents.complete_queries()
     attributes = list({name: None for query in queries.values() for name in query.attributes})

@@ -184,11 +184,7 @@ class Expectation:
 
 
 def document_ids(value: object, form: str) -> tuple[str, ...]:
-    """Return document ids, given as text or whole numbers.
-
-    Raises:
-        GoldenSetError: the value is not a list, is empty, or has an invalid id.
-    """
+    """Return document ids, given as a list of at least one text or whole number."""
     if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
         raise GoldenSetError(
             f'{form}: {quoted(repr(value), 60)} is not a list of document ids, such as ["d1"]'

@@ -25,12 +25,7 @@ _RESULTS: dict[object, Kind] = {"some": "some_results", "none": "no_results"}
 
 
 def expectation_of(query_id: str, entry: object) -> Expectation:
-    """Return the expectation that an object in a file describes.
-
-    Raises:
-        GoldenSetError: it is not an object, a key is unknown or missing, a list is empty, or a
-            value is invalid.
-    """
+    """Return the expectation that an object in a file describes, by the forms above."""
     if not isinstance(entry, Mapping):
         raise GoldenSetError(
             f"{quoted(entry, 60)} is not an expectation; an expectation is an object such as "
@@ -76,11 +71,7 @@ def entry_of(expectation: Expectation) -> dict[str, object]:
 
 
 def _form_of(entry: Mapping[object, object]) -> str:
-    """Return the key that states what is expected.
-
-    Raises:
-        GoldenSetError: an entry has no such key or several, or a key is unknown or does not fit.
-    """
+    """Return the key that states what is expected: one of the forms, if the other keys fit it."""
     for key in entry:
         if key not in _KEYS:
             raise GoldenSetError(

@@ -131,9 +131,8 @@ class ExtraColumns:
     def assign(self) -> None:
         """Give each column to the queries or to the candidates.
 
-        Raises:
-            GoldenSetError: a column that should be an attribute varies within a query, or nearly
-                all queries show that it should be one.
+        It is an error if a column varies within a query, and is declared as an attribute or is one
+        in nearly all queries.
         """
         wanted, rows = self._contents.source.attributes, repeated_rows(self._queries)
         given = [
@@ -171,8 +170,7 @@ class ExtraColumns:
     def _describing(self, columns: Sequence[_Column]) -> list[_Column]:
         """Return the columns without those that differ between documents and do not describe them.
 
-        Raises:
-            GoldenSetError: the rows of a document have different features.
+        The rows of a document must have the same features.
         """
         repeats: dict[tuple[str, str | None], list[int]] = {}
         if self._contents.repeats or self._is_marked:

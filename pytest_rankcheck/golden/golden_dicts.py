@@ -25,11 +25,7 @@ def contents_from_dict(
     attributes: Mapping[str, Mapping[str, object]],
     source: Source,
 ) -> Contents:
-    """Return the contents of a golden set from ``{query_id: {doc_id: grade}}``.
-
-    Raises:
-        GoldenSetError: as in ``GoldenSet.from_dict``.
-    """
+    """Return the contents of a golden set from ``{query_id: {doc_id: grade}}``."""
     contents = Contents(source)
     contents.places.are_ids = True
     columns = _columns_of(judgments)
@@ -54,11 +50,7 @@ def contents_from_dict(
 
 
 def _text(value: object, query_id: object) -> str | None:
-    """Return the text of a query; None if it is missing.
-
-    Raises:
-        GoldenSetError: it is something else.
-    """
+    """Return the text of a query; None if it is missing, an error if it is something else."""
     if value is None or isinstance(value, str):
         return value
     from pytest_rankcheck.files.plain_values import is_missing
@@ -72,11 +64,7 @@ def _text(value: object, query_id: object) -> str | None:
 
 
 def _mapping(value: object, what: str, query_id: object) -> dict[Any, Any]:
-    """Return what is given for a query as a dict.
-
-    Raises:
-        GoldenSetError: it is something else.
-    """
+    """Return what is given for a query as a dict; an error if it is something else."""
     if isinstance(value, Mapping):
         return dict(value)
     raise GoldenSetError(

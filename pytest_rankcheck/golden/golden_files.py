@@ -22,16 +22,12 @@ GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetErr
 def contents_of_file(
     source: Source, format: str | None = None, doc_id: DocIdRule | None = None
 ) -> Contents:
-    """Return the contents of a golden set in a file or folder.
+    """Return the contents of a file or folder. Errors are those of ``GoldenSet.load``.
 
     Args:
         source: names the file, and says how it is read.
         format: the name of its format; without it, the content decides.
         doc_id: maps the ids of documents.
-
-    Raises:
-        GoldenSetError: as in ``GoldenSet.load``.
-        ConfigurationError: ``doc_id`` is invalid, or does not return an id.
     """
     chosen = (
         GOLDEN_FORMATS.named(format)
@@ -51,11 +47,7 @@ def contents_of_file(
 
 
 def write_contents(contents: Contents, path: Path, format: str | None) -> None:
-    """Write a golden set to a file, whole or not at all.
-
-    Raises:
-        GoldenSetError: as in ``GoldenSet.save``.
-    """
+    """Write a golden set to a file, whole or not at all."""
     require_packer(path, GoldenSetError)
     chosen = GOLDEN_FORMATS.to_write(format, unpacked_suffix(path), "jsonl")
     assert chosen.write is not None
@@ -67,9 +59,6 @@ def _refuse_loss(contents: Contents, format: Format[Contents]) -> None:
     """Reject a set with candidates, expectations or lists, for a format that cannot hold them.
 
     A format of text would read a list as text, in an attribute or a column of the candidates.
-
-    Raises:
-        GoldenSetError: the set has some; the message names formats that can hold them.
     """
     lost = what = other = None
     if "candidates" in format.cannot_hold and contents.candidates:

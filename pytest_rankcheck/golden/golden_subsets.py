@@ -67,9 +67,7 @@ def sampled_ids(query_ids: Iterable[str], count: int, seed: int) -> Sequence[str
 def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Contents:
     """Return all queries and judgments of several golden sets as one set.
 
-    Raises:
-        GoldenSetError: a query has two texts, a document has two grades where that is an error, or
-            the sets are not weighted and clustered by the same attributes.
+    A query must have the same text in all, and all must be weighted and clustered alike.
     """
     whole = Contents(Source(contradictions=contradictions))
     if any(part.scale is not None for part in parts):
@@ -144,10 +142,8 @@ def copy_candidates(
 def _agree_on_features(candidates: Candidates, copies: Candidates) -> None:
     """Check that the features of two golden sets can be merged, and note how they are counted.
 
-    Numbered features that a line leaves out are 0 (LETOR); missing cells of a table are not.
-
-    Raises:
-        GoldenSetError: only one set has numbered features, or they are counted from 0 and from 1.
+    If one set has numbered features, the other must have them too, counted alike from 0 or from 1.
+    Those that a line leaves out are 0 (LETOR); missing cells of a table are not.
     """
     if not copies:
         copies.absent, copies.first_feature = candidates.absent, candidates.first_feature

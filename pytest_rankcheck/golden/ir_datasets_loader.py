@@ -15,11 +15,7 @@ _TEXTS = ("text", "title", "query", "description")
 
 
 def loaded(name: str) -> Any:
-    """Return the ir_datasets dataset with this name.
-
-    Raises:
-        GoldenSetError: ir_datasets is not installed, or has no such dataset.
-    """
+    """Return the ir_datasets dataset with this name."""
     try:
         ir_datasets = import_module("ir_datasets")
     except ModuleNotFoundError as missing:
@@ -39,9 +35,6 @@ def contents_of_dataset(dataset: Any, name: str, source: Source) -> Contents:
 
     Queries without judgments are left out: collections have many of them, and they would count as
     failures.
-
-    Raises:
-        GoldenSetError: the dataset has no judgments or no queries.
     """
     for what in ("qrels", "queries"):
         has = getattr(dataset, f"has_{what}", None)

@@ -29,42 +29,26 @@ class Node:
         return None if value is None else self._child(key, value)
 
     def need(self, key: str) -> Node:
-        """Return an object's value for a key.
-
-        Raises:
-            GoldenSetError: the value is missing or null.
-        """
+        """Return an object's value for a key; an error if it is missing or null."""
         child = self.get(key)
         if child is None:
             raise GoldenSetError(f'{self.where}: no "{key}"')
         return child
 
     def items(self) -> Iterator[Node]:
-        """Yield the items of a list.
-
-        Raises:
-            GoldenSetError: the value is not a list.
-        """
+        """Yield the items of a list; an error if the value is something else."""
         if not isinstance(self.value, list):
             raise GoldenSetError(f"{self.where}: not a list but {quoted(self.value, 40)}")
         for index, item in enumerate(self.value):
             yield Node(item, self.file, f"{self.path}[{index}]")
 
     def pairs(self) -> Iterator[tuple[str, Node]]:
-        """Yield the keys and values of an object.
-
-        Raises:
-            GoldenSetError: the value is not an object.
-        """
+        """Yield the keys and values of an object; an error if the value is something else."""
         for key, value in self._object().items():
             yield key, self._child(key, value)
 
     def text(self) -> str:
-        """Return the value as text.
-
-        Raises:
-            GoldenSetError: the value is not text, or empty.
-        """
+        """Return the value if it is a text that is not empty; otherwise an error."""
         if not isinstance(self.value, str) or not self.value:
             raise GoldenSetError(f"{self.where}: not a text but {quoted(repr(self.value), 40)}")
         return self.value
@@ -79,9 +63,5 @@ class Node:
 
 
 def root_of(path: Path) -> Node:
-    """Return the root of a JSON file.
-
-    Raises:
-        GoldenSetError: the file cannot be read, or is not JSON.
-    """
+    """Return the root of a JSON file."""
     return Node(read_json(path, GoldenSetError), str(path))

@@ -45,11 +45,7 @@ def may_have_judgments(header: Sequence[str]) -> bool:
 
 
 def places_of_roles(contents: Contents, header: Sequence[str]) -> Mapping[str, int]:
-    """Return the column of each role in a table of judgments.
-
-    Raises:
-        GoldenSetError: a column is missing, or the table is a run.
-    """
+    """Return the column of each role in a table of judgments, which must have those it needs."""
     where = contents.places.file
     place = index_of_roles(header, ROLES, contents.source.columns, where, GoldenSetError)
     _require(place, header, contents)
@@ -87,11 +83,7 @@ def _require(place: Mapping[str, int], header: Sequence[str], contents: Contents
 
 
 def _refuse_run(place: Mapping[str, int], header: Sequence[str], contents: Contents) -> None:
-    """Check that a table is not a run: its scores would become grades.
-
-    Raises:
-        GoldenSetError: it has a rank beside a score, and no grade.
-    """
+    """Check that a table is not a run, with a rank and a score: its scores would become grades."""
     ranks = [name for name in header if normalised_name(name) in ("rank", "position", "pos")]
     grade = header[place["relevance"]] if "relevance" in place else ""
     is_score = normalised_name(grade) in GRADE.otherwise
@@ -105,11 +97,7 @@ def _refuse_run(place: Mapping[str, int], header: Sequence[str], contents: Conte
 
 
 def refuse_misspelt_text(names: Sequence[str], where: str, *, can_map: bool = True) -> None:
-    """Check that no column of a table without texts seems to hold the texts.
-
-    Raises:
-        GoldenSetError: the name of a column is nearly ``query``.
-    """
+    """Check that no column of a table without texts has a name that is nearly ``query``."""
     near = Role(TEXT.name, ()).near(names)
     if near is not None:
         raise GoldenSetError(f"{where} {lacks(names, (), [TEXT], can_map=can_map)}")

@@ -23,13 +23,8 @@ _FEW, _MANY = 2, 5
 def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
     """Return a golden set with the ids of its documents mapped.
 
-    Two judgments of a query that become one must have the same grade, unless the contents say
-    which of two grades counts.
-
-    Raises:
-        ConfigurationError: the rule is invalid, or maps an id to something that is not an id.
-        GoldenSetError: two judgments with different grades, or two different candidates, become
-            one; all judged documents become one or two; or an expectation names a document twice.
+    Two judgments of a query that become one must have the same grade, unless the contents say which
+    of two grades counts. Two candidates that become one must have the same columns.
     """
     to_id = DocIdMap(rule)
     mapped = without_judgments(contents)
@@ -51,8 +46,7 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
 def _merged_ids(contents: Contents, mapped: Contents, to_id: DocIdMap) -> tuple[int, int]:
     """Return the number of different judged documents before and after the mapping.
 
-    Raises:
-        GoldenSetError: many documents become one or two.
+    Many documents must not become one or two.
     """
     before, after = (set(each.judgments.documents.texts()) for each in (contents, mapped))
     if len(after) <= _FEW and len(before) >= _MANY:

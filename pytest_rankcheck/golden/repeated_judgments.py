@@ -51,13 +51,10 @@ def without_repeats(
 
     Args:
         judgments: in which documents may be judged several times for a query.
-        rule: which of two different grades counts.
+        rule: which of two different grades counts; or that they are an error.
         where: returns the place of a row, for messages.
         order: the place of each row in the source; without it, the rows are in its order.
         refusal: returns the message about a contradiction: the repeat, the first row and the row.
-
-    Raises:
-        GoldenSetError: two rows contradict each other, and contradictions are errors.
     """
     first_of = _repeated_rows(judgments)
     if not first_of:

@@ -31,12 +31,7 @@ _METADATA = "metadata"
 
 
 def read(source: Source) -> Contents:
-    """Read one split of the folder.
-
-    Raises:
-        GoldenSetError: a file is missing or malformed, or the split is unknown; the message names
-            file and line.
-    """
+    """Read one split of the folder."""
     from pytest_rankcheck.files.tables import read_table
     from pytest_rankcheck.golden.judgment_batches import add_table
 
@@ -99,11 +94,7 @@ def _read_titles(contents: Contents, path: Path) -> None:
 
 
 def write(contents: Contents, path: Path) -> None:
-    """Write the folder, with the judgments as the split ``test``.
-
-    Raises:
-        GoldenSetError: a query has no judgments.
-    """
+    """Write the folder, with the judgments as the split ``test``; each query needs a judgment."""
     unjudged = [query_id for query_id, grades in contents.grades.items() if not grades]
     if unjudged:
         raise GoldenSetError(

@@ -25,11 +25,7 @@ _SETTINGS = ("fields", "type", "operator", "analyzer", "minimum_should_match", "
 
 
 def read_rank_eval(source: Source) -> Contents:
-    """Read the body of a ``_rank_eval`` request.
-
-    Raises:
-        GoldenSetError: the document has another form; the message names the place in it.
-    """
+    """Read the body of a ``_rank_eval`` request."""
     contents = Contents(source)
     for request in root_of(source.file).need("requests").items():
         query_id = checked_id(request.need("id").value, '"id"', request.where)
@@ -68,11 +64,7 @@ def _texts(node: Node, key: str = "query") -> Iterator[tuple[str, str]]:
 
 
 def read_judgment_list(source: Source) -> Contents:
-    """Read an OpenSearch judgment list.
-
-    Raises:
-        GoldenSetError: as in `read_rank_eval`.
-    """
+    """Read an OpenSearch judgment list."""
     contents = Contents(source)
     for entry in root_of(source.file).need("judgmentRatings").items():
         text = entry.need("query").text()

@@ -30,11 +30,7 @@ _KEYS = ("query_id", "query", "relevance", _EXPECT)
 
 
 def read(source: Source) -> Contents:
-    """Read a golden set.
-
-    Raises:
-        GoldenSetError: a line is not an object of this form; the message names file and line.
-    """
+    """Read a golden set."""
     contents = Contents(source)
     keys = _TextKeys()
     for where, entry in objects_of_lines(source.file, GoldenSetError):
@@ -53,11 +49,7 @@ class _TextKeys:
         self._has_texts = False
 
     def see(self, entry: dict[str, object], where: str) -> None:
-        """Note the keys of a line.
-
-        Raises:
-            GoldenSetError: the line has a key that is nearly ``"query"`` instead.
-        """
+        """Note the keys of a line; none may be nearly ``"query"``."""
         texts = [key for key in entry if isinstance(entry[key], str) and key not in QUERY_ID.names]
         if "query" in entry:
             self._has_texts |= "query" in texts
@@ -71,11 +63,7 @@ class _TextKeys:
                 self._instead.setdefault(key, where)
 
     def check(self) -> None:
-        """Check that no line has its text under another key than the other lines.
-
-        Raises:
-            GoldenSetError: one has.
-        """
+        """Check that no line has its text under another key than the other lines."""
         for key, where in self._instead.items():
             if self._has_texts and key not in self._beside:
                 raise _misplaced(key, TEXT.name, "null", where)
@@ -89,11 +77,7 @@ def _misplaced(key: str, wanted: str, nothing: str, where: str) -> GoldenSetErro
 
 
 def _refuse_misspelt_relevance(contents: Contents, entry: dict[str, object], where: str) -> None:
-    """Check that no key of a line without ``"relevance"`` holds the judgments.
-
-    Raises:
-        GoldenSetError: a key is nearly ``"relevance"``, or has an object of grades.
-    """
+    """Check that no key of a line is nearly ``"relevance"``, or has an object of grades."""
     near = Role("relevance", ()).near(list(entry))
     for key, value in entry.items():
         if key == near or (
@@ -135,11 +119,7 @@ def _add_entry(contents: Contents, entry: dict[str, object], where: str) -> None
 
 
 def _expected(entry: dict[str, object], where: str) -> list[object]:
-    """Remove the expectations from the entry of a query, and return them.
-
-    Raises:
-        GoldenSetError: they are not a list, are empty, or their key is misspelt.
-    """
+    """Remove the expectations from the entry of a query, and return them."""
     if _EXPECT in entry:
         expected = entry.pop(_EXPECT)
         if not isinstance(expected, list) or not expected:
@@ -160,9 +140,7 @@ def _expected(entry: dict[str, object], where: str) -> list[object]:
 def write(contents: Contents, path: Path) -> None:
     """Write a golden set, one line per query, in the set's order.
 
-    Raises:
-        GoldenSetError: an attribute has a name reserved by the format, or a value that JSON cannot
-            hold.
+    No attribute may have a name that the format uses.
     """
     scale = contents.stored_scale
     lines = [] if scale is None else [readable_json({SCALE: scale})]

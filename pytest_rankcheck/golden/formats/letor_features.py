@@ -32,12 +32,7 @@ _NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")
 
 
 def read(source: Source) -> Contents:
-    """Read candidates with features and grades.
-
-    Raises:
-        GoldenSetError: a line has another form, or the sizes do not match; the message names file
-            and line.
-    """
+    """Read candidates with features and grades."""
     contents = Contents(source)
     contents.candidates = Candidates(absent=0.0)
     texts: dict[str, set[str | None]] = {}
@@ -117,11 +112,7 @@ def _check_repeat(shown: str, before: str, is_named: bool, differs: bool) -> Non
 
 
 def _check_first_feature(contents: Contents) -> None:
-    """Note that features are counted from 0 if there is a feature 0.
-
-    Raises:
-        GoldenSetError: the header says that they are counted from 1.
-    """
+    """Note that features count from 0 if there is a feature 0; the header must not contradict."""
     candidates = contents.candidates
     if "0" in candidates.columns:
         if candidates.first_feature == 1:
@@ -158,11 +149,7 @@ class _Sizes:
         self._ends: list[int] = []
 
     def query_of(self, row: int, where: str) -> str:
-        """Return the query of a 1-based row.
-
-        Raises:
-            GoldenSetError: the sizes are missing, or cover fewer rows.
-        """
+        """Return the query of a 1-based row."""
         if not self._ends:
             self._ends = list(accumulate(self._read(where), initial=0))
         query = bisect_left(self._ends, row)
@@ -186,11 +173,7 @@ class _Sizes:
             yield size
 
     def check_end(self, rows: int) -> None:
-        """Check that the sizes do not cover more rows than there are.
-
-        Raises:
-            GoldenSetError: they do.
-        """
+        """Check that the sizes do not cover more rows than there are."""
         if self._ends and self._ends[-1] > rows:
             raise GoldenSetError(
                 f"{self._path} covers {plural(self._ends[-1], 'row')}, but there are {rows:,}; is "

@@ -31,12 +31,7 @@ _ATTRIBUTES = ("information_need", "notes")
 
 
 def read(source: Source) -> Contents:
-    """Read an export.
-
-    Raises:
-        GoldenSetError: the file is not an export, or a rating is not a number; the message names
-            the line or the place in the document.
-    """
+    """Read an export."""
     contents = Contents(source)
     if not FileSample(source.file, GoldenSetError).line.lstrip().startswith(("{", "[")):
         _read_table(contents)

@@ -27,11 +27,7 @@ _LEVELS = (("topics", "topic", "description"), ("query_groups", "query_group", "
 
 
 def read(source: Source) -> Contents:
-    """Read RRE ratings.
-
-    Raises:
-        GoldenSetError: the document has another form; the message names the place in it.
-    """
+    """Read RRE ratings."""
     contents = Contents(source)
     root = root_of(source.file)
     if not any(root.get(key) for key in ("topics", "query_groups", "queries")):

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 
 def read(source: Source, kind: TableKind) -> Contents:
-    """Read a table.
-
-    Raises:
-        GoldenSetError: polars is needed and not installed, the file is damaged, a column is
-            missing, or a row is malformed or contradicts another; the message names the line or
-            row.
-    """
+    """Read a table."""
     from pytest_rankcheck.files.tables import read_table
     from pytest_rankcheck.golden.judgment_batches import add_table
 
@@ -40,11 +34,7 @@ def read(source: Source, kind: TableKind) -> Contents:
 
 
 def rows(contents: Contents) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
-    """Return a golden set as a table.
-
-    Raises:
-        GoldenSetError: an attribute has the name of a column.
-    """
+    """Return a golden set as a table."""
     from pytest_rankcheck.golden.contents_table import table_of_contents
 
     return table_of_contents(contents)

@@ -55,11 +55,7 @@ def shown(text: str) -> str:
 
 
 def _read_cell(cell: str, where: str) -> str:
-    """Return the text of a cell.
-
-    Raises:
-        GoldenSetError: it begins with a quotation mark and is not a JSON string.
-    """
+    """Return the text of a cell, which is a JSON string if it begins with a quotation mark."""
     if not cell.startswith(_QUOTE):
         return cell.removeprefix("'")
     try:
@@ -72,12 +68,7 @@ def _read_cell(cell: str, where: str) -> str:
 
 
 def read(source: Source) -> Contents:
-    """Read the judgments that were filled in.
-
-    Raises:
-        GoldenSetError: a row has no id, or a grade is not a number; the message names file and
-            line.
-    """
+    """Read the judgments that were filled in."""
     contents = Contents(source)
     table = table_of(source.file, GoldenSetError)
     place = {normalised_name(name): index for index, name in enumerate(table.header)}

@@ -27,12 +27,7 @@ _PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
 
 
 def read(source: Source) -> Contents:
-    """Read qrels, and the file of queries beside them if it exists.
-
-    Raises:
-        GoldenSetError: a line does not have four columns, its grade is not a number, or it
-            contradicts another; the message names file and line.
-    """
+    """Read qrels, and the file of queries beside them if it exists."""
     from pytest_rankcheck.golden.judgment_batches import add_table
 
     contents = Contents(source)
@@ -45,11 +40,7 @@ def read(source: Source) -> Contents:
 
 
 def _batches(path: Path) -> Iterator[Batch]:
-    """Yield the lines in columns.
-
-    Raises:
-        GoldenSetError: a line is malformed; the lines before it have been yielded.
-    """
+    """Yield the lines in columns; those before a malformed line are yielded before the error."""
     for first_line, text in blocks_of_lines(path, GoldenSetError):
         is_large = polars_should_read(path)
         read = columns_of_lines(text, len(_PLACES), first_line, is_large=is_large)
@@ -87,8 +78,7 @@ def _read_queries(contents: Contents, path: Path) -> None:
 def write(contents: Contents, path: Path) -> None:
     """Write qrels, and the texts and attributes of the queries in a file beside them.
 
-    Raises:
-        GoldenSetError: an id has white space or would be read as a comment.
+    No id may have white space or be read as a comment.
     """
     qrels = "".join(
         line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)

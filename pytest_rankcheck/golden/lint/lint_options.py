@@ -41,11 +41,7 @@ class LintOptions:
 
     @classmethod
     def parse(cls, lines: Iterable[str], rules: Iterable[str]) -> LintOptions:
-        """Parse options from lines such as ``scale=0..3`` and ``small-slice=ignore``.
-
-        Raises:
-            GoldenSetError: a line is malformed, or names neither an option nor a rule.
-        """
+        """Parse options from lines such as ``scale=0..3`` and ``small-slice=ignore``."""
         rule_names = list(rules)
         values: dict[str, object] = {}
         levels: dict[str, Level] = {}

@@ -33,11 +33,7 @@ def _rules_of(module: str) -> tuple[Rule, ...]:
 
 
 def _rules_named(names: Collection[str]) -> Sequence[Rule]:
-    """Return some rules, in the order of the list; only the modules that have them are imported.
-
-    Raises:
-        GoldenSetError: a rule is unknown.
-    """
+    """Return some rules, in the order of the list; only the modules that have them are imported."""
     missing, modules = set(names), []
     for module in sorted(_MODULES, key=lambda module: module not in _FIRST):
         if missing:
@@ -60,9 +56,6 @@ def findings_of(
         contents: the contents of the golden set.
         options: the options; their levels override the defaults of the rules.
         rules: the names of the rules to run; all by default.
-
-    Raises:
-        GoldenSetError: a rule is unknown.
     """
     chosen = all_rules() if rules is None else _rules_named(rules)
     linted = Linted(contents, contents.complete_queries(), options)
