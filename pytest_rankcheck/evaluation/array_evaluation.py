@@ -72,7 +72,8 @@ def evaluate_arrays(
         )
     starts = _starts(ranked, groups)
     documents = NumberIds(np.arange(ranked.size))
-    judgments = Judgments.of_groups(starts, grades.ravel(), documents, _ids(query_ids, starts))
+    ids = tuple(_ids(query_ids, starts))
+    judgments = Judgments(ids, starts, documents, grades.ravel() + 0.0)
     contents = Contents(Source.of(scale=scale))
     contents.collected.take(judgments)
     rules = RankingRules(ties)
@@ -164,14 +165,14 @@ def _starts(ranked: FloatArray, groups: ArrayLike | None) -> IntArray:
     return starts
 
 
-def _ids(query_ids: Sequence[str] | None, starts: IntArray) -> Sequence[str] | None:
-    """Return the ids of the queries as text.
+def _ids(query_ids: Sequence[str] | None, starts: IntArray) -> Sequence[str]:
+    """Return the ids of the queries as text; without them, they are counted from 1.
 
     Raises:
         ConfigurationError: there are more or fewer ids than queries, or one is a duplicate.
     """
     if query_ids is None:
-        return None
+        return list(map(str, range(1, len(starts))))
     texts = [_id(query_id) for query_id in query_ids]
     if len(texts) != len(starts) - 1:
         raise ConfigurationError(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import (
     GoldenSetError,
-    UnknownIdError,
     plural,
     quoted,
     suggestion,
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.lint.lint_finding import LintFinding
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
+
+
+T = TypeVar("T")
 
 
 class JudgedQueries:
@@ -62,10 +64,7 @@ class JudgedQueries:
         Raises:
             UnknownIdError: the set has no such query; a KeyError.
         """
-        try:
-            return self._queries[query_id]
-        except KeyError:
-            raise self._unknown(query_id) from None
+        return self._found(self._queries, query_id)
 
     def grades(self, query_id: str) -> Mapping[str, float]:
         """Return the grade of each judged document of a query.
@@ -73,13 +72,12 @@ class JudgedQueries:
         Raises:
             UnknownIdError: the set has no such query; a KeyError.
         """
-        try:
-            return self._contents.grades[query_id]
-        except KeyError:
-            raise self._unknown(query_id) from None
+        return self._found(self._contents.grades, query_id)
 
-    def _unknown(self, query_id: str) -> UnknownIdError:
-        return unknown_id(f"{self.kind} '{quoted(self.name)}'", "query", query_id, self._queries)
+    def _found(self, by_id: Mapping[str, T], query_id: str) -> T:
+        if query_id in by_id:
+            return by_id[query_id]
+        raise unknown_id(f"{self.kind} '{quoted(self.name)}'", "query", query_id, by_id)
 
     @property
     def columns(self) -> Judgments:

@@ -50,26 +50,6 @@ class Judgments:
         column = np.fromiter(values, np.float64, len(documents))
         return cls(tuple(grades), starts_of(lengths), HeldIds(documents), column + 0.0)
 
-    @classmethod
-    def of_groups(
-        cls,
-        starts: IntArray,
-        grades: FloatArray,
-        documents: IdColumn | None = None,
-        query_ids: Sequence[str] | None = None,
-    ) -> Judgments:
-        """Return the judgments of arrays without ids, as in learning to rank.
-
-        Args:
-            starts: ``[Q + 1]`` where the rows of each query begin, and where the last ones end.
-            grades: the grade of each row, finite.
-            documents: of each row; without them, the row numbers from 1 on.
-            query_ids: of each query; without them, ``"1"`` to ``"Q"``.
-        """
-        numbers = NumberIds(np.arange(1, len(grades) + 1)) if documents is None else documents
-        counted = map(str, range(1, len(starts))) if query_ids is None else query_ids
-        return cls(tuple(counted), starts, numbers, grades + 0.0)
-
     def __len__(self) -> int:
         return len(self.grades)
 
@@ -115,17 +95,13 @@ class Judgments:
 
     def walk(self) -> Iterator[tuple[str, Sequence[str], Sequence[float]]]:
         """Yield each query with its documents and their grades; nothing is kept."""
-        for first, last in self.blocks(_WALKED):
+        for first, last in row_blocks(self.starts, _WALKED):
             start, end = int(self.starts[first]), int(self.starts[last])
             documents = self.documents.part(start, end).texts()
             grades = _as_written(self.grades[start:end])
             bounds = pairwise((self.starts[first : last + 1] - start).tolist())
             for code, (begin, stop) in enumerate(bounds, start=first):
                 yield self.query_ids[code], documents[begin:stop], grades[begin:stop]
-
-    def blocks(self, rows: int) -> Iterator[tuple[int, int]]:
-        """Yield the first query of each block of about so many rows, and the first one after it."""
-        return row_blocks(self.starts, rows)
 
     @cached_property
     def by_query(self) -> GradesByQuery:

@@ -12,7 +12,7 @@ from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.id_columns import IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_pairs import keys_of, rows_with_equal_keys, same_ids
-from pytest_rankcheck.files.id_runs import starts_of
+from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 from pytest_rankcheck.golden.golden_source import Contradictions
 from pytest_rankcheck.golden.judgments import Judgments
 
@@ -81,7 +81,7 @@ def without_repeats(
 def _repeated_rows(judgments: Judgments) -> dict[int, int]:
     """Return the rows that judge a document again, each with the first row of the document."""
     first_of = {}
-    for first, last in judgments.blocks(_COMPARED):
+    for first, last in row_blocks(judgments.starts, _COMPARED):
         bounds = judgments.starts[first : last + 1]
         documents = judgments.documents.part(int(bounds[0]), int(bounds[-1]))
         for group in _groups_with_repeats(documents, bounds - bounds[0]).tolist():

@@ -27,7 +27,10 @@ def ceiling_of(
 
     Uses linear gain and trec_eval's discount. A query without a relevant document reaches 0.
     """
-    reached = {query_id: float(_has_relevant(judged)) for query_id, judged in grades.items()}
+    reached = {
+        query_id: float(any(grade > 0 for grade in judged.values()))
+        for query_id, judged in grades.items()
+    }
     metric = Metric.parse(f"nDCG@{cutoff}")
     for group in same_texts(queries.values(), candidates):
         if any(grades[query_id] != grades[group[0]] for query_id in group):
@@ -80,7 +83,3 @@ def _value(metric: Metric, judged: Mapping[str, float], ranking: Sequence[str]) 
         max_grade=max(judged.values(), default=0.0),
     )
     return float(metric.compute(hits)[0])
-
-
-def _has_relevant(judged: Mapping[str, float]) -> bool:
-    return any(grade > 0 for grade in judged.values())

@@ -215,8 +215,9 @@ def test_ordinary_qrels_become_columns(tmp_path: Path, is_large: bool) -> None:
 # --- arrays --------------------------------------------------------------------------------------
 
 
-def test_a_golden_set_of_arrays_without_ids() -> None:
-    columns = Judgments.of_groups(np.array([0, 2, 2, 3]), np.array([1.0, 0.0, 2.0]))
+def test_a_golden_set_of_arrays() -> None:
+    documents, grades = NumberIds(np.array([1, 2, 3])), np.array([1.0, 0.0, 2.0])
+    columns = Judgments(("1", "2", "3"), np.array([0, 2, 2, 3]), documents, grades)
     contents = Contents()
     contents.collected.take(columns)
     golden = GoldenSet(contents, "ltr")

@@ -10,7 +10,8 @@ document is not part of its id. In a judgment list, the text is the id.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.golden.checked_values import checked_id
@@ -24,20 +25,26 @@ _SETTINGS = ("fields", "type", "operator", "analyzer", "minimum_should_match", "
 """Keys of a request whose texts are settings, not search text."""
 
 
-def read_rank_eval(source: Source) -> Contents:
-    """Read the body of a ``_rank_eval`` request."""
+def _read(source: Source, entries: str, query_of: Callable[[Node], Query], doc_id: str) -> Contents:
+    """Read the queries and ratings of a document, given its keys of entries and document ids."""
     contents = Contents(source)
-    for request in root_of(source.file).need("requests").items():
-        query_id = checked_id(request.need("id").value, '"id"', request.where)
-        contents.add_query(Query(query_id, _searched(request)), request.where)
-        _add_ratings(contents, query_id, request, "_id")
+    for entry in root_of(source.file).need(entries).items():
+        query = query_of(entry)
+        contents.add_query(query, entry.where)
+        for rating in entry.need("ratings").items():
+            document, grade = rating.need(doc_id).value, rating.need("rating").value
+            contents.add_judgment(query.id, document, grade, rating.where)
     return contents
 
 
-def _add_ratings(contents: Contents, query_id: str, entry: Node, id_key: str) -> None:
-    for rating in entry.need("ratings").items():
-        doc_id, grade = rating.need(id_key).value, rating.need("rating").value
-        contents.add_judgment(query_id, doc_id, grade, rating.where)
+def _query_of_request(request: Node) -> Query:
+    query_id = checked_id(request.need("id").value, '"id"', request.where)
+    return Query(query_id, _searched(request))
+
+
+def _query_of_entry(entry: Node) -> Query:
+    text = entry.need("query").text()
+    return Query(text, text)
 
 
 def _searched(request: Node) -> str | None:
@@ -63,27 +70,17 @@ def _texts(node: Node, key: str = "query") -> Iterator[tuple[str, str]]:
             yield from _texts(child, key)
 
 
-def read_judgment_list(source: Source) -> Contents:
-    """Read an OpenSearch judgment list."""
-    contents = Contents(source)
-    for entry in root_of(source.file).need("judgmentRatings").items():
-        text = entry.need("query").text()
-        contents.add_query(Query(text, text), entry.where)
-        _add_ratings(contents, text, entry, "docId")
-    return contents
-
-
 FORMATS = (
     Format(
         name="elasticsearch",
         description='a _rank_eval body, {"requests": [{"id": ..., "ratings": [...]}]}',
         recognises=lambda sample: "requests" in sample.keys,
-        read=read_rank_eval,
+        read=partial(_read, entries="requests", query_of=_query_of_request, doc_id="_id"),
     ),
     Format(
         name="opensearch",
         description='a judgment list, {"judgmentRatings": [{"query": ..., "ratings": [...]}]}',
         recognises=lambda sample: "judgmentRatings" in sample.keys,
-        read=read_judgment_list,
+        read=partial(_read, entries="judgmentRatings", query_of=_query_of_entry, doc_id="docId"),
     ),
 )

@@ -28,14 +28,16 @@ _PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
 
 def read(source: Source) -> Contents:
     """Read qrels, and the file of queries beside them if it exists."""
-    from pytest_rankcheck.golden.judgment_batches import add_table
+    from pytest_rankcheck.golden.judgment_batches import add_queries, add_table
 
     contents = Contents(source)
     table = Table(list(_PLACES), contents.places.numbering, lambda *_: _batches(source.file))
     add_table(contents, table, _PLACES)
     companion = _queries_file(source.file)
     if companion.exists():
-        _read_queries(contents, companion)
+        from pytest_rankcheck.files.tables import read_table
+
+        add_queries(contents, read_table(companion, GoldenSetError, kind="delimited"))
     return contents
 
 
@@ -65,14 +67,6 @@ def _rows(path: Path, first_line: int, text: bytes) -> Iterator[tuple[int, list[
                 f"'{quoted(line.rstrip(), 60)}'; a line of qrels is: query_id 0 doc_id grade"
             )
         yield number, columns
-
-
-def _read_queries(contents: Contents, path: Path) -> None:
-    """Add the texts and attributes of the queries."""
-    from pytest_rankcheck.files.tables import read_table
-    from pytest_rankcheck.golden.judgment_batches import add_queries
-
-    add_queries(contents, read_table(path, GoldenSetError, kind="delimited"))
 
 
 def write(contents: Contents, path: Path) -> None:

@@ -17,8 +17,6 @@ from pytest_rankcheck.golden.repeated_judgments import Repeat
 def contradictory_judgment(linted: Linted) -> RuleResult | None:
     """A document that is judged twice for a query, with different grades."""
     repeats = [repeat for repeat in linted.contents.repeats if repeat.before != repeat.again]
-    if not repeats:
-        return None
     return _repeated(
         repeats,
         f"{plural(len(repeats), 'judgment contradicts', 'judgments contradict')} another",
@@ -31,8 +29,6 @@ def contradictory_judgment(linted: Linted) -> RuleResult | None:
 def repeated_judgment(linted: Linted) -> RuleResult | None:
     """A document that is judged twice for a query, with the same grade."""
     repeats = [repeat for repeat in linted.contents.repeats if repeat.before == repeat.again]
-    if not repeats:
-        return None
     return _repeated(
         repeats,
         plural(len(repeats), "duplicate judgment"),
@@ -41,7 +37,10 @@ def repeated_judgment(linted: Linted) -> RuleResult | None:
     )
 
 
-def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> RuleResult:
+def _repeated(repeats: list[Repeat], what: str, why: str, remedy: str) -> RuleResult | None:
+    """Return the result about repeated judgments; None without any."""
+    if not repeats:
+        return None
     first = repeats[0]
     pair = f"{first.before:g} and {first.again:g}" if first.before != first.again else "again"
     example = f"document '{quoted(first.doc_id)}' of query '{quoted(first.query_id)}', {pair}"
