@@ -11,7 +11,7 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.adapter_choice import adapter_of
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, RetriedError
 from pytest_rankcheck.rankers.rank import DEFAULT_DEPTH, Attempt, RankOptions, attempted, rank
-from pytest_rankcheck.rankers.ranking import Duplicates, Ties
+from pytest_rankcheck.rankers.ranking import Duplicates, RankingRules, Ties, id_map
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:
@@ -80,16 +80,10 @@ class RepeatedRanker:
 
     def rerun(self, golden: GoldenSet) -> Attempt:
         """Return what the ranker answers now, including failures."""
-        task = RankingTask(
-            golden,
-            self.depth,
-            self.concurrency,
-            self.timeout,
-            self.retries,
-            tuple(self.retry_on),
-        )
+        how = (self.depth, self.concurrency, self.timeout, self.retries, tuple(self.retry_on))
         try:
-            return attempted(self.adapter, task, self.ties, self.duplicates, doc_id=self.doc_id)
+            rules = RankingRules(self.ties, self.duplicates, id_map(self.doc_id))
+            return attempted(self.adapter, RankingTask(golden, *how), rules)
         except Exception as error:  # it fails on all queries, unlike before
             return Attempt(Run({}), {query.id: error for query in golden})
 

@@ -18,8 +18,8 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.held_rankings import HeldColumns
-from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RankingRules
-from pytest_rankcheck.rankers.ranking import Ties
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns
+from pytest_rankcheck.rankers.ranking import RankingRules, Ties
 from pytest_rankcheck.rankers.run import Run
 
 if TYPE_CHECKING:

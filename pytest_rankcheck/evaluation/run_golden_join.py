@@ -17,12 +17,8 @@ from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded_columns
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.rankers.ranked_columns import (
-    HeldDocuments,
-    RankedColumns,
-    RankingRules,
-    SplitQueryError,
-)
+from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
+from pytest_rankcheck.rankers.ranking import RankingRules
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["BLOCK", "Joined", "QueryHits", "hits_of_lists", "join", "judged_hits"]

@@ -11,8 +11,7 @@ import numpy as np
 from pytest_rankcheck.errors import RunError, quoted
 from pytest_rankcheck.rankers.held_rankings import Answer
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
-from pytest_rankcheck.rankers.ranked_columns import RankingRules
-from pytest_rankcheck.rankers.ranking import Ties
+from pytest_rankcheck.rankers.ranking import RankingRules, Ties
 from pytest_rankcheck.rankers.ranking_forms import (
     given_twice,
     is_list_of_ids,
@@ -53,9 +52,7 @@ def answers_of(
                 answers |= kept
                 misread.add_as_given(kept)
                 continue
-            ranking = ranking_of(
-                answer, query_id, ties=rules.ties, duplicates=rules.duplicates, to_id=rules.to_id
-            )
+            ranking = ranking_of(answer, query_id, rules)
             misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
             answers[query_id] = ranking if depth is None else ranking.top(depth)
     if misread.problem:

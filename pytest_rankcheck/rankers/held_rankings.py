@@ -12,11 +12,10 @@ from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 from pytest_rankcheck.rankers.ranked_columns import (
     HeldDocuments,
     RankedColumns,
-    RankingRules,
     SplitQueryError,
     unsplit,
 )
-from pytest_rankcheck.rankers.ranking import Ranking
+from pytest_rankcheck.rankers.ranking import Ranking, RankingRules
 from pytest_rankcheck.rankers.ranking_forms import ranking_as_given
 
 __all__ = [

@@ -24,13 +24,7 @@ from pytest_rankcheck.rankers.adapter_protocol import (
     RetriedError,
 )
 from pytest_rankcheck.rankers.misread_scores import MisreadScores
-from pytest_rankcheck.rankers.ranking import (
-    Duplicates,
-    Ranking,
-    Ties,
-    checked_option,
-    id_map,
-)
+from pytest_rankcheck.rankers.ranking import Duplicates, Ranking, RankingRules, Ties, id_map
 from pytest_rankcheck.rankers.ranking_forms import ranking_of
 from pytest_rankcheck.rankers.run import Run
 
@@ -95,9 +89,8 @@ def rank(
     # Whole numbers of numpy become those of Python, which every file format can hold.
     whole = (int(depth), int(concurrency), timeout, int(retries))
     task = RankingTask(golden, *whole, tuple(retry_on)).checked()
-    attempt = attempted(
-        adapter_of(ranker), task, ties, duplicates, doc_id=doc_id, progress=progress
-    )
+    rules = RankingRules(ties, duplicates, id_map(doc_id))
+    attempt = attempted(adapter_of(ranker), task, rules, progress)
     if attempt.failures:
         _report(attempt.failures, golden)
     if attempt.problem:
@@ -132,29 +125,23 @@ class Attempt:
 def attempted(
     adapter: Adapter,
     task: RankingTask,
-    ties: Ties = "doc_id",
-    duplicates: Duplicates = "error",
-    *,
-    doc_id: DocIdRule | None = None,
+    rules: RankingRules,
     progress: Callable[[int, int], None] | None = None,
 ) -> Attempt:
     """Ask a ranker for every query, even if some fail.
 
     Raises:
-        RunError: ``ties`` or ``duplicates`` is invalid.
         ConfigurationError: a timeout is given, and the ranker does not honour it.
         Exception: an error that concerns all queries.
     """
     __tracebackhide__ = True
-    checked_option(ties, Ties, "ties")
-    checked_option(duplicates, Duplicates, "duplicates")
     if task.timeout is not None and not adapter.honours_timeout:
         raise ConfigurationError(
             f"timeout={task.timeout:g} has no effect on ranker '{quoted(adapter.name)}': only "
             "async functions and rankers.http can be stopped. Make it async, or remove the timeout "
             "(rankcheck_timeout, or timeout= of rank)"
         )
-    golden, to_id = task.golden, id_map(doc_id)
+    golden = task.golden
     rankings: dict[str, Ranking] = {}
     failures: dict[str, Exception] = {}
     misread = MisreadScores()
@@ -165,9 +152,7 @@ def attempted(
         failure = query_answer.failure
         try:
             if failure is None:
-                ranking = ranking_of(
-                    answer, query_id, ties=ties, duplicates=duplicates, to_id=to_id
-                )
+                ranking = ranking_of(answer, query_id, rules)
                 misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
                 rankings[query_id] = ranking.top(task.depth)
         except Exception as error:  # a generator may raise while it is read
@@ -185,8 +170,8 @@ def attempted(
         {query_id: rankings[query_id] for query_id in answered_ids},
         name=adapter.name,
         depth=task.depth,
-        ties=ties,
-        duplicates=duplicates,
+        ties=rules.ties,
+        duplicates=rules.duplicates,
         seconds={query_id: seconds[query_id] for query_id in answered_ids},
     )
     return Attempt(run, {q.id: failures[q.id] for q in golden if q.id in failures}, misread.problem)

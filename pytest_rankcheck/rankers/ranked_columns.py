@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,23 +14,18 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
 from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 from pytest_rankcheck.rankers.ranking import (
-    Duplicates,
-    IncompleteRanks,
     Ranking,
-    Ties,
+    RankingRules,
     by_score,
     duplicates_settled,
+    without_ranks,
 )
 from pytest_rankcheck.rankers.ranking_forms import ids_of
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.document_ids import DocIdMap
 
 __all__ = [
     "TOP",
     "HeldDocuments",
     "RankedColumns",
-    "RankingRules",
     "RunSource",
     "SplitQueryError",
     "columns_of",
@@ -42,17 +36,6 @@ _BLOCK_QUERIES = 1024
 
 TOP = 20
 """How many documents of each ranking are kept, if not all, to show what moved."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankingRules:
-    """How the order of a ranking is decided where its source leaves that open."""
-
-    ties: Ties = "doc_id"
-    duplicates: Duplicates = "error"
-    to_id: DocIdMap | None = None
-    """Maps the ids of documents, before duplicates are found."""
-    incomplete_ranks: IncompleteRanks = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +147,8 @@ class RankedColumns:
         if self.is_ordered:
             return Ranking(doc_ids, tuple(scores))
         ranking = by_score(doc_ids, scores, self.query_ids[place], self.rules.ties)
-        if self.by_rank is None or not self.by_rank[place]:
-            return ranking
-        from pytest_rankcheck.rankers.rank_order import without_ranks
-
-        return without_ranks(ranking)
+        has_ranks = self.by_rank is not None and bool(self.by_rank[place])
+        return without_ranks(ranking) if has_ranks else ranking
 
     def check(self) -> None:
         """Check all rankings.

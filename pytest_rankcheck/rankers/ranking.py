@@ -1,11 +1,11 @@
-"""One query's ranking: sorting it by score, and settling its duplicate documents."""
+"""One query's ranking: its order by scores or ranks, and its duplicate documents."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pytest_rankcheck.errors import RunError, quoted, suggestion
@@ -17,12 +17,16 @@ __all__ = [
     "Duplicates",
     "IncompleteRanks",
     "Ranking",
+    "RankingRules",
     "Ties",
     "by_score",
     "checked_option",
     "duplicates_settled",
     "first_ranks",
+    "has_all_ranks",
     "id_map",
+    "refuse_incomplete_ranks",
+    "without_ranks",
 ]
 
 Ties = Literal["doc_id", "input", "error"]
@@ -37,6 +41,17 @@ where they are and count as unjudged (``"keep_places"``)."""
 IncompleteRanks = Literal["error", "close_gaps"]
 """How the ranks of a table without scores are treated if one is missing or repeated: as an error;
 or they give only the order, so that gaps are closed and equal ranks are ties."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRules:
+    """How the order of a ranking is decided where its source leaves that open."""
+
+    ties: Ties = "doc_id"
+    duplicates: Duplicates = "error"
+    to_id: DocIdMap | None = None
+    """Maps the ids of documents, before duplicates are found."""
+    incomplete_ranks: IncompleteRanks = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +134,39 @@ def _refuse_ties(pairs: Sequence[tuple[float, str]], query_id: str) -> None:
             )
 
 
+def has_all_ranks(ranks: Sequence[float]) -> bool:
+    """Whether the ranks of a query, in any order, are 1, 2, 3, ... or 0, 1, 2, ..."""
+    ordered = sorted(ranks)
+    return any(ordered == list(range(start, start + len(ordered))) for start in (1, 0))
+
+
+def refuse_incomplete_ranks(ranks: Sequence[float], query_id: str) -> None:
+    """Check that the ranks of a query are complete.
+
+    Raises:
+        RunError: a rank is missing or repeated.
+    """
+    if has_all_ranks(ranks):
+        return
+    first = 0 if min(ranks) == 0 else 1
+    pairs = enumerate(sorted(ranks), start=first)
+    expected, rank = next((expected, rank) for expected, rank in pairs if rank != expected)
+    is_repeat = rank == expected - 1 and expected > first
+    problem = f"rank {rank:g} is given twice" if is_repeat else f"rank {expected} is missing"
+    raise RunError(
+        f"query '{quoted(query_id)}': {problem}; without scores the ranks decide, and must be "
+        "1, 2, 3, ... or 0, 1, 2, .... Add the missing documents or a column score, or, if the "
+        "ranks give only the order, read the run with incomplete_ranks='close_gaps' (in pytest and "
+        "on the command line: rankcheck_incomplete_ranks = close_gaps)"
+    )
+
+
+def without_ranks(ranking: Ranking) -> Ranking:
+    """Return a ranking whose scores are negated ranks without them, unless some are repeated."""
+    is_complete = has_all_ranks([-score for score in ranking.scores or ()])
+    return replace(ranking, scores=None) if is_complete else ranking
+
+
 def id_map(rule: DocIdRule | None) -> DocIdMap | None:
     """Return the mapping of ids that ``doc_id=`` describes; None without one.
 
@@ -132,19 +180,13 @@ def id_map(rule: DocIdRule | None) -> DocIdMap | None:
     return DocIdMap(rule)
 
 
-def duplicates_settled(
-    ranking: Ranking, query_id: str, duplicates: Duplicates, to_id: DocIdMap | None = None
-) -> Ranking:
-    """Return the ranking with its ids mapped, and then its duplicate documents treated.
+def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) -> Ranking:
+    """Return the ranking with its duplicate documents treated.
 
     Raises:
         RunError: a document is duplicated and ``duplicates`` is ``"error"``.
-        ConfigurationError: an id is mapped to something that is not an id.
     """
     doc_ids, scores = ranking.doc_ids, ranking.scores
-    if to_id is not None:
-        doc_ids = tuple(map(to_id, doc_ids))
-        ranking = Ranking(doc_ids, scores)
     if len(set(doc_ids)) == len(doc_ids):
         return ranking
     ranks = first_ranks(doc_ids)

@@ -8,15 +8,19 @@ from collections.abc import ItemsView, Iterable, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeGuard
+from numbers import Real
+from typing import Any, TypeGuard
 
 from pytest_rankcheck.errors import RunError, listed, quoted
-from pytest_rankcheck.files.checked_cells import finite_number
-from pytest_rankcheck.rankers.ranking import Duplicates, Ranking, Ties, by_score, duplicates_settled
-
-if TYPE_CHECKING:
-    from pytest_rankcheck.document_ids import DocIdMap
+from pytest_rankcheck.files.checked_cells import finite_number, id_text
+from pytest_rankcheck.rankers.ranking import (
+    Ranking,
+    RankingRules,
+    Ties,
+    by_score,
+    duplicates_settled,
+    has_all_ranks,
+)
 
 __all__ = [
     "ScoredDocuments",
@@ -44,14 +48,7 @@ _DOC_COLUMNS = ("doc_id", "docno", "docid", "id")
 _BYTES = (bytes, bytearray, memoryview)
 
 
-def ranking_of(
-    answer: object,
-    query_id: str,
-    *,
-    ties: Ties = "doc_id",
-    duplicates: Duplicates = "error",
-    to_id: DocIdMap | None = None,
-) -> Ranking:
+def ranking_of(answer: object, query_id: str, rules: RankingRules) -> Ranking:
     """Return the ranking given by a ranker's answer, or by a value of a dict of rankings.
 
     Args:
@@ -59,21 +56,23 @@ def ranking_of(
             is sorted by score; or a DataFrame with a column ``doc_id`` (or ``docno``), best first.
             A generator is also accepted, and a pandas Series of text ids.
         query_id: the query, for messages.
-        ties: how equal scores of {id: score} are ordered.
-        duplicates: how a duplicate document is treated.
-        to_id: maps the ids.
+        rules: how equal scores of {id: score} are ordered, ids are mapped, and then duplicate
+            documents treated.
 
     Raises:
         RunError: the answer has another form, an id or score is invalid, or a document is
             duplicated.
+        ConfigurationError: an id is mapped to something that is not an id.
     """
     if is_list_of_ids(answer):
         ranking = Ranking(tuple(answer))
-        if to_id is None:
+        if rules.to_id is None:
             return ranking
     else:
-        ranking = ranking_as_given(answer, query_id, ties)
-    return duplicates_settled(ranking, query_id, duplicates, to_id)
+        ranking = ranking_as_given(answer, query_id, rules.ties)
+    if rules.to_id is not None:
+        ranking = Ranking(tuple(map(rules.to_id, ranking.doc_ids)), ranking.scores)
+    return duplicates_settled(ranking, query_id, rules.duplicates)
 
 
 def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:
@@ -88,11 +87,7 @@ def is_list_of_ids(answer: object) -> TypeGuard[Sequence[str]]:
 
 
 def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ranking:
-    """Return the ranking given by ``answer``, including duplicate documents.
-
-    Raises:
-        RunError: as in `ranking_of`.
-    """
+    """Return the ranking given by ``answer``, including duplicate documents."""
     if hasattr(answer, "columns") and hasattr(answer, "to_dict"):
         return _from_frame(answer, query_id)
     if isinstance(answer, ScoredDocuments):
@@ -186,7 +181,6 @@ def _refuse_other_order(cells: Sequence[Any], column: str, query_id: str) -> Non
         RunError: they are in another order.
     """
     from pytest_rankcheck.files.delimited_tables import normalised_name
-    from pytest_rankcheck.rankers.rank_order import has_all_ranks
 
     are_numbers = all(isinstance(cell, Real) and math.isfinite(cell) for cell in cells)
     if not are_numbers or list(cells) == sorted(cells):
@@ -222,13 +216,13 @@ def query_id_of(value: object) -> str:
     Raises:
         RunError: it is neither text nor a whole number.
     """
-    if isinstance(value, str) and value:
-        return value
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
-    raise RunError(
-        f"a query id of the run is {quoted(repr(value), 60)}; query ids are text or whole numbers"
-    )
+    query_id = id_text(value)
+    if query_id is None:
+        raise RunError(
+            f"a query id of the run is {quoted(repr(value), 60)}; query ids are text or whole "
+            "numbers"
+        )
+    return query_id
 
 
 def given_twice(query_id: str) -> RunError:
@@ -242,7 +236,10 @@ def ids_of(values: Iterable[object], query_id: str) -> tuple[str, ...]:
     Raises:
         RunError: one is neither text nor a whole number.
     """
-    return tuple(_doc_id(value, query_id) for value in values)
+    cells = tuple(values)
+    if set(map(type, cells)) <= {str} and "" not in cells:
+        return cells  # type: ignore[return-value]
+    return tuple(_doc_id(value, query_id) for value in cells)
 
 
 def numbers_of(
@@ -264,14 +261,13 @@ def numbers_of(
 
 
 def _doc_id(value: object, query_id: str) -> str:
-    if isinstance(value, str) and value:
-        return str(value)
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
-    raise RunError(
-        f"query '{quoted(query_id)}': a document id is {_described(value)}; ids are text or whole "
-        "numbers"
-    )
+    doc_id = id_text(value)
+    if doc_id is None:
+        raise RunError(
+            f"query '{quoted(query_id)}': a document id is {_described(value)}; ids are text or "
+            "whole numbers"
+        )
+    return doc_id
 
 
 def _number(value: object, doc_id: str, query_id: str, what: str) -> float:

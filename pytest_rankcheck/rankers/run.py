@@ -16,8 +16,15 @@ from pytest_rankcheck.files.regular_files import size_of
 from pytest_rankcheck.rankers.given_answers import answers_of
 from pytest_rankcheck.rankers.held_rankings import Answer, HeldAnswers, HeldColumns, HeldRankings
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RankingRules, RunSource
-from pytest_rankcheck.rankers.ranking import Duplicates, IncompleteRanks, Ranking, Ties, id_map
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RunSource
+from pytest_rankcheck.rankers.ranking import (
+    Duplicates,
+    IncompleteRanks,
+    Ranking,
+    RankingRules,
+    Ties,
+    id_map,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,13 +19,8 @@ from pytest_rankcheck.files.id_runs import joined_ids, last_run_start, run_start
 from pytest_rankcheck.files.row_numbering import Numbering
 from pytest_rankcheck.files.tables import TableKind, read_table
 from pytest_rankcheck.golden.checked_values import kind_of
-from pytest_rankcheck.rankers.rank_order import has_all_ranks, refuse_incomplete_ranks
-from pytest_rankcheck.rankers.ranked_columns import (
-    HeldDocuments,
-    RankedColumns,
-    RankingRules,
-    SplitQueryError,
-)
+from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
+from pytest_rankcheck.rankers.ranking import RankingRules, has_all_ranks, refuse_incomplete_ranks
 from pytest_rankcheck.rankers.ranking_forms import given_twice
 from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers, run_columns
 
@@ -330,4 +325,4 @@ class _Order:
             listed = ranks[start:end].tolist()
             if not self.are_whole and not has_all_ranks(listed):
                 raise SplitQueryError
-            refuse_incomplete_ranks(listed, self.query_ids[place], self.rules.incomplete_ranks)
+            refuse_incomplete_ranks(listed, self.query_ids[place])

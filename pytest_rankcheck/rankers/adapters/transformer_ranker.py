@@ -11,7 +11,7 @@ from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
 from pytest_rankcheck.rankers.callable_adapters import name_of
-from pytest_rankcheck.rankers.rank_order import has_all_ranks
+from pytest_rankcheck.rankers.ranking import has_all_ranks
 from pytest_rankcheck.rankers.ranking_forms import ScoredDocuments
 from pytest_rankcheck.rankers.run_columns import refuse_unused_numbers
 
