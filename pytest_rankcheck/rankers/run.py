@@ -289,7 +289,7 @@ class Run:
         give its order (no scores, a pinned document, ties in another order); `scores` has them.
         An empty ranking has no row.
         """
-        from pytest_rankcheck.rankers.run_frames import frame_of
+        from pytest_rankcheck.rankers.ranking_rows import frame_of
 
         return frame_of(self.rankings())
 

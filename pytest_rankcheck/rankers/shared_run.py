@@ -12,8 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.rankers.formats.jsonl_runs import format_lines, parse_lines
+from pytest_rankcheck.rankers.ranking import Ranking
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["run_computed_once"]
@@ -63,18 +62,18 @@ def _lock(database: sqlite3.Connection) -> None:
 
 
 def _text_of(run: Run) -> str:
-    header = {
-        "name": run.name,
-        "depth": run.depth,
-        "ties": run.ties,
-        "duplicates": run.duplicates,
-        "seconds": dict(run.seconds),
+    rankings = {
+        query_id: (ranking.doc_ids, ranking.scores, ranking.repeated)
+        for query_id, ranking in run.rankings().items()
     }
-    return "\n".join((readable_json(header), *format_lines(run.rankings())))
+    names = ("name", "depth", "ties", "duplicates", "seconds")
+    return json.dumps({"rankings": rankings, **{name: getattr(run, name) for name in names}})
 
 
 def _run_of(text: str) -> Run:
-    header, *lines = text.split("\n")
-    details = json.loads(header)
-    rankings = parse_lines((f"line {number}", line) for number, line in enumerate(lines, start=2))
+    details = json.loads(text)
+    rankings = {
+        query_id: Ranking(tuple(doc_ids), None if scores is None else tuple(scores), repeated)
+        for query_id, (doc_ids, scores, repeated) in details.pop("rankings").items()
+    }
     return Run(rankings, **details)

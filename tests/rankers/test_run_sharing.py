@@ -70,6 +70,7 @@ def test_a_process_that_dies_does_not_block_the_others(tmp_path: Path) -> None:
     [
         Run.from_dict({"q": ["b", "a"], "p": []}, name="plain"),
         Run.from_dict({"q": {"a": 1.0, "b": 1.0}}, ties="input", depth=3),
+        Run.from_dict({"q": ["a", "b", "a"]}, name="repeats", duplicates="close_gaps"),
         Run.from_dict({"q\n1": [("\u2028\ud800", 1e-300), ("é", -2.5)]}, name="line\nbreak"),
     ],
     ids=lambda run: repr(run.name),
@@ -83,6 +84,7 @@ def test_an_equal_run_comes_back(tmp_path: Path, run: Run) -> None:
     assert first is run
     assert second.rankings() == run.rankings()
     assert (second.name, second.depth) == (run.name, run.depth)
+    assert second.repeated == run.repeated
     assert (second.ties, second.duplicates) == (run.ties, run.duplicates)
 
 
