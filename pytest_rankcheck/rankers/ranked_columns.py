@@ -20,19 +20,26 @@ from pytest_rankcheck.rankers.ranking import (
     duplicates_settled,
     without_ranks,
 )
-from pytest_rankcheck.rankers.ranking_forms import ids_of
+from pytest_rankcheck.rankers.ranking_forms import ids_of, ranking_as_given
 
 __all__ = [
     "TOP",
+    "Answer",
     "HeldDocuments",
     "RankedColumns",
     "RunSource",
     "SplitQueryError",
+    "blocks_of",
     "columns_of",
     "unsplit",
 ]
 
 _BLOCK_QUERIES = 1024
+_BLOCK_ROWS = 1 << 17
+"""How many documents are joined with the judgments at once: few, so that memory is used again."""
+
+Answer = Ranking | dict[str, float] | Sequence[str]
+"""A query's ranking, or an answer that is not sorted or copied yet: scores, or ids best first."""
 
 TOP = 20
 """How many documents of each ranking are kept, if not all, to show what moved."""
@@ -88,18 +95,36 @@ class RankedColumns:
         return len(self.query_ids)
 
     def blocks(self, rows: int) -> Iterator[RankedColumns]:
-        """Yield the rankings in blocks of about so many rows. Their documents are in a column."""
-        assert not isinstance(self.documents, HeldDocuments)
+        """Yield the rankings in blocks of about so many rows."""
+        documents = self.documents
         for first, last in row_blocks(self.starts, rows):
             start, end = self.starts[[first, last]].tolist()
             yield replace(
                 self,
                 query_ids=self.query_ids[first:last],
                 starts=self.starts[first : last + 1] - start,
-                documents=self.documents.part(start, end),
+                documents=(
+                    replace(documents, groups=documents.groups[first:last])
+                    if isinstance(documents, HeldDocuments)
+                    else documents.part(start, end)
+                ),
                 scores=None if self.scores is None else self.scores[start:end],
                 by_rank=None if self.by_rank is None else self.by_rank[first:last],
             )
+
+    def unsorted(self, place: int) -> dict[str, float] | None:
+        """Return the documents of the query at a place, if they are in a dict of scores."""
+        documents = self.documents
+        group = documents.groups[place] if isinstance(documents, HeldDocuments) else None
+        return group if isinstance(group, dict) else None
+
+    def with_scores(self) -> RankedColumns:
+        """Return the same rankings with the scores of dicts in a column."""
+        if not len(self) or self.unsorted(0) is None:
+            return self
+        assert isinstance(self.documents, HeldDocuments)
+        values = chain.from_iterable(map(dict.values, self.documents.groups))  # type: ignore[arg-type]
+        return replace(self, scores=np.fromiter(values, np.float64, int(self.starts[-1])))
 
     def with_mapped_ids(self) -> RankedColumns:
         """Return the same rankings with the ids that the rules map them to."""
@@ -139,6 +164,9 @@ class RankedColumns:
         return ranking if self.depth is None else ranking.top(self.depth)
 
     def _in_order(self, place: int) -> Ranking:
+        unsorted = self.unsorted(place)
+        if unsorted is not None:
+            return ranking_as_given(unsorted, self.query_ids[place], self.rules.ties)
         doc_ids = tuple(self.doc_ids(place))
         if self.scores is None:
             return Ranking(doc_ids)
@@ -186,24 +214,42 @@ class RankedColumns:
             yield query_id, self.ranking(place)
 
 
+def blocks_of(
+    answers: Mapping[str, Answer], rules: RankingRules, *, are_distinct: bool = False
+) -> Iterator[RankedColumns]:
+    """Yield answers in columns: dicts of scores, rankings with scores, and then the others.
+
+    Args:
+        answers: by query.
+        rules: how dicts of scores are ordered.
+        are_distinct: whether it is known that no document is a duplicate.
+    """
+    unsorted = {each: got for each, got in answers.items() if isinstance(got, dict)}
+    rankings = {each: got for each, got in answers.items() if isinstance(got, Ranking)}
+    scored = {each: got for each, got in rankings.items() if got.scores is not None}
+    others = {
+        each: got for each, got in answers.items() if each not in unsorted and each not in scored
+    }
+    for some in (unsorted, scored, others):
+        groups = [got.doc_ids if isinstance(got, Ranking) else got for got in some.values()]
+        starts = starts_of(list(map(len, groups)))
+        scores = None
+        if some is scored:
+            values = chain.from_iterable(ranking.scores or () for ranking in scored.values())
+            scores = np.fromiter(values, np.float64, int(starts[-1]))
+        documents = HeldDocuments(groups, are_distinct)
+        is_ordered = some is not unsorted
+        columns = RankedColumns(list(some), starts, documents, scores, rules, is_ordered)
+        yield from columns.blocks(_BLOCK_ROWS)
+
+
 def columns_of(
     rankings: Iterable[tuple[str, Ranking]], rules: RankingRules
 ) -> Iterator[RankedColumns]:
-    """Yield rankings that are in order in columns, with their scores."""
-    for has_scores, group in groupby(rankings, key=lambda pair: pair[1].scores is not None):
-        while block := list(islice(group, _BLOCK_QUERIES)):
-            ranked = [ranking for _, ranking in block]
-            scores = None
-            if has_scores:
-                scores = np.array([*chain.from_iterable(each.scores or () for each in ranked)])
-            yield RankedColumns(
-                [query_id for query_id, _ in block],
-                starts_of(list(map(len, ranked))),
-                HeldDocuments([each.doc_ids for each in ranked]),
-                scores,
-                rules,
-                is_ordered=True,
-            )
+    """Yield rankings that are in order in columns, some of them at a time."""
+    for _, group in groupby(rankings, key=lambda pair: pair[1].scores is not None):
+        while some := dict(islice(group, _BLOCK_QUERIES)):
+            yield from blocks_of(some, rules)
 
 
 def unsplit(blocks: Iterable[RankedColumns]) -> Iterator[RankedColumns]:

@@ -14,9 +14,9 @@ from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.packed_files import failures_named, require_packer, unpacked_suffix
 from pytest_rankcheck.files.regular_files import size_of
 from pytest_rankcheck.rankers.given_answers import answers_of
-from pytest_rankcheck.rankers.held_rankings import Answer, HeldAnswers, HeldColumns, HeldRankings
+from pytest_rankcheck.rankers.held_rankings import HeldColumns
 from pytest_rankcheck.rankers.paused_collector import collector_paused
-from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RunSource
+from pytest_rankcheck.rankers.ranked_columns import Answer, RankedColumns, RunSource
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,
     IncompleteRanks,
@@ -71,10 +71,10 @@ class Run:
         """The name of the golden set that was ranked; None if unknown."""
         self.repeats: tuple[Run, ...] = ()
         """More runs of the same ranker, if it was asked more than once."""
-        self._held: HeldRankings | None = (
+        self._held: HeldColumns | None = (
             rankings
             if isinstance(rankings, HeldColumns)
-            else HeldAnswers(rankings, RankingRules(ties, duplicates))
+            else HeldColumns.of(rankings, RankingRules(ties, duplicates))
         )
         self._file: RunFile | None = None
 
@@ -205,7 +205,7 @@ class Run:
         rules = RankingRules(ties, duplicates, id_map(doc_id))
         with collector_paused():
             answers = answers_of(rankings, rules, depth, name)
-        return cls(answers, name=name, depth=depth, ties=ties, duplicates=duplicates)
+            return cls(answers, name=name, depth=depth, ties=ties, duplicates=duplicates)
 
     @classmethod
     @checked_arguments
@@ -388,7 +388,7 @@ class Run:
         return tuple(query_id for query_id in self if self._ranking(query_id).repeated)
 
     @property
-    def _in_memory(self) -> HeldRankings:
+    def _in_memory(self) -> HeldColumns:
         """The rankings, read from the file if they are not in memory yet."""
         if self._held is None:
             assert self._file is not None
