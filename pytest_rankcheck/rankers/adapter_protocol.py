@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.errors import RankerError, quoted
@@ -69,6 +71,25 @@ class RankingTask:
         if tries > self.retries or not any(_is_named(error, named) for named in self.retry_on):
             return None
         return float(min(self.first_wait * 2 ** (tries - 1), _LONGEST_WAIT))
+
+    def tried(self, ask: Callable[[], object]) -> tuple[Any, Exception | None, float]:
+        """Return an answer, or the error of the last allowed try; and how long that try took."""
+        __tracebackhide__ = True
+        tries = 0
+        while True:
+            tries += 1
+            start = time.perf_counter()
+            try:
+                answer = ask()
+                if inspect.isgenerator(answer):  # nothing has been ranked until it is consumed
+                    answer = list(answer)
+            except Exception as error:  # whatever a ranker raises is reported with its query
+                seconds, wait = time.perf_counter() - start, self.wait_before(tries, error)
+                if wait is None:
+                    return None, error, seconds
+                time.sleep(wait)
+            else:
+                return answer, None, time.perf_counter() - start
 
     def checked(self) -> RankingTask:
         """Return the task, validated.

@@ -49,27 +49,7 @@ class CallableAdapter(Adapter):
         __tracebackhide__ = True
         ask = ask_function(self._ranker, task)
         for query in task.golden:
-            on_answer(_called(ask, query, task))
-
-
-def _called(ask: Callable[[Query], object], query: Query, task: RankingTask) -> QueryAnswer:
-    """Return the answer to a query, retried as often as allowed."""
-    __tracebackhide__ = True
-    tries = 0
-    while True:
-        tries += 1
-        start = time.perf_counter()
-        try:
-            answer = ask(query)
-            if inspect.isgenerator(answer):  # nothing has been ranked until it is consumed
-                answer = list(answer)
-        except Exception as error:  # whatever a ranker raises is reported with its query
-            wait = task.wait_before(tries, error)
-            if wait is None:
-                return QueryAnswer(query, failure=error, seconds=time.perf_counter() - start)
-            time.sleep(wait)
-        else:
-            return QueryAnswer(query, answer, seconds=time.perf_counter() - start)
+            on_answer(QueryAnswer(query, *task.tried(partial(ask, query))))
 
 
 class ConcurrentAdapter(Adapter):

@@ -210,12 +210,12 @@ def test_the_summary_shows_the_time_per_query(project: Project, workers: tuple[s
         """
         import engine
         import pytest
-        from pytest_rankcheck.rankers import callable_adapters
+        from pytest_rankcheck.rankers import adapter_protocol
 
         @pytest.fixture(scope="session", autouse=True)
         def clock():
             with pytest.MonkeyPatch.context() as monkeypatch:
-                monkeypatch.setattr(callable_adapters, "time", engine.clock)
+                monkeypatch.setattr(adapter_protocol, "time", engine.clock)
                 yield
         """,
     )

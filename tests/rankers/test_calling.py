@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_rankcheck import ConfigurationError, GoldenSet, Query, RankerError, rank, rankers
-from pytest_rankcheck.rankers import callable_adapters
+from pytest_rankcheck.rankers import adapter_protocol
 from pytest_rankcheck.rankers.adapter_protocol import RankingTask
 
 COUNT = 12
@@ -219,7 +219,7 @@ def test_an_async_generator_is_refused_as_an_answer() -> None:
 def test_the_time_of_each_query_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     clock = SimpleNamespace(perf_counter=lambda: now, sleep=time.sleep)
-    monkeypatch.setattr(callable_adapters, "time", clock)
+    monkeypatch.setattr(adapter_protocol, "time", clock)
 
     def search(text: str) -> list[str]:
         nonlocal now

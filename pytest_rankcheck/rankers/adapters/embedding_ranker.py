@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,33 +53,29 @@ def embedder(
             raise RankerError(f"embedder: {type(function).__name__} cannot be called")
     if not corpus:
         raise RankerError("embedder: the corpus is empty")
-    return _Embedder(encode, encode_corpus or encode, corpus, cosine, checked_size(size) or 1)
+    batch = checked_size(size) or 1
+    return _Embedder(
+        encode, encode_corpus or encode, corpus, cosine, size=batch, name=name_of(encode)
+    )
 
 
+@dataclass(repr=False, eq=False)
 class _Embedder(BatchedAdapter):
-    def __init__(
-        self,
-        encode: Callable[[list[str]], object],
-        encode_corpus: Callable[[list[str]], object],
-        corpus: Mapping[str, str],
-        cosine: bool,
-        size: int,
-    ) -> None:
-        self._encode = encode
-        self._encode_corpus = encode_corpus
-        self._corpus = corpus
-        self._cosine = cosine
-        self._embedded: FloatArray | None = None
-        self.size: int = size
-        self.name = name_of(encode)
+    encode: Callable[[list[str]], object]
+    encode_corpus: Callable[[list[str]], object]
+    corpus: Mapping[str, str]
+    cosine: bool
+    size: int
+    name: str
+    embedded: FloatArray | None = None
 
     def ask(self, task: RankingTask, on_answer: object) -> None:
         """Embed the corpus once, outside the measured time, and then the queries."""
         __tracebackhide__ = True
-        if self._embedded is None:
-            texts = list(self._corpus.values())
+        if self.embedded is None:
+            texts = list(self.corpus.values())
             parts = [
-                self._rows(self._encode_corpus, texts[start : start + self.size], "the corpus")
+                self._rows(self.encode_corpus, texts[start : start + self.size], "the corpus")
                 for start in range(0, len(texts), self.size)
             ]
             widths = {part.shape[1] for part in parts}
@@ -86,22 +83,22 @@ class _Embedder(BatchedAdapter):
                 raise RankerError(
                     f"the embeddings of the corpus have different sizes: {sorted(widths)}"
                 )
-            self._embedded = np.concatenate(parts)
+            self.embedded = np.concatenate(parts)
         super().ask(task, on_answer)  # type: ignore[arg-type]
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True
-        assert self._embedded is not None
-        vectors = self._rows(self._encode, [str(query.text) for query in queries], "the queries")
-        if vectors.shape[1] != self._embedded.shape[1]:
+        assert self.embedded is not None
+        vectors = self._rows(self.encode, [str(query.text) for query in queries], "the queries")
+        if vectors.shape[1] != self.embedded.shape[1]:
             raise RankerError(
                 f"the embedding of a query has {plural(vectors.shape[1], 'number')}, that of a "
-                f"document {self._embedded.shape[1]:,}"
+                f"document {self.embedded.shape[1]:,}"
             )
-        doc_ids = list(self._corpus)
+        doc_ids = list(self.corpus)
         return [
             {doc_ids[place]: score for place, score in best.items()}
-            for best in _largest(vectors, self._embedded, task.depth)
+            for best in _largest(vectors, self.embedded, task.depth)
         ]
 
     def _rows(
@@ -109,7 +106,7 @@ class _Embedder(BatchedAdapter):
     ) -> FloatArray:
         __tracebackhide__ = True
         rows = matrix_of(encode(texts), len(texts), f"the encoder of {what}")
-        if self._cosine:
+        if self.cosine:
             lengths = np.linalg.norm(rows, axis=1, keepdims=True)
             rows = rows / np.where(lengths == 0, 1, lengths)
         return rows

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
+from functools import partial
 from itertools import islice
 
 from pytest_rankcheck.errors import RankerError, quoted
@@ -55,33 +55,18 @@ class BatchedAdapter(Adapter):
     def _answered(self, batch: Sequence[Query], task: RankingTask) -> Iterator[QueryAnswer]:
         __tracebackhide__ = True
         asked = [query for query in batch if query.text is not None or not self.needs_text]
-        start = time.perf_counter()
-        answers, failure = self._tried(asked, task) if asked else ({}, None)
-        share = (time.perf_counter() - start) / max(1, len(asked))
+        answers, failure, seconds = task.tried(partial(self._by_query, asked, task))
         for query in batch:
             if query.text is None and self.needs_text:
                 yield QueryAnswer(query, failure=no_text(self.instead_of_text))
-            elif failure is not None:
-                yield QueryAnswer(query, failure=failure, seconds=share)
             else:
-                yield QueryAnswer(query, answers[query.id], seconds=share)
+                answer = None if failure else answers[query.id]
+                yield QueryAnswer(query, answer, failure, seconds / len(asked))
 
-    def _tried(
-        self, asked: Sequence[Query], task: RankingTask
-    ) -> tuple[dict[str, object], Exception | None]:
-        """Return the answers by query, or the error, after as many tries as allowed."""
+    def _by_query(self, asked: Sequence[Query], task: RankingTask) -> dict[str, object]:
         __tracebackhide__ = True
-        tries = 0
-        while True:
-            tries += 1
-            try:
-                answers = self.answers(asked, task)
-                return dict(zip((query.id for query in asked), answers, strict=True)), None
-            except Exception as error:  # whatever a ranker raises is reported with its query
-                wait = task.wait_before(tries, error)
-                if wait is None:
-                    return {}, error
-                time.sleep(wait)
+        answers = self.answers(asked, task) if asked else ()
+        return dict(zip((query.id for query in asked), answers, strict=True))
 
 
 def checked_size(size: int | None, name: str = "size") -> int | None:

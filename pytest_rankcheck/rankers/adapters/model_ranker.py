@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,38 +50,36 @@ def model(
     """
     if not callable(getattr(estimator, "predict", None)):
         raise RankerError(f"model: {type(estimator).__name__} has no predict")
-    return _Model(estimator, features, checked_size(size))
+    names = None if features is None else [str(name) for name in features]
+    return _Model(estimator, names, checked_size(size))
 
 
+@dataclass(repr=False, eq=False)
 class _Model(BatchedAdapter):
+    estimator: Any
+    features: Sequence[str] | None
+    size: int | None
+    order: Reorder | None = None
     needs_text = False
 
-    def __init__(
-        self, estimator: Any, features: Iterable[str | int] | None, size: int | None
-    ) -> None:
-        self._estimator = estimator
-        self._features = None if features is None else [str(name) for name in features]
-        self._order: Reorder | None = None
-        self.size = size
-        self.name = type(estimator).__qualname__
+    def __post_init__(self) -> None:
+        self.name = type(self.estimator).__qualname__
 
     def with_candidates(self, order: Reorder) -> Adapter:
         """Return the same ranker with its candidates reordered."""
-        other = copy(self)
-        other._order = order
-        return other
+        return replace(self, order=order)
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True
         rows = task.golden.candidates_frame([query.id for query in queries])
         answers: dict[str, dict[str, float]] = {query.id: {} for query in queries}
-        if self._order:
+        if self.order:
             groups = rows.groupby("query_id", sort=False).indices.values()
-            order = [group[place] for group in groups for place in self._order(range(len(group)))]
+            order = [group[place] for group in groups for place in self.order(range(len(group)))]
             rows = rows.iloc[order].reset_index(drop=True)
         if len(rows):
             table = self._table(rows, queries, task)
-            scores = one_each(self._estimator.predict(table), len(rows), f"{self.name}.predict")
+            scores = one_each(self.estimator.predict(table), len(rows), f"{self.name}.predict")
             for query_id, doc_id, score in zip(
                 rows["query_id"], rows["doc_id"], scores.tolist(), strict=True
             ):
@@ -105,7 +103,7 @@ class _Model(BatchedAdapter):
             is_sparse=task.golden.has_numbered_features,
             first=task.golden.first_feature,
         )
-        features, is_named = features_of_model(self._estimator, self._features, source)
+        features, is_named = features_of_model(self.estimator, self.features, source)
         of_queries = {query.id: query.attributes for query in queries}
         table: dict[str, Any] = {}
         for name, column in features.items():
@@ -118,7 +116,7 @@ class _Model(BatchedAdapter):
         frame = pd.DataFrame(
             {name: _numeric(pd.Series(cells, name=name)) for name, cells in table.items()}
         )
-        return _with_categories(frame, self._estimator) if is_named else frame.to_numpy()
+        return _with_categories(frame, self.estimator) if is_named else frame.to_numpy()
 
 
 def _with_categories(frame: pd.DataFrame, estimator: Any) -> pd.DataFrame:

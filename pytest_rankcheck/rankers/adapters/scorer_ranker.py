@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
@@ -66,32 +66,25 @@ def _takes_pairs(ask: object) -> bool:
     return is_predict and _is_cross_encoder(getattr(ask, "__self__", None))
 
 
+@dataclass(repr=False, eq=False)
 class _Scorer(BatchedAdapter):
+    scorer: Callable[..., object]
+    documents: Mapping[str, str] | None
+    candidates: Run | Mapping[str, Sequence[str]] | None
+    in_pairs: bool
+    order: Reorder | None = None
     size = 1
 
-    def __init__(
-        self,
-        ask: Callable[..., object],
-        documents: Mapping[str, str] | None,
-        candidates: Run | Mapping[str, Sequence[str]] | None,
-        in_pairs: bool,
-    ) -> None:
-        self._ask = ask
-        self._documents = documents
-        self._candidates = candidates
-        self._in_pairs = in_pairs
-        self._order: Reorder | None = None
-        self.name = name_of(ask)
-        self.needs_text = not takes_queries(ask)
+    def __post_init__(self) -> None:
+        self.name = name_of(self.scorer)
+        self.needs_text = not takes_queries(self.scorer)
 
     def with_size(self, size: int) -> None:
         """Return None: queries are always scored one after another."""
 
     def with_candidates(self, order: Reorder) -> Adapter:
         """Return the same ranker with its candidates reordered."""
-        other = copy(self)
-        other._order = order
-        return other
+        return replace(self, order=order)
 
     def answers(self, queries: Sequence[Query], task: RankingTask) -> Sequence[object]:
         __tracebackhide__ = True
@@ -102,22 +95,22 @@ class _Scorer(BatchedAdapter):
         doc_ids = list(dict.fromkeys(self._candidates_of(query.id, task)))
         if not doc_ids:
             return {}
-        if self._order:
-            doc_ids = [doc_ids[place] for place in self._order(range(len(doc_ids)))]
+        if self.order:
+            doc_ids = [doc_ids[place] for place in self.order(range(len(doc_ids)))]
         inputs = [self._model_input(doc_id) for doc_id in doc_ids]
         query_input = query.text if self.needs_text else query
-        if self._in_pairs:
-            answer = self._ask(list(zip(repeat(query_input), inputs, strict=False)))
+        if self.in_pairs:
+            answer = self.scorer(list(zip(repeat(query_input), inputs, strict=False)))
         else:
-            answer = self._ask(query_input, inputs)
+            answer = self.scorer(query_input, inputs)
         return dict(_scores(answer, doc_ids))
 
     def _candidates_of(self, query_id: str, task: RankingTask) -> Sequence[str]:
-        if self._candidates is None:
+        if self.candidates is None:
             return task.golden.candidates_of(query_id)
-        if isinstance(self._candidates, Run):
-            return self._candidates.get(query_id)
-        return self._candidates.get(query_id, ())
+        if isinstance(self.candidates, Run):
+            return self.candidates.get(query_id)
+        return self.candidates.get(query_id, ())
 
     def _model_input(self, doc_id: str) -> str:
         """Return the text of a document, or its id if the model takes ids.
@@ -125,14 +118,14 @@ class _Scorer(BatchedAdapter):
         Raises:
             RankerError: the text of the document is unknown.
         """
-        if self._documents is None:
+        if self.documents is None:
             return doc_id
         try:
-            return self._documents[doc_id]
+            return self.documents[doc_id]
         except KeyError:
             raise RankerError(
                 f"candidate '{quoted(doc_id)}' is not among the documents"
-                f"{suggestion(doc_id, list(self._documents)[:1000])}"
+                f"{suggestion(doc_id, list(self.documents)[:1000])}"
             ) from None
 
 
