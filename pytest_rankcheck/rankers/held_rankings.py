@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
+
+import numpy as np
 
 from pytest_rankcheck.rankers.ranked_columns import (
     Answer,
@@ -62,6 +65,13 @@ class HeldColumns:
         held.check()
         return held
 
+    def top(self, depth: int) -> HeldColumns:
+        """Return the rankings cut to the first documents of each query."""
+        held = HeldColumns(replace(block, depth=depth) for block in self._blocks)
+        held._query_ids = self._query_ids
+        held._rankings = {each: ranking.top(depth) for each, ranking in self._rankings.items()}
+        return held
+
     def check(self) -> None:
         """Check all rankings.
 
@@ -83,7 +93,7 @@ class HeldColumns:
     @property
     def documents(self) -> int:
         """The number of ranked documents of all queries."""
-        return sum(int(block.starts[-1]) for block in self._blocks)
+        return sum(int(np.diff(each.starts).clip(0, each.depth).sum()) for each in self._blocks)
 
     def ranking(self, query_id: str) -> Ranking:
         """Return a query's ranking in order.
@@ -105,7 +115,7 @@ class HeldColumns:
         """
         block, place = self._places[query_id]
         unsorted = block.unsorted(place)
-        if unsorted is not None:
+        if unsorted is not None and block.depth is None:
             return len(set(unsorted.values())) < len(unsorted)
         ranking = self.ranking(query_id)
         scores = ranking.scores

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -49,7 +48,7 @@ class Run:
 
     def __init__(
         self,
-        rankings: Mapping[str, Answer] | HeldColumns,
+        rankings: Mapping[str, Answer] | HeldColumns | RunFile,
         *,
         name: str = "run",
         depth: int | None = None,
@@ -71,12 +70,11 @@ class Run:
         """The name of the golden set that was ranked; None if unknown."""
         self.repeats: tuple[Run, ...] = ()
         """More runs of the same ranker, if it was asked more than once."""
-        self._held: HeldColumns | None = (
-            rankings
-            if isinstance(rankings, HeldColumns)
-            else HeldColumns.of(rankings, RankingRules(ties, duplicates))
+        self._rankings: HeldColumns | RunFile = (
+            HeldColumns.of(rankings, RankingRules(ties, duplicates))
+            if isinstance(rankings, Mapping)
+            else rankings
         )
-        self._file: RunFile | None = None
 
     @classmethod
     @checked_arguments
@@ -156,15 +154,7 @@ class Run:
         top of each ranking; so a run that is larger than the memory can be measured. Anything else
         that needs the rankings reads all of them.
 
-        Args:
-            path: the file, which must not change while the run is used.
-            format: as in `load`, like the other arguments.
-            name: what messages call the run.
-            columns: ``{meaning: column}`` of a table.
-            ties: the order of equal scores.
-            duplicates: a document twice in a ranking.
-            doc_id: maps the ids of documents.
-            incomplete_ranks: a gap or a repeat in the ranks of a table without scores.
+        The arguments are those of `load`. The file must not change while the run is used.
 
         Raises:
             RunError: the file is missing, empty or in an unknown format.
@@ -174,10 +164,8 @@ class Run:
         file = Path(path)
         chosen = RUN_FORMATS.named(format) if format else RUN_FORMATS.detected(file, columns)
         rules = RankingRules(ties, duplicates, id_map(doc_id), incomplete_ranks)
-        run = cls({}, name=name or file.name, ties=ties, duplicates=duplicates)
-        run._file = RunFile(RunSource(file, rules, dict(columns or {})), chosen)
-        run._held = None
-        return run
+        source = RunFile(RunSource(file, rules, dict(columns or {})), chosen)
+        return cls(source, name=name or file.name, ties=ties, duplicates=duplicates)
 
     @classmethod
     @checked_arguments
@@ -301,18 +289,14 @@ class Run:
             RunError: ``depth`` is less than 1.
         """
         depth = min(depth, self.depth or depth)
-        if self._file is not None and not self.is_in_memory:
-            run = Run({}, name=self.name, depth=depth, ties=self.ties, duplicates=self.duplicates)
-            run._file, run._held = replace(self._file, depth=depth), None
-        else:
-            run = Run(
-                {query_id: ranking.top(depth) for query_id, ranking in self.rankings().items()},
-                name=self.name,
-                depth=depth,
-                ties=self.ties,
-                duplicates=self.duplicates,
-                seconds=self.seconds,
-            )
+        run = Run(
+            self._rankings.top(depth),
+            name=self.name,
+            depth=depth,
+            ties=self.ties,
+            duplicates=self.duplicates,
+            seconds=self.seconds,
+        )
         run.asked = self.asked
         return run
 
@@ -328,10 +312,7 @@ class Run:
             RunError: a line of the file is malformed; file and line are named.
             SplitQueryError: the rows of a query are not together.
         """
-        if self._held is not None:
-            return self._held.columns()
-        assert self._file is not None
-        return self._file.columns(together=together)
+        return self._rankings.columns(together=together)
 
     def read(self) -> None:
         """Read the rankings into memory, if they are in a file that is not read yet.
@@ -344,7 +325,7 @@ class Run:
     @property
     def is_in_memory(self) -> bool:
         """Whether the rankings are in memory; False if they are in a file that is not read yet."""
-        return self._held is not None
+        return isinstance(self._rankings, HeldColumns)
 
     @property
     def query_ids(self) -> Sequence[str]:
@@ -383,18 +364,17 @@ class Run:
     @property
     def repeated(self) -> Sequence[str]:
         """The queries with a duplicate document; empty for a run in a file that is not read yet."""
-        if self.duplicates == "error" or self._held is None:
+        if self.duplicates == "error" or not self.is_in_memory:
             return ()
         return tuple(query_id for query_id in self if self._ranking(query_id).repeated)
 
     @property
     def _in_memory(self) -> HeldColumns:
         """The rankings, read from the file if they are not in memory yet."""
-        if self._held is None:
-            assert self._file is not None
+        if not isinstance(self._rankings, HeldColumns):
             with collector_paused():
-                self._held = self._file.read()
-        return self._held
+                self._rankings = self._rankings.read()
+        return self._rankings
 
     def _ranking(self, query_id: str) -> Ranking:
         """Return a query's ranking in order.

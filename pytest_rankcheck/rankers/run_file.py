@@ -37,6 +37,10 @@ class RunFile:
         """
         return HeldColumns.read(self.columns)
 
+    def top(self, depth: int) -> RunFile:
+        """Return the file, of which only the first documents of each query will be read."""
+        return replace(self, depth=depth)
+
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
         """Yield the rankings of the file in blocks.
 
