@@ -282,10 +282,8 @@ def peak_of(file: Path, golden: GoldenSet) -> int:
 def test_memory_does_not_grow_with_the_file(
     interleaved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pytest_rankcheck.rankers.scanning import split_queries as parts
-
     choose(monkeypatch, "lines", 1 << 14)
-    monkeypatch.setattr(parts, "_PART_BYTES", 1 << 16)
+    monkeypatch.setattr(trec_blocks, "_PART_BYTES", 1 << 16)
     golden = GoldenSet.from_dict({"q0": {"d3": 1}})
     peaks = []
     for queries in (40, 400):

@@ -6,27 +6,22 @@ an unusual form is left to the plain reader, so that both give the same values a
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from zlib import crc32
 
 import numpy as np
 
 from pytest_rankcheck.files.id_runs import starts_of, starts_of_runs
 from pytest_rankcheck.files.trec_columns import is_utf8
-from pytest_rankcheck.rankers.ranked_columns import (
-    HeldDocuments,
-    RankedColumns,
-    RunSource,
-)
+from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, RunSource
 from pytest_rankcheck.rankers.scanning.query_blocks import blocks_of_queries
-from pytest_rankcheck.rankers.scanning.split_queries import brought_together
-from pytest_rankcheck.rankers.scanning.trec_lines import (
-    COLUMNS,
-    Lines,
-    lines_of_block,
-)
+from pytest_rankcheck.rankers.scanning.trec_lines import COLUMNS, Lines, lines_of_block
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,19 +37,17 @@ LARGE_BLOCK_BYTES = 1 << 23
 LARGE_FILE_BYTES = 4 << 20
 """From this size on, polars is worth its import time."""
 
+_PART_BYTES = 32 << 20
+_MOST_PARTS = 256
 _SPACE, _TAB = 32, 9
 
 Item = TypeVar("Item")
 
 
 def trec_blocks(source: RunSource, *, together: bool = False) -> Iterator[RankedColumns]:
-    """Yield the rankings of a TREC run.
-
-    Raises:
-        RunError: a line is malformed; the message names it.
-    """
+    """Yield the rankings of a TREC run."""
     if together:
-        for lines in brought_together(source.path, BLOCK_BYTES):
+        for lines in _brought_together(source.path):
             yield _columns_of_lines(lines, source)
     elif (size := source.path.stat().st_size) >= LARGE_FILE_BYTES and find_spec("polars"):
         # Smaller blocks take less memory; in a small file, that is what counts.
@@ -66,6 +59,39 @@ def trec_blocks(source: RunSource, *, together: bool = False) -> Iterator[Ranked
     else:
         for block in blocks_of_queries(source.path, BLOCK_BYTES):
             yield _columns_of_lines(lines_of_block(block), source)
+
+
+def _brought_together(path: Path) -> Iterator[Lines]:
+    """Yield parts of the lines of a run, those of each query together, in the order of the file.
+
+    A hash of its query assigns each line to a temporary file, so that each holds whole queries and
+    fits into memory.
+    """
+    parts = min(path.stat().st_size // _PART_BYTES + 1, _MOST_PARTS)
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(parts)]
+        for block in blocks_of_queries(path, BLOCK_BYTES):
+            lines = lines_of_block(block)
+            for place, query in enumerate(lines.queries):
+                score = repr(lines.scores[place]).encode()
+                files[crc32(query) % parts].write(b"%s %s %s\n" % (query, lines.docs[place], score))
+        for file in files:
+            file.seek(0)
+            yield _grouped(file.read())
+
+
+def _grouped(text: bytes) -> Lines:
+    """Return the lines of a part, those of each query together."""
+    words = text.split()
+    queries, docs, scores = words[0::3], words[1::3], list(map(float, words[2::3]))
+    codes: dict[bytes, int] = {}
+    of_lines = [codes.setdefault(query, len(codes)) for query in queries]
+    order = sorted(range(len(queries)), key=of_lines.__getitem__)
+    return Lines(
+        [queries[line] for line in order],
+        [docs[line] for line in order],
+        [scores[line] for line in order],
+    )
 
 
 def one_ahead(items: Iterator[Item]) -> Iterator[Item]:
