@@ -73,11 +73,7 @@ class HeldColumns:
         return held
 
     def check(self) -> None:
-        """Check all rankings.
-
-        Raises:
-            RunError: a document is a duplicate or scores are tied, where that is an error.
-        """
+        """Check that no document is a duplicate and no scores are tied, where that is an error."""
         for block in self._blocks:
             block.check()
 
@@ -96,11 +92,7 @@ class HeldColumns:
         return sum(int(np.diff(each.starts).clip(0, each.depth).sum()) for each in self._blocks)
 
     def ranking(self, query_id: str) -> Ranking:
-        """Return a query's ranking in order.
-
-        Raises:
-            KeyError: the query is unknown.
-        """
+        """Return a query's ranking in order."""
         ranking = self._rankings.get(query_id)
         if ranking is None:
             block, place = self._places[query_id]
@@ -108,11 +100,7 @@ class HeldColumns:
         return ranking
 
     def has_ties(self, query_id: str) -> bool:
-        """Return whether two different documents of a query have the same score.
-
-        Raises:
-            KeyError: the query is unknown.
-        """
+        """Return whether two different documents of a query have the same score."""
         block, place = self._places[query_id]
         unsorted = block.unsorted(place)
         if unsorted is not None and block.depth is None:

@@ -83,7 +83,8 @@ def rank(
             message counts all failing queries; the first failure is the cause); or in most
             queries the scores of (id, score) pairs rise down the list, or the scores of
             {id: score} are ranks.
-        ConfigurationError: ``doc_id`` is invalid, or does not return an id.
+        ConfigurationError: ``doc_id`` is invalid, or does not return an id; or there is a
+            ``timeout``, and the ranker cannot be stopped.
     """
     __tracebackhide__ = True
     # Whole numbers of numpy become those of Python, which every file format can hold.
@@ -128,12 +129,7 @@ def attempted(
     rules: RankingRules,
     progress: Callable[[int, int], None] | None = None,
 ) -> Attempt:
-    """Ask a ranker for every query, even if some fail.
-
-    Raises:
-        ConfigurationError: a timeout is given, and the ranker does not honour it.
-        Exception: an error that concerns all queries.
-    """
+    """Ask a ranker for every query, even if some fail."""
     __tracebackhide__ = True
     if task.timeout is not None and not adapter.honours_timeout:
         raise ConfigurationError(

@@ -140,11 +140,7 @@ class RankedColumns:
         return None if self.is_ordered else self.scores
 
     def doc_ids(self, place: int) -> Sequence[str]:
-        """Return the documents of the query at a place, in the order of the rows.
-
-        Raises:
-            RunError: a key of a dict is neither text nor a whole number.
-        """
+        """Return the documents of the query at a place, in the order of the rows."""
         if isinstance(self.documents, HeldDocuments):
             return ids_of(self.documents.groups[place], self.query_ids[place])
         start, end = self.starts[place : place + 2].tolist()
@@ -179,11 +175,7 @@ class RankedColumns:
         return without_ranks(ranking) if has_ranks else ranking
 
     def check(self) -> None:
-        """Check all rankings.
-
-        Raises:
-            RunError: a document is a duplicate or scores are tied, where that is an error.
-        """
+        """Check that no document is a duplicate and no scores are tied, where that is an error."""
         places: Iterable[int] = ()
         if self.rules.ties == "error" and not self.is_ordered:
             places = range(len(self))
@@ -203,15 +195,6 @@ class RankedColumns:
         first, second = rows_with_equal_keys(keys_of(self.documents), queries)
         places: list[int] = np.unique(queries[np.concatenate([first, second])]).tolist()
         return places
-
-    def rankings(self) -> Iterator[tuple[str, Ranking]]:
-        """Yield each query with its ranking.
-
-        Raises:
-            RunError: as in `ranking`.
-        """
-        for place, query_id in enumerate(self.query_ids):
-            yield query_id, self.ranking(place)
 
 
 def blocks_of(

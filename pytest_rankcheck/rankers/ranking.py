@@ -141,11 +141,7 @@ def has_all_ranks(ranks: Sequence[float]) -> bool:
 
 
 def refuse_incomplete_ranks(ranks: Sequence[float], query_id: str) -> None:
-    """Check that the ranks of a query are complete.
-
-    Raises:
-        RunError: a rank is missing or repeated.
-    """
+    """Check that the ranks of a query are complete."""
     if has_all_ranks(ranks):
         return
     first = 0 if min(ranks) == 0 else 1
@@ -168,11 +164,7 @@ def without_ranks(ranking: Ranking) -> Ranking:
 
 
 def id_map(rule: DocIdRule | None) -> DocIdMap | None:
-    """Return the mapping of ids that ``doc_id=`` describes; None without one.
-
-    Raises:
-        ConfigurationError: the rule is invalid.
-    """
+    """Return the mapping of ids that ``doc_id=`` describes; None without one."""
     if rule is None:
         return None
     from pytest_rankcheck.document_ids import DocIdMap
@@ -181,11 +173,7 @@ def id_map(rule: DocIdRule | None) -> DocIdMap | None:
 
 
 def duplicates_settled(ranking: Ranking, query_id: str, duplicates: Duplicates) -> Ranking:
-    """Return the ranking with its duplicate documents treated.
-
-    Raises:
-        RunError: a document is duplicated and ``duplicates`` is ``"error"``.
-    """
+    """Return the ranking with its duplicate documents treated."""
     doc_ids, scores = ranking.doc_ids, ranking.scores
     if len(set(doc_ids)) == len(doc_ids):
         return ranking

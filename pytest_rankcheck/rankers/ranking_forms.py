@@ -90,13 +90,11 @@ def ranking_as_given(answer: object, query_id: str, ties: Ties = "doc_id") -> Ra
     """Return the ranking given by ``answer``, including duplicate documents."""
     if hasattr(answer, "columns") and hasattr(answer, "to_dict"):
         return _from_frame(answer, query_id)
+    if isinstance(answer, Mapping):
+        answer = ScoredDocuments(tuple(answer), tuple(answer.values()))
     if isinstance(answer, ScoredDocuments):
         doc_ids = ids_of(answer.doc_ids, query_id)
         scores = numbers_of(answer.scores, doc_ids, query_id, "score")
-        return by_score(doc_ids, scores, query_id, ties)
-    if isinstance(answer, Mapping):
-        doc_ids = ids_of(answer, query_id)
-        scores = numbers_of(answer.values(), doc_ids, query_id, "score")
         return by_score(doc_ids, scores, query_id, ties)
     if hasattr(answer, "to_frame") and hasattr(answer, "index"):
         return _from_series(answer, query_id)
@@ -176,9 +174,6 @@ def _refuse_other_order(cells: Sequence[Any], column: str, query_id: str) -> Non
     Only rows whose scores do not give their order are checked: a reranker may leave the ranks of
     the first stage beside its scores. A column ``position`` may be something else, such as a job
     or a place in a text, so it counts only if it has all ranks.
-
-    Raises:
-        RunError: they are in another order.
     """
     from pytest_rankcheck.files.delimited_tables import normalised_name
 
@@ -193,11 +188,7 @@ def _refuse_other_order(cells: Sequence[Any], column: str, query_id: str) -> Non
 
 
 def _from_series(series: Any, query_id: str) -> Ranking:
-    """Read a pandas Series whose values are text ids, best first, under an index without texts.
-
-    Raises:
-        RunError: the ids could also be in the index.
-    """
+    """Read a pandas Series whose values are text ids, best first, under an index without texts."""
     values, labels = list(series), list(series.index)
     are_ids = all(isinstance(value, str) for value in values)
     if are_ids and not any(isinstance(label, str) for label in labels):
@@ -211,11 +202,7 @@ def _from_series(series: Any, query_id: str) -> Ranking:
 
 
 def query_id_of(value: object) -> str:
-    """Return a query id as text.
-
-    Raises:
-        RunError: it is neither text nor a whole number.
-    """
+    """Return a query id as text."""
     query_id = id_text(value)
     if query_id is None:
         raise RunError(
@@ -231,11 +218,7 @@ def given_twice(query_id: str) -> RunError:
 
 
 def ids_of(values: Iterable[object], query_id: str) -> tuple[str, ...]:
-    """Return document ids as text.
-
-    Raises:
-        RunError: one is neither text nor a whole number.
-    """
+    """Return document ids as text."""
     cells = tuple(values)
     if set(map(type, cells)) <= {str} and "" not in cells:
         return cells  # type: ignore[return-value]
@@ -245,11 +228,7 @@ def ids_of(values: Iterable[object], query_id: str) -> tuple[str, ...]:
 def numbers_of(
     values: Iterable[Any], doc_ids: Sequence[str], query_id: str, what: str
 ) -> tuple[float, ...]:
-    """Return the score or the rank of each document.
-
-    Raises:
-        RunError: one is not a finite number.
-    """
+    """Return the score or the rank of each document."""
     cells = tuple(values)
     if set(map(type, cells)) <= {int, float}:
         with suppress(OverflowError):

@@ -96,11 +96,7 @@ def _with_awaited_ids(retrieve: Callable[..., Any], key: Key) -> Callable[..., o
 
 
 def _ids(results: Any, key: Key | None) -> list[object]:
-    """Return the ids of retrieved documents.
-
-    Raises:
-        RankerError: the results have no order, or a document has no id.
-    """
+    """Return the ids of retrieved documents."""
     if has_no_order(results):
         raise RankerError(
             f"the retriever returned {type(results).__name__}, which has no order; it must return "
@@ -129,11 +125,7 @@ def _metadata(document: object) -> Mapping[str, object]:
 
 
 def _entry(document: object, key: str) -> object:
-    """Return an entry of a document's metadata, else an attribute of the document.
-
-    Raises:
-        RankerError: the document has neither.
-    """
+    """Return an entry of a document's metadata, else an attribute of the document."""
     metadata = _metadata(document)
     value = metadata.get(key)
     if value is None:
@@ -148,11 +140,7 @@ def _entry(document: object, key: str) -> object:
 
 
 def _usual_id(document: object) -> str:
-    """Return the id of a LangChain document, or of a LlamaIndex node.
-
-    Raises:
-        RankerError: the document has no id.
-    """
+    """Return the id of a LangChain document, or of a LlamaIndex node."""
     metadata = _metadata(document)
     if hasattr(document, "node_id"):
         candidates = [metadata.get("doc_id"), document.node_id]

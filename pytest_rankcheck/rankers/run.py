@@ -377,11 +377,7 @@ class Run:
         return self._rankings
 
     def _ranking(self, query_id: str) -> Ranking:
-        """Return a query's ranking in order.
-
-        Raises:
-            UnknownIdError: the run lacks the query.
-        """
+        """Return a query's ranking in order."""
         self._require(query_id)
         return self._in_memory.ranking(query_id)
 

@@ -86,9 +86,6 @@ def refuse_unused_numbers(
         cells: returns the cells of a column.
         where: the table, for messages.
         can_map: whether its reader takes ``columns``.
-
-    Raises:
-        RunError: there is one.
     """
     free = {index: name for index, name in enumerate(header) if index not in place.values()}
     near = _ORDER.near(list(free.values()))

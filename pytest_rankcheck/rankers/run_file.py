@@ -30,11 +30,7 @@ class RunFile:
     depth: int | None = None
 
     def read(self) -> HeldColumns:
-        """Return all rankings.
-
-        Raises:
-            RunError: a line is malformed (the message names it), or a document is a duplicate.
-        """
+        """Return all rankings."""
         return HeldColumns.read(self.columns)
 
     def top(self, depth: int) -> RunFile:

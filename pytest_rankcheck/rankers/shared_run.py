@@ -28,9 +28,6 @@ def run_computed_once(path: Path, key: str, compute: Callable[[], Run]) -> Run:
         path: a database shared by all processes; created if missing.
         key: identifies the run; each key is computed once.
         compute: computes the run. If it raises, nothing is stored and the next process tries.
-
-    Raises:
-        Exception: whatever ``compute`` raises.
     """
     __tracebackhide__ = True
     with closing(sqlite3.connect(path, timeout=_POLL_SECONDS, isolation_level=None)) as database:

@@ -23,11 +23,7 @@ class AnswerPath:
     """A JMESPath that must find a value in every hit."""
 
     def __init__(self, path: str) -> None:
-        """Compile the path.
-
-        Raises:
-            RankerError: it is not a JMESPath.
-        """
+        """Compile the path."""
         self.path = path
         try:
             self._tree: Node = jmespath.compile(path).parsed

@@ -163,11 +163,7 @@ class _Request:
         )
 
     def with_secrets(self) -> _Request:
-        """Return the request with environment variables filled into the headers.
-
-        Raises:
-            RankerError: a variable is not set.
-        """
+        """Return the request with environment variables filled into the headers."""
 
         def value(match: re.Match[str]) -> str:
             if match[1] not in os.environ:
@@ -243,11 +239,7 @@ class _Http(ConcurrentAdapter):
         return self._doc_ids(answer)
 
     def _doc_ids(self, answer: Any) -> list[object]:
-        """Return the ids in an answer.
-
-        Raises:
-            RankerError: it is not JSON, has nothing at that place, or has a hit without an id.
-        """
+        """Return the ids in an answer."""
         try:
             content = answer.json()
         except (ValueError, RecursionError):

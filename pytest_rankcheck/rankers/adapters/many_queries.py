@@ -70,11 +70,7 @@ class BatchedAdapter(Adapter):
 
 
 def checked_size(size: int | None, name: str = "size") -> int | None:
-    """Return the size of a batch.
-
-    Raises:
-        RankerError: the size is less than 1.
-    """
+    """Return the size of a batch."""
     if size is not None and size < 1:
         raise RankerError(f"{name}={quoted(size)} is invalid; give a whole number from 1 on")
     return size

@@ -59,11 +59,7 @@ class FeatureSource:
         return next((column for column in offered if column.replace(" ", "_") == name), None)
 
     def require(self, names: Sequence[str], hint: str) -> list[str]:
-        """Return the columns for feature names.
-
-        Raises:
-            RankerError: some are missing; the message lists them, with ``hint`` at its end.
-        """
+        """Return the columns for feature names."""
         columns = {name: self.column(name) for name in names}
         missing = [name for name, column in columns.items() if column is None]
         if missing:
@@ -134,11 +130,7 @@ def _named(
 
 
 def _in_order(columns: Sequence[str]) -> Sequence[str]:
-    """Return the columns of a table, which are a matrix in this order.
-
-    Raises:
-        RankerError: all are numbers, but not in ascending order.
-    """
+    """Return the columns of a table, which are a matrix in this order."""
     if all(map(is_feature_number, columns)) and list(columns) != sorted(columns, key=int):
         raise RankerError(
             f"the features {listed(columns, 10)} are numbers, but not in their order; give the "
@@ -152,9 +144,6 @@ def _check_first(count: int | None, source: FeatureSource) -> None:
 
     LightGBM, XGBoost and scikit-learn with ``zero_based=True`` put feature 1 into the second
     column. A file in which feature 0 never occurs looks like one that counts from 1.
-
-    Raises:
-        RankerError: the model has room for a feature 0, and the file does not say where it starts.
     """
     highest = max((int(name) for name in source.columns if is_feature_number(name)), default=0)
     if source.is_sparse and source.first is None and count is not None and count > highest:

@@ -23,9 +23,6 @@ def one_each(
         count: how many there must be.
         what: what returned them, for messages.
         labels: the labels of an index, in order; by default 0, 1, 2, ....
-
-    Raises:
-        RankerError: there are more or fewer, they are not numbers, or the index has other labels.
     """
     numbers = _array(_in_order(answer, count, what, labels), what)
     if numbers.ndim == 2 and numbers.shape[1] == 1:
@@ -38,11 +35,7 @@ def one_each(
 
 
 def matrix_of(answer: object, count: int, what: str) -> FloatArray:
-    """Return one row of numbers for each of ``count`` items, ``[count, d]``.
-
-    Raises:
-        RankerError: the shape is wrong, or a number is not finite.
-    """
+    """Return one row of numbers for each of ``count`` items, ``[count, d]``."""
     numbers = _array(_in_order(answer, count, what), what)
     if numbers.ndim != 2 or len(numbers) != count:
         raise RankerError(
@@ -56,11 +49,7 @@ def matrix_of(answer: object, count: int, what: str) -> FloatArray:
 
 
 def _in_order(answer: Any, count: int, what: str, labels: Sequence[object] | None = None) -> object:
-    """Return a pandas object in the order of its labels; anything else unchanged.
-
-    Raises:
-        RankerError: it is unclear which row is which.
-    """
+    """Return a pandas object in the order of its labels; anything else unchanged."""
     if not (hasattr(answer, "iloc") and hasattr(answer, "index")) or len(answer) != count:
         return answer
     given, places = answer.index.tolist(), list(range(count))

@@ -84,9 +84,6 @@ def filled(value: Json, query: Query, depth: int) -> Json:
     """Return a JSON value with the placeholders in its texts and keys filled in.
 
     A text that is just a placeholder becomes its value: ``{depth}`` becomes a number.
-
-    Raises:
-        RankerError: the query lacks a text or an attribute.
     """
     if isinstance(value, str):
         whole = _PLACEHOLDER.fullmatch(value)
@@ -101,11 +98,7 @@ def filled(value: Json, query: Query, depth: int) -> Json:
 
 
 def filled_url(url: str, query: Query, depth: int) -> str:
-    """Return a URL with its placeholders filled in, percent-encoded.
-
-    Raises:
-        RankerError: as in `filled`.
-    """
+    """Return a URL with its placeholders filled in, percent-encoded."""
     return _text(url, query, depth, is_url=True)
 
 

@@ -113,11 +113,7 @@ class _Scorer(BatchedAdapter):
         return self.candidates.get(query_id, ())
 
     def _model_input(self, doc_id: str) -> str:
-        """Return the text of a document, or its id if the model takes ids.
-
-        Raises:
-            RankerError: the text of the document is unknown.
-        """
+        """Return the text of a document, or its id if the model takes ids."""
         if self.documents is None:
             return doc_id
         try:
@@ -130,11 +126,7 @@ class _Scorer(BatchedAdapter):
 
 
 def _scores(answer: object, doc_ids: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """Yield the score of each candidate.
-
-    Raises:
-        RankerError: a candidate has no score or two, or a scored document is not a candidate.
-    """
+    """Yield the score of each candidate."""
     if isinstance(answer, Mapping):
         candidates = set(doc_ids)
         stranger = next((doc_id for doc_id in answer if doc_id not in candidates), None)

@@ -25,12 +25,7 @@ __all__ = ["FORMAT"]
 
 
 def read(source: RunSource, *, together: bool = False) -> Iterator[RankedColumns]:
-    """Yield the rankings of a run.
-
-    Raises:
-        RunError: a line is not an object of this form (the message names file and line), or in most
-            queries the scores rise.
-    """
+    """Yield the rankings of a run."""
     misread = MisreadScores()
 
     def checked() -> Iterator[tuple[str, Ranking]]:

@@ -24,9 +24,6 @@ def write(rankings: Rankings, path: Path) -> None:
 
     Scores are kept if, with ties by document id, they give the ranking's order; otherwise the
     scores written count down from the number of documents.
-
-    Raises:
-        RunError: an id has white space or would be read as a comment.
     """
     write_whole(
         path,
