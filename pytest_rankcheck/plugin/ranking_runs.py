@@ -21,7 +21,6 @@ from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["loaded_run", "ranked", "saved_run"]
 
-_SHARED = "rankcheck-runs.sqlite"
 _SAVED = pytest.StashKey[dict[Path, str | None]]()
 """The files that this session has saved runs to, with where their rankers came from."""
 _PARAMETER = re.compile(r"\[([1-9]\d*)\]$")
@@ -52,7 +51,7 @@ def ranked(
             from pytest_rankcheck.rankers.shared_run import run_computed_once
 
             key = f"{origin} {number} {_content_key(golden)}"
-            runs.append(run_computed_once(shared / _SHARED, key, compute))
+            runs.append(run_computed_once(shared, key, compute))
     runs[0].repeats = tuple(runs[1:])
     runs[0].asked = golden.name
     return runs[0]

@@ -1,61 +1,40 @@
-"""Sharing one run between processes: the first computes it, the others wait and read it.
-
-SQLite does the locking: the operating system releases the lock of a crashed process, and locking
-works the same on every platform.
-"""
+"""Sharing one run between processes: the first computes it, the others wait and read it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
+from filelock import FileLock
+
+from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.rankers.ranking import Ranking
 from pytest_rankcheck.rankers.run import Run
 
 __all__ = ["run_computed_once"]
 
-_POLL_SECONDS = 1.0
-"""How long one attempt to lock waits; short, so that interrupts are handled between attempts."""
 
-
-def run_computed_once(path: Path, key: str, compute: Callable[[], Run]) -> Run:
+def run_computed_once(folder: Path, key: str, compute: Callable[[], Run]) -> Run:
     """Return the run that ``compute`` returns, computed by one process only.
 
+    One process computes at a time, whatever it computes. If it dies, its lock is released.
+
     Args:
-        path: a database shared by all processes; created if missing.
+        folder: shared by all processes.
         key: identifies the run; each key is computed once.
         compute: computes the run. If it raises, nothing is stored and the next process tries.
     """
     __tracebackhide__ = True
-    with closing(sqlite3.connect(path, timeout=_POLL_SECONDS, isolation_level=None)) as database:
-        _lock(database)
-        try:
-            database.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, text TEXT)")
-            row = database.execute("SELECT text FROM runs WHERE key = ?", (key,)).fetchone()
-            if row:
-                return _run_of(row[0])
-            run = compute()
-            database.execute("INSERT INTO runs VALUES (?, ?)", (key, _text_of(run)))
-            database.execute("COMMIT")
-            return run
-        finally:
-            if database.in_transaction:
-                database.execute("ROLLBACK")
-
-
-def _lock(database: sqlite3.Connection) -> None:
-    """Begin an exclusive transaction, waiting for other processes as long as necessary."""
-    while True:
-        try:
-            database.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                raise
-        else:
-            return
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    file = folder / f"rankcheck-run-{digest}.json"
+    with FileLock(folder / "rankcheck-runs.lock"):
+        if file.exists():
+            return _run_of(file.read_text("utf-8"))
+        run = compute()
+        write_whole(file, _text_of(run))
+        return run
 
 
 def _text_of(run: Run) -> str:

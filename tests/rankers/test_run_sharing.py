@@ -16,11 +16,9 @@ WORKER = """
     import os, sys, time
     from pathlib import Path
     from pytest_rankcheck import Run
-    from pytest_rankcheck.rankers import shared_run
     from pytest_rankcheck.rankers.shared_run import run_computed_once
 
     folder, name, together = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    shared_run._POLL_SECONDS = 0.02
 
     def compute():
         (folder / f"computed-by-{name}").touch()
@@ -28,11 +26,11 @@ WORKER = """
             os._exit(9)
         while len(list(folder.glob("started-*"))) < together:
             time.sleep(0.02)
-        time.sleep(0.1)  # longer than one attempt to lock waits
+        time.sleep(0.1)  # longer than one attempt to lock
         return Run.from_dict({"q": [("b", 2.0), ("a", 0.1 + 0.2)]}, name="shared", depth=5)
 
     (folder / f"started-{name}").touch()
-    run = run_computed_once(folder / "runs.sqlite", "key", compute)
+    run = run_computed_once(folder, "key", compute)
     print(run.name, run.depth, run["q"], run.to_frame()["score"].tolist())
 """
 EXPECTED = "shared 5 ('b', 'a') [2.0, 0.30000000000000004]"
@@ -79,8 +77,8 @@ def test_an_equal_run_comes_back(tmp_path: Path, run: Run) -> None:
     def again() -> Run:
         raise AssertionError("computed twice")
 
-    first = run_computed_once(tmp_path / "runs", "key", lambda: run)
-    second = run_computed_once(tmp_path / "runs", "key", again)
+    first = run_computed_once(tmp_path, "key", lambda: run)
+    second = run_computed_once(tmp_path, "key", again)
     assert first is run
     assert second.rankings() == run.rankings()
     assert (second.name, second.depth) == (run.name, run.depth)
@@ -90,8 +88,8 @@ def test_an_equal_run_comes_back(tmp_path: Path, run: Run) -> None:
 
 def test_another_key_is_another_run(tmp_path: Path) -> None:
     for key in ("a", "b"):
-        run_computed_once(tmp_path / "runs", key, lambda key=key: Run.from_dict({"q": [key]}))
-    found = run_computed_once(tmp_path / "runs", "b", lambda: Run.from_dict({"q": ["x"]}))
+        run_computed_once(tmp_path, key, lambda key=key: Run.from_dict({"q": [key]}))
+    found = run_computed_once(tmp_path, "b", lambda: Run.from_dict({"q": ["x"]}))
     assert found["q"] == ("b",)
 
 
@@ -100,6 +98,6 @@ def test_nothing_is_kept_after_a_failure(tmp_path: Path) -> None:
         raise ValueError("no model")
 
     with pytest.raises(ValueError, match="no model"):
-        run_computed_once(tmp_path / "runs", "key", fail)
-    run = run_computed_once(tmp_path / "runs", "key", lambda: Run.from_dict({"q": ["a"]}))
+        run_computed_once(tmp_path, "key", fail)
+    run = run_computed_once(tmp_path, "key", lambda: Run.from_dict({"q": ["a"]}))
     assert run["q"] == ("a",)
