@@ -141,17 +141,21 @@ def judged_hits(joined: Joined, golden: GoldenSet, block: int = BLOCK) -> Iterat
 
     A query that the run lacks has an empty ranking.
     """
-    judgments = golden.columns
     for start in range(0, len(golden), block):
-        hits = joined.starts[start : start + block + 1]
-        rows = judgments.starts[start : start + block + 1]
-        yield JudgedHits(
-            ranks=padded_columns(joined.ranks, hits),
-            grades=padded_columns(joined.grades, hits),
-            retrieved=joined.retrieved[start : start + block].astype(np.float64),
-            ideal=-np.sort(-padded_columns(judgments.grades, rows), axis=1),
-            max_grade=golden.scale,
-        )
+        yield _hits_of_queries(joined, golden.columns, golden.scale, start, start + block)
+
+
+def _hits_of_queries(
+    joined: Joined, judgments: Judgments, max_grade: float, start: int, end: int
+) -> JudgedHits:
+    hits, rows = joined.starts[start : end + 1], judgments.starts[start : end + 1]
+    return JudgedHits(
+        ranks=padded_columns(joined.ranks, hits),
+        grades=padded_columns(joined.grades, hits),
+        retrieved=joined.retrieved[start:end].astype(np.float64),
+        ideal=-np.sort(-padded_columns(judgments.grades, rows), axis=1),
+        max_grade=max_grade,
+    )
 
 
 def hits_of_lists(
@@ -171,11 +175,5 @@ def hits_of_lists(
         HeldDocuments(rankings),
         rules=RankingRules(duplicates="keep_places"),
     )
-    hits = hits_of_block(columns, np.arange(len(judged)), judgments, keeps_tops=False)
-    return JudgedHits(
-        ranks=padded_columns(hits.ranks, hits.starts),
-        grades=padded_columns(hits.grades, hits.starts),
-        retrieved=hits.retrieved.astype(np.float64),
-        ideal=-np.sort(-padded_columns(judgments.grades, judgments.starts), axis=1),
-        max_grade=max_grade,
-    )
+    joined = _joined([columns], judgments, keeps_tops=False)
+    return _hits_of_queries(joined, judgments, max_grade, 0, len(judged))
