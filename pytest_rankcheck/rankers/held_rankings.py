@@ -48,11 +48,7 @@ class HeldColumns:
 
     @classmethod
     def read(cls, columns: Callable[..., Iterator[RankedColumns]]) -> HeldColumns:
-        """Return all rankings of a file or a table.
-
-        Args:
-            columns: yields its blocks; with ``together=True``, after bringing the rows of each
-                query together.
+        """Return all rankings of a file or a table, whose blocks ``columns`` yields.
 
         Raises:
             RunError: a row is malformed, a document is a duplicate or scores are tied where that

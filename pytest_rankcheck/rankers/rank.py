@@ -184,12 +184,8 @@ def _report(failures: Mapping[str, Exception], golden: GoldenSet) -> None:
     count = f"{len(failures):,} of {plural(len(golden), 'query', 'queries')}"
     others = [failed for failed in failures if failed != query_id]
     rest = f"\nalso failed: {listed(others)}" if others else ""
-    if isinstance(first, (RunError, RankerError)):
-        said = str(first)
-        raise RankerError(
-            f"the ranker failed on {count}, first on '{quoted(query_id)}'{asked}: {said}{rest}"
-        ) from None
-    said = f"{type(first).__name__}: {quoted(first, 500)}"
+    is_ours = isinstance(first, (RunError, RankerError))
+    said = str(first) if is_ours else f"{type(first).__name__}: {quoted(first, 500)}"
     raise RankerError(
         f"the ranker failed on {count}, first on '{quoted(query_id)}'{asked}: {said}{rest}"
-    ) from first
+    ) from (None if is_ours else first)

@@ -200,13 +200,7 @@ class RankedColumns:
 def blocks_of(
     answers: Mapping[str, Answer], rules: RankingRules, *, are_distinct: bool = False
 ) -> Iterator[RankedColumns]:
-    """Yield answers in columns: dicts of scores, rankings with scores, and then the others.
-
-    Args:
-        answers: by query.
-        rules: how dicts of scores are ordered.
-        are_distinct: whether it is known that no document is a duplicate.
-    """
+    """Yield answers in columns: dicts of scores, rankings with scores, and then the others."""
     unsorted = {each: got for each, got in answers.items() if isinstance(got, dict)}
     rankings = {each: got for each, got in answers.items() if isinstance(got, Ranking)}
     scored = {each: got for each, got in rankings.items() if got.scores is not None}

@@ -90,12 +90,6 @@ def by_score(
 ) -> Ranking:
     """Return the documents sorted by score, highest first.
 
-    Args:
-        doc_ids: the documents, in the order of the input.
-        scores: one finite float64 per document.
-        query_id: the query, for messages.
-        ties: how equal scores are ordered.
-
     Raises:
         RunError: a score is not finite, or scores are tied and ``ties`` is ``"error"``.
     """

@@ -44,13 +44,9 @@ def may_have_ranking(header: Sequence[str]) -> bool:
 def run_columns(
     header: Sequence[str], columns: Mapping[str, str], where: str, *, in_order: bool = False
 ) -> dict[str, int]:
-    """Return the indexes of ``query_id``, ``doc_id``, ``score`` and ``rank``.
+    """Return the indexes of ``query_id``, ``doc_id``, ``score`` and ``rank`` in a header.
 
-    Args:
-        header: the column names of a table.
-        columns: ``{role: column}`` for columns with unusual names.
-        where: the table, for messages.
-        in_order: whether the rows may be in order without a score or a rank.
+    Without scores and ranks, the rows of a frame may be ``in_order``.
 
     Raises:
         RunError: a column is missing, or two columns match the same role.
@@ -78,14 +74,7 @@ def refuse_unused_numbers(
     """Check that rows which are in order have no column that may be a misspelt score or rank.
 
     Any column of numbers may be one, except an index, ids, and numbers that are equal within each
-    query.
-
-    Args:
-        header: the column names of a table without scores and ranks.
-        place: the index of the column that has each role.
-        cells: returns the cells of a column.
-        where: the table, for messages.
-        can_map: whether its reader takes ``columns``.
+    query. If its reader takes ``columns``, it ``can_map`` them.
     """
     free = {index: name for index, name in enumerate(header) if index not in place.values()}
     near = _ORDER.near(list(free.values()))

@@ -10,11 +10,7 @@ from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import Format, Formats
 from pytest_rankcheck.rankers import formats
 from pytest_rankcheck.rankers.held_rankings import HeldColumns
-from pytest_rankcheck.rankers.ranked_columns import (
-    RankedColumns,
-    RunSource,
-    unsplit,
-)
+from pytest_rankcheck.rankers.ranked_columns import RankedColumns, RunSource, unsplit
 
 __all__ = ["RUN_FORMATS", "RunFile"]
 
@@ -38,15 +34,7 @@ class RunFile:
         return replace(self, depth=depth)
 
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
-        """Yield the rankings of the file in blocks.
-
-        Args:
-            together: whether to bring the rows of each query together first.
-
-        Raises:
-            RunError: as in `read`.
-            SplitQueryError: the rows of a query are not together.
-        """
+        """Yield the rankings of the file in blocks, as `Run.columns`."""
         is_empty = True
         with self._named_in_errors():
             for block in unsplit(self.format.read(self.source, together=together)):

@@ -40,14 +40,7 @@ def columns_of_table(
     kind: TableKind | None = None,
     together: bool = False,
 ) -> Iterator[RankedColumns]:
-    """Yield the rankings of a table.
-
-    Args:
-        source: a file or a frame.
-        columns: ``{role: column}`` for columns with unusual names.
-        rules: how the order is decided.
-        kind: the kind of file; without it, the content decides.
-        together: whether to bring the rows of each query together first.
+    """Yield the rankings of a file or a frame.
 
     Raises:
         RunError: a column is missing, a row lacks an id or a finite number, the ranks that decide
@@ -67,11 +60,7 @@ def columns_of_table(
 
 
 def _refuse_other_numbers(frame: object, header: Sequence[str], place: Mapping[str, int]) -> None:
-    """Check that a frame in order has no other column that may be a score or a rank.
-
-    Raises:
-        RunError: it has one.
-    """
+    """Check that a frame in order has no other column that may be a score or a rank."""
     batches = list(read_table(frame, RunError, name="the run").batches())
 
     def cells(index: int) -> list[object]:
@@ -118,14 +107,8 @@ class _Rows:
     ) -> RankedColumns:
         """Return the rankings of these rows.
 
-        Args:
-            rules: how the order is decided.
-            numbering: the places of the rows, for messages.
-            are_whole: whether it is known that no query has more rows elsewhere.
-
         Raises:
-            RunError: a row lacks a number, or the ranks that decide the order are incomplete.
-            SplitQueryError: they are incomplete, but perhaps the query has more rows.
+            SplitQueryError: ranks are incomplete, but perhaps there are more rows.
         """
         begins = run_starts(self.queries)
         starts = np.append(begins, len(self.queries))
@@ -145,11 +128,7 @@ def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | H
 
 
 def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[_Rows]:
-    """Yield the rows of each batch of a table.
-
-    Raises:
-        RunError: a row has no id, or something that is not a number.
-    """
+    """Yield the rows of each batch of a table."""
     for batch in table.batches(sorted(place.values()), rows=_BATCH_ROWS):
         documents = _ids(batch, "doc_id", place, table.numbering)
         queries = _ids(batch, "query_id", place, table.numbering)
@@ -174,11 +153,7 @@ def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering
 
 
 def _refuse_two_spellings(cells: Sequence[object]) -> None:
-    """Check that no query id is given as text and as a number.
-
-    Raises:
-        RunError: one is.
-    """
+    """Check that no query id is given as text and as a number."""
     if set(map(type, cells)) > {str}:
         texts = {cell for cell in cells if isinstance(cell, str)}
         for cell in cells:
@@ -281,11 +256,7 @@ class _Order:
     are_whole: bool
 
     def decided(self) -> tuple[FloatArray | None, BoolArray | None]:
-        """Return the scores that decide, negated ranks among them, and which queries have ranks.
-
-        Raises:
-            RunError: a row lacks a number, or ranks are incomplete.
-        """
+        """Return the scores that decide, negated ranks among them, and which queries have ranks."""
         scores, ranks = self.rows.scores, self.rows.ranks
         if ranks is None:
             if scores is not None:

@@ -121,14 +121,8 @@ def _table_of(text: bytes) -> pl.DataFrame | None:
     """Return query, document and score of each line; None unless all lines have six columns."""
     import polars as pl
 
-    schema = {
-        "query": pl.String,
-        "q0": pl.String,
-        "doc": pl.String,
-        "rank": pl.String,
-        "score": pl.Float64,
-        "tag": pl.String,
-    }
+    texts = dict.fromkeys(("query", "q0", "doc", "rank"), pl.String)
+    schema = {**texts, "score": pl.Float64, "tag": pl.String}
     separator = "\t" if b"\t" in text[: text.find(b"\n")] else " "
     try:
         table = pl.read_csv(
