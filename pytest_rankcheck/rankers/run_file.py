@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.errors import RunError
@@ -35,24 +34,12 @@ class RunFile:
 
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
         """Yield the rankings of the file in blocks, as `Run.columns`."""
-        is_empty = True
-        with self._named_in_errors():
-            for block in unsplit(self.format.read(self.source, together=together)):
-                yield self._as_asked(block)
-                is_empty &= not len(block)
-        if is_empty:
-            raise RunError(f"{self.source.path} is empty; a run needs at least one ranked document")
-
-    def _as_asked(self, block: RankedColumns) -> RankedColumns:
-        """Return a block with mapped ids, cut to the depth, that knows its file."""
-        mapped = block.with_mapped_ids()
-        return replace(mapped, depth=self.depth, where=str(self.source.path))
-
-    @contextmanager
-    def _named_in_errors(self) -> Iterator[None]:
-        """Name the file in errors that do not name it."""
+        path, is_empty = str(self.source.path), True
         try:
-            yield
+            for block in unsplit(self.format.read(self.source, together=together)):
+                yield replace(block.with_mapped_ids(), depth=self.depth, where=path)
+                is_empty &= not len(block)
         except RunError as error:
-            path = str(self.source.path)
             raise (error if str(error).startswith(path) else RunError(f"{path}: {error}")) from None
+        if is_empty:
+            raise RunError(f"{path} is empty; a run needs at least one ranked document")

@@ -73,7 +73,7 @@ def _refuse_other_numbers(frame: object, header: Sequence[str], place: Mapping[s
 class _Rows:
     """Some rows of a table."""
 
-    numbers: Sequence[int] | IntArray
+    numbers: IntArray
     """The number of each row, for messages."""
     queries: IdColumn
     documents: IdColumn
@@ -85,7 +85,7 @@ class _Rows:
     def at(self, rows: IntArray) -> _Rows:
         """Return some rows, in this order."""
         return _Rows(
-            _as_array(self.numbers)[rows],
+            self.numbers[rows],
             self.queries.reordered(rows),
             self.documents.reordered(rows),
             None if self.scores is None else self.scores[rows],
@@ -135,7 +135,8 @@ def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[_Rows]:
         scores = _numbers(batch, "score", place, documents, table.numbering)
         are_scored = scores is not None and not np.isnan(scores).any()
         ranks = None if are_scored else _numbers(batch, "rank", place, documents, table.numbering)
-        yield _Rows(batch.numbers, queries, documents, scores, ranks)
+        numbers = _as_array(batch.numbers)
+        yield _Rows(numbers, queries, documents, scores, ranks)
 
 
 def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:
@@ -217,7 +218,7 @@ def _joined(parts: Sequence[_Rows]) -> _Rows:
     ranks = [_filled(part.ranks, len(part.queries)) for part in parts]
     has_ranks = any(part.ranks is not None for part in parts)
     return _Rows(
-        _joined_numbers([part.numbers for part in parts]),
+        np.concatenate([part.numbers for part in parts]),
         joined_ids([part.queries for part in parts]),
         joined_ids([part.documents for part in parts]),
         np.concatenate(scores) if scores else None,
@@ -230,15 +231,7 @@ def _filled(ranks: FloatArray | None, count: int) -> FloatArray:
     return np.full(count, np.nan) if ranks is None else ranks
 
 
-def _joined_numbers(parts: Sequence[Sequence[int] | IntArray]) -> Sequence[int] | IntArray:
-    ranges = [part for part in parts if isinstance(part, range)]
-    follow = all(left.stop == right.start for left, right in pairwise(ranges))
-    if len(ranges) == len(parts) and follow:
-        return range(ranges[0].start, ranges[-1].stop)
-    return np.concatenate([_as_array(part) for part in parts])
-
-
-def _as_array(numbers: Sequence[int] | IntArray) -> IntArray:
+def _as_array(numbers: Sequence[int]) -> IntArray:
     if isinstance(numbers, range):  # which numpy would walk
         return np.arange(numbers.start, numbers.stop)
     return np.asarray(numbers, np.int64)
