@@ -1,13 +1,20 @@
-"""Rankings in memory, in columns; the ranking of a query is made when someone asks for it."""
+"""Rankings in memory, in columns; a query's ranking is made when someone asks for it.
+
+What a user gives as a dict is kept as it is where possible, otherwise parsed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
+from pytest_rankcheck.errors import RunError, quoted
+from pytest_rankcheck.rankers.misread_scores import MisreadScores
 from pytest_rankcheck.rankers.ranked_columns import (
     Answer,
     RankedColumns,
@@ -15,9 +22,15 @@ from pytest_rankcheck.rankers.ranked_columns import (
     blocks_of,
     unsplit,
 )
-from pytest_rankcheck.rankers.ranking import Ranking, RankingRules
+from pytest_rankcheck.rankers.ranking import Ranking, RankingRules, Ties
+from pytest_rankcheck.rankers.ranking_forms import (
+    given_twice,
+    is_list_of_ids,
+    query_id_of,
+    ranking_of,
+)
 
-__all__ = ["HeldColumns"]
+__all__ = ["HeldColumns", "answers_of"]
 
 
 class HeldColumns:
@@ -110,3 +123,62 @@ class HeldColumns:
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:
         """Yield all rankings in columns, in blocks; the rows of each query are together."""
         return map(RankedColumns.with_scores, self._blocks)
+
+
+def answers_of(
+    rankings: Mapping[Any, object], rules: RankingRules, depth: int | None, name: str
+) -> Mapping[str, Answer]:
+    """Return the answers of ``Run.from_dict``, each in one of the forms of `Answer`."""
+    may_be_kept = depth is None and rules.to_id is None
+    misread = MisreadScores()
+    answers: dict[str, Answer] = {}
+    is_kept = may_be_kept and _need_no_parsing(rankings, rules.ties)
+    if is_kept:
+        misread.add_as_given(rankings)
+    else:
+        for given, answer in rankings.items():
+            query_id = query_id_of(given)
+            if query_id in answers:
+                raise given_twice(query_id)
+            if may_be_kept and _need_no_parsing({query_id: answer}, rules.ties):
+                answers[query_id] = answer  # type: ignore[assignment]
+                misread.add_as_given({query_id: answer})
+                continue
+            ranking = ranking_of(answer, query_id, rules)
+            misread.add(query_id, answer, ranking.doc_ids, ranking.scores)
+            answers[query_id] = ranking if depth is None else ranking.top(depth)
+    if misread.problem:
+        raise RunError(f"run '{quoted(name)}': {misread.problem}")
+    return rankings if is_kept else answers  # type: ignore[return-value]
+
+
+def _need_no_parsing(rankings: Mapping[Any, object], ties: Ties) -> bool:
+    """Whether no answer of a whole run need be parsed.
+
+    Some calls check all answers at once: lists of distinct text ids; or dicts of finite floats
+    whose first and last keys are text. The other keys are checked when judged ids are missing.
+    """
+    if "" in rankings or not set(map(type, rankings)) <= {str}:
+        return False
+    answers = rankings.values()
+    if set(map(type, answers)) <= {dict}:
+        return ties != "error" and _hold_scores(answers)  # type: ignore[arg-type]
+    return all(map(is_list_of_ids, answers))
+
+
+def _hold_scores(answers: Collection[dict[Any, Any]]) -> bool:
+    """Whether dicts seem to be ``{id: score}``: an unusual answer would have to be parsed."""
+    if not all(answers):
+        return False
+    ends = chain(map(next, map(iter, answers)), map(next, map(reversed, answers)))
+    if not set(map(type, ends)) <= {str}:
+        return False
+    if any(None in answer or "" in answer for answer in answers):
+        return False
+    firsts = map(next, map(iter, map(dict.values, answers)))
+    try:
+        totals = list(map(sum, map(dict.values, answers)))
+    except (TypeError, OverflowError):
+        return False
+    kinds = {*map(type, firsts), *map(type, totals)}
+    return all(issubclass(kind, float) for kind in kinds) and bool(np.isfinite(totals).all())
