@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import chain, compress, repeat
 from operator import itemgetter
 from typing import Any
 
@@ -21,6 +21,8 @@ __all__ = ["grades_matched", "rows_matched"]
 _SPARSE = 8
 """If the judged documents are fewer than the ranked ones by this factor, they are looked up among
 the ranked ones, otherwise the other way round."""
+_MOST_DIGITS = 4000
+"""Python refuses to convert longer numbers to text, or from it."""
 _FEW = 3
 """Up to so many judged documents are searched for in a list."""
 
@@ -28,6 +30,8 @@ Grades = Mapping[str, float]
 """The grade of each judged document of a query."""
 Group = Sequence[str] | dict[str, float]
 """The documents of a query."""
+_Query = tuple[int, Group, Grades]
+"""The place of a query among the rankings, its ranked documents, and its judged ones."""
 
 
 def rows_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -> Matches:
@@ -87,71 +91,67 @@ def grades_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments
     """
     assert isinstance(columns.documents, HeldDocuments)
     groups, are_distinct = columns.documents.groups, columns.documents.are_distinct
-    few = _FewMatches(columns.starts)
-    dense: list[tuple[int, Group, Grades]] = []
+    in_dicts, in_lists, dense = list[_Query](), list[_Query](), list[_Query]()
     doubtful = set()
     for place, (group, code) in enumerate(zip(groups, codes.tolist(), strict=True)):
         if not are_distinct and len(set(group)) < len(group):
             doubtful.add(place)
             continue
         lookup = {} if code < 0 else judgments.of_query(code)
-        if not lookup:
-            continue
-        most = _FEW if not isinstance(group, dict) else len(group) // _SPARSE
-        if len(lookup) > most:
-            dense.append((place, group, lookup))
-        elif not few.add(place, group, lookup):
-            doubtful.add(place)
-    found = few.matches(columns)
+        if isinstance(group, dict):
+            chosen = in_dicts if len(lookup) * _SPARSE <= len(group) else dense
+        else:
+            chosen = in_lists if len(lookup) <= _FEW else dense
+        if lookup:
+            chosen.append((place, group, lookup))
+    found = _found_in_dicts(in_dicts, doubtful) if in_dicts else _found_in_lists(columns, in_lists)
     if dense:
         are_bytes = judgments.has_byte_grades
         found = _both(_looked_up(columns, dense, doubtful, are_bytes=are_bytes), found)
     return replace(found, doubtful=doubtful)
 
 
-class _FewMatches:
-    """The few judged documents of some queries, looked up among the ranked ones."""
+def _found_in_dicts(queries: Sequence[_Query], doubtful: set[int]) -> Matches:
+    """Return the matches of queries whose few judged documents are looked up in dicts of scores.
 
-    def __init__(self, starts: IntArray) -> None:
-        self._starts = starts
-        self._places: list[int] = []
-        self._rows: list[int] = []
-        self._docs: list[str] = []
-        self._judged: list[float] = []
-        self._scores: list[float] = []
+    Args:
+        queries: the place, the scores and the judged documents of each.
+        doubtful: here the places of queries are added whose dicts may have numbers as keys.
+    """
+    counts = [len(lookup) for _, _, lookup in queries]
+    docs = list(chain.from_iterable(lookup for _, _, lookup in queries))
+    grades = chain.from_iterable(lookup.values() for _, _, lookup in queries)
+    groups = list(chain.from_iterable(map(repeat, (group for _, group, _ in queries), counts)))
+    found = map(dict.get, groups, docs, repeat(np.nan))  # type: ignore[arg-type]
+    scores = np.fromiter(found, np.float64, len(docs))
+    places = np.repeat([place for place, _, _ in queries], counts)
+    is_missing = np.isnan(scores)
+    numbers = _numbers_spelled(list(compress(docs, is_missing)))
+    are_keys = map(dict.__contains__, compress(groups, is_missing), numbers)  # type: ignore[arg-type]
+    doubtful.update(compress(places[is_missing].tolist(), are_keys))
+    at = np.flatnonzero(~is_missing)
+    judged = np.fromiter(grades, np.float64, len(docs))[at]
+    return Matches(places[at], -1 - at, judged, scores[at], docs)
 
-    def add(self, place: int, group: Group, lookup: Grades) -> bool:
-        """Look up the judged documents of a query.
 
-        False, and nothing is added, if a key of a dict may be a number whose digits are judged.
-        """
-        docs = [doc for doc in lookup if doc in group]
-        if isinstance(group, dict):
-            if len(docs) < len(lookup) and _may_be_numbers(lookup) and not _all_text(group):
-                return False
-            known = len(self._docs)
-            self._scores.extend([group[doc] for doc in docs])
-            self._rows.extend(range(-1 - known, -1 - known - len(docs), -1))
-            self._docs.extend(docs)
-        else:
-            start = int(self._starts[place])
-            self._rows.extend([start + group.index(doc) for doc in docs])
-        self._places.extend([place] * len(docs))
-        self._judged.extend([lookup[doc] for doc in docs])
-        return True
-
-    def matches(self, columns: RankedColumns) -> Matches:
-        """Return all matches."""
-        rows, scores = np.array(self._rows, np.int64), columns.ordering_scores
-        if scores is not None:
-            scores = np.array(self._scores) if self._scores else scores[rows]
-        places, judged = np.array(self._places, np.int64), np.array(self._judged, np.float64)
-        return Matches(places, rows, judged, scores, self._docs)
+def _found_in_lists(columns: RankedColumns, queries: Sequence[_Query]) -> Matches:
+    """Return the matches of queries whose few judged documents are searched for in lists."""
+    found = [
+        (place, group.index(doc), grade)
+        for place, group, lookup in queries
+        for doc, grade in lookup.items()
+        if doc in group and not isinstance(group, dict)
+    ]
+    places, own, judged = np.array(found, np.float64).reshape(-1, 3).T
+    places_found: IntArray = places.astype(np.int64)
+    rows = columns.starts[places_found] + own.astype(np.int64)
+    scores = None if columns.ordering_scores is None else columns.ordering_scores[rows]
+    return Matches(places_found, rows, judged, scores)
 
 
 def _looked_up(
     columns: RankedColumns,
-    queries: Sequence[tuple[int, Group, Grades]],
+    queries: Sequence[_Query],
     doubtful: set[int],
     *,
     are_bytes: bool,
@@ -209,9 +209,20 @@ def _both(one: Matches, other: Matches) -> Matches:
     return Matches(places[order], rows[order], judged[order], scores, other.docs)
 
 
-def _may_be_numbers(lookup: Grades) -> bool:
-    """Whether a judged id seems to spell a number, which could be the key of a dict."""
-    return any(doc_id.removeprefix("-").isdecimal() for doc_id in lookup)
+def _numbers_spelled(doc_ids: Sequence[str]) -> Sequence[int | None]:
+    """Return the whole numbers that could be keys of a dict and have these ids; None for the others.
+
+    There may be too many, which costs some time: "007" is no number's id.
+    """
+    try:
+        return list(map(int, doc_ids))
+    except ValueError:
+        is_one = (doc_id.removeprefix("-").isdecimal() for doc_id in doc_ids)
+        pairs = zip(doc_ids, is_one, strict=True)
+        return [
+            int(each) if is_number and len(each) <= _MOST_DIGITS else None
+            for each, is_number in pairs
+        ]
 
 
 def _all_text(group: Group) -> bool:
