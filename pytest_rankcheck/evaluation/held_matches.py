@@ -210,9 +210,9 @@ def _both(one: Matches, other: Matches) -> Matches:
 
 
 def _numbers_spelled(doc_ids: Sequence[str]) -> Sequence[int | None]:
-    """Return the whole numbers that could be keys of a dict and have these ids; None for the others.
+    """Return the whole number that each id may spell, None for other ids.
 
-    There may be too many, which costs some time: "007" is no number's id.
+    "007" is not how a number is spelled; looking for 7 only costs time.
     """
     try:
         return list(map(int, doc_ids))
