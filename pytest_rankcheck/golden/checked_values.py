@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from numbers import Integral
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
-from pytest_rankcheck.files.checked_cells import checked_number
+from pytest_rankcheck.files.checked_cells import checked_number, id_text
 from pytest_rankcheck.golden.source_places import Place, Places
 
 _BOOLEANS = {"true": 1, "false": 0}
@@ -24,10 +23,8 @@ def checked_grade(value: object) -> float | None:
 
 def checked_id(value: object, what: str, where: Place, places: Places | None = None) -> str:
     """Return an id as text: a text that is not empty, or a whole number; all else is an error."""
-    if isinstance(value, str) and value:
-        return value
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
+    if (checked := id_text(value)) is not None:
+        return checked
     shown = places.shown(where) if places else where
     if isinstance(value, (float, Decimal)):
         text = f"{value:.0f}" if value == value // 1 else str(value)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Literal, get_args
 
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
+from pytest_rankcheck.files.checked_cells import id_text
 
 Kind = Literal["in_top", "not_in_top", "above", "before", "some_results", "no_results"]
 
@@ -191,13 +191,13 @@ def document_ids(value: object, form: str) -> tuple[str, ...]:
         )
     ids = []
     for item in value:
-        is_number = isinstance(item, Integral) and not isinstance(item, bool)
-        if not is_number and not (isinstance(item, str) and item):
+        text = id_text(item)
+        if text is None:
             raise GoldenSetError(
                 f"{form}: {quoted(repr(item), 60)} is not a document id; ids are text or whole "
                 "numbers"
             )
-        ids.append(str(item))
+        ids.append(text)
     if not ids:
         raise GoldenSetError(f"{form}: the list of documents is empty; name at least one")
     return tuple(ids)
