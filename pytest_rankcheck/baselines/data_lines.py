@@ -19,8 +19,8 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.entry_values import as_list, as_mapping, as_text
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, Slices
 from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.whole_files import readable_json
-from pytest_rankcheck.rankers.paused_collector import collector_paused
 
 __all__ = ["columns_of", "lines_text", "queries_of"]
 

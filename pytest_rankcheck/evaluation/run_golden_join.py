@@ -13,10 +13,10 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.block_hits import BlockHits, hits_of_block
 from pytest_rankcheck.evaluation.judged_matches import rows_of_queries
 from pytest_rankcheck.files.id_runs import starts_of
+from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded_columns
-from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns, SplitQueryError
 from pytest_rankcheck.rankers.ranking import RankingRules
 from pytest_rankcheck.rankers.run import Run

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
 from pytest_rankcheck.files.packed_files import failures_named, require_packer, unpacked_suffix
+from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.regular_files import size_of
 from pytest_rankcheck.rankers.held_rankings import HeldColumns, answers_of
-from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.rankers.ranked_columns import Answer, RankedColumns, RunSource
 from pytest_rankcheck.rankers.ranking import (
     Duplicates,

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_runs import starts_of
 
-__all__ = ["UNKNOWN", "Events", "item_places", "joined", "number_at", "positions"]
+__all__ = ["UNKNOWN", "Codes", "Events", "item_places", "joined", "number_at", "positions"]
+
+K = TypeVar("K")
 
 UNKNOWN = -1
 
 _PLACES = 1 << 31
 """More events than a row can hold."""
+
+
+class Codes(dict[K, int]):
+    """The code of each key. A new one gets the next code when it is looked up."""
+
+    def __missing__(self, key: K) -> int:
+        """Give a key a code."""
+        code = self[key] = len(self)
+        return code
 
 
 @dataclass(frozen=True)
@@ -81,11 +92,7 @@ _ITEMS = ("shown_starts", "shown", "selected_starts", "selected_rank", "selected
 
 
 def positions(numbers: Sequence[int]) -> IntArray:
-    """Return where rows begin in the file, ``[N]``; add the place of an event in its row.
-
-    Args:
-        numbers: the numbers of the rows.
-    """
+    """Return where the rows with these numbers begin; add the place of an event in its row."""
     return np.asarray(numbers, dtype=np.int64) * _PLACES
 
 
@@ -95,14 +102,9 @@ def number_at(position: int) -> int:
 
 
 def item_places(starts: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the places of the items of some rows, in the order of the rows, and their new starts.
+    """Return the places of the items of some rows, in this order, and where each row's begin there.
 
-    Args:
-        starts: ``[N + 1]`` where the items of each row begin, and where the last row's end.
-        rows: ``[n]`` the rows to take.
-
-    Returns:
-        The places of their items, and ``[n + 1]`` the starts among these.
+    ``starts[N + 1]`` says where the items of every row begin, and where the last row's end.
     """
     lengths = starts[rows + 1] - starts[rows]
     ends = starts_of(lengths)

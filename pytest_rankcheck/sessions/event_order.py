@@ -32,10 +32,7 @@ def out_of_order(events: Events) -> int:
 def check_order(events: Events, session_ids: Sequence[str], problems: Problems) -> None:
     """Note duplicate events, times that run backwards, and events after the end of a session.
 
-    Args:
-        events: the events, sorted by `in_order`.
-        session_ids: the session ids by index.
-        problems: collects the problems.
+    The events are sorted by `in_order`.
     """
     violations = _violations(events)
     for reason, words in _WORDS.items():

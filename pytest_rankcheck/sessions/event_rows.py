@@ -11,7 +11,7 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.files.table_columns import Column
-from pytest_rankcheck.sessions.event_columns import UNKNOWN, Events
+from pytest_rankcheck.sessions.event_columns import UNKNOWN, Codes, Events
 from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (
     LARGEST,
@@ -74,7 +74,7 @@ class EventReader:
     def __init__(self, options: LogOptions, sessions: SessionIds, problems: Problems) -> None:
         self._options, self._sessions, self._problems = options, sessions, problems
         self.clock = Clock(options.time_unit)
-        self.queries: dict[str, int] = {}
+        self.queries = Codes[str]()
         self.documents = DocumentCodes()
         self.attributes = SessionAttributes(options.attributes or ())
         self.parts: list[Events] = []
@@ -171,11 +171,8 @@ class EventReader:
         """Return the code of each event's query text, -1 without one."""
         if "query" not in columns:
             return np.full(size, UNKNOWN, dtype=np.int64)
-        coded, queries = columns["query"].coded(), self.queries
-        codes = [
-            UNKNOWN if is_absent(value) else queries.setdefault(str(value), len(queries))
-            for value in coded.values
-        ]
+        coded = columns["query"].coded()
+        codes = [UNKNOWN if is_absent(each) else self.queries[str(each)] for each in coded.values]
         found: IntArray = np.array(codes, dtype=np.int64)[coded.codes]
         return found
 

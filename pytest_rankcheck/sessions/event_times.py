@@ -58,15 +58,9 @@ class Clock:
     def column(
         self, column: Column, positions: IntArray, rows: IntArray
     ) -> tuple[FloatArray, Errors]:
-        """Return a column of times in seconds, NaN where a cell is empty or invalid.
+        """Return some rows of a column in seconds, and why a cell of them is not a time.
 
-        Args:
-            column: the column, ``[N]``.
-            positions: where each row is, for messages, ``[N]``.
-            rows: the rows to convert; the others are NaN.
-
-        Returns:
-            The seconds, ``[N]``; and by row, why a cell is not a time.
+        All other rows are NaN, as are empty and invalid cells. Each row has a position in the log.
         """
         values, kinds, others = _values_and_kinds(column)
         errors: dict[int, str] = {}
@@ -87,9 +81,6 @@ class Clock:
 
     def refuse_mixture(self, place: Callable[[int], str]) -> None:
         """Check that all times are of one kind, and that the kind matches ``time_unit``.
-
-        Args:
-            place: returns the place of a position, for messages.
 
         Raises:
             SessionLogError: times are of several kinds (a row of each is named), contradict

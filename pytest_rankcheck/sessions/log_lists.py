@@ -14,7 +14,7 @@ import numpy as np
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.files.table_columns import CellColumn, Column, ListCells
-from pytest_rankcheck.sessions.event_columns import item_places
+from pytest_rankcheck.sessions.event_columns import Codes, item_places
 from pytest_rankcheck.sessions.log_cells import (
     LARGEST,
     Errors,
@@ -32,8 +32,8 @@ _MANY = 10_000
 """From this number of texts on, polars finds the distinct ones, if it is in use."""
 
 
-class DocumentCodes(dict[str, int]):
-    """The code of each document. A new one gets the next code when it is looked up.
+class DocumentCodes(Codes[str]):
+    """The code of each document.
 
     Looking up anything else than a text that is not blank is a ValueError.
     """
@@ -42,8 +42,7 @@ class DocumentCodes(dict[str, int]):
         """Give a document a code."""
         if not isinstance(doc_id, str) or not doc_id.strip():
             raise ValueError(doc_id)
-        code = self[str(doc_id)] = len(self)
-        return code
+        return super().__missing__(str(doc_id))
 
     def of(self, items: Column) -> IntArray | None:
         """Return the codes of the documents in a column; None if one of its cells is not an id."""
@@ -152,14 +151,7 @@ def rank_lists(column: Column) -> Lists:
 def _spread(
     values: Sequence[Sequence[object] | None], items: IntArray, places: IntArray, errors: Errors
 ) -> Lists:
-    """Return the list of each row.
-
-    Args:
-        values: the distinct lists; None for an unknown one.
-        items: the numbers of all of them, one after the other.
-        places: which one each row has, ``[N]``.
-        errors: by row, why its cell is invalid.
-    """
+    """Return the list of each row: one of the distinct values, whose numbers are the items."""
     lengths = np.array([-1 if value is None else len(value) for value in values], dtype=np.int64)
     chosen, _ = item_places(starts_of(np.maximum(lengths, 0)), places)
     return Lists(lengths[places], items[chosen], errors)

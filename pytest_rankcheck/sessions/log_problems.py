@@ -35,10 +35,8 @@ class SetAside:
         if not self:
             return "nothing set aside"
         reasons = ", ".join(f"{count:,} x {reason}" for reason, count in self.reasons.items())
-        return (
-            f"{plural(self.rows, 'row')} set aside from {plural(self.sessions, 'session')}: "
-            f"{reasons}; first: {self.examples[0]}"
-        )
+        aside = f"{plural(self.rows, 'row')} set aside from {plural(self.sessions, 'session')}"
+        return f"{aside}: {reasons}; first: {self.examples[0]}"
 
 
 class Problems:
@@ -137,17 +135,9 @@ class Problems:
         )
 
     def set_aside(self, events: int) -> SetAside:
-        """Return the rows and sessions set aside.
-
-        Args:
-            events: how many events the sessions with problems had.
-        """
-        return SetAside(
-            self.lost_rows + self.unread + events,
-            len(self._sessions),
-            self.reasons,
-            tuple(self.examples),
-        )
+        """Return what is set aside, if the sessions with problems had so many events."""
+        rows = self.lost_rows + self.unread + events
+        return SetAside(rows, len(self._sessions), self.reasons, tuple(self.examples))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import numpy as np
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import SessionLogError, quoted
 from pytest_rankcheck.files.data_frames import frame_of_columns
+from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.rankers.paused_collector import collector_paused
 from pytest_rankcheck.sessions.event_columns import Events, joined
 from pytest_rankcheck.sessions.event_order import check_order, in_order, out_of_order
 from pytest_rankcheck.sessions.event_rows import EventReader
@@ -133,14 +133,9 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
 
 
 def _in_file_order(events: Events, ids: Sequence[str]) -> tuple[Events, Sequence[str], IntArray]:
-    """Return events in the order of the file, with sessions in the order of their first events.
+    """Return events in the order of the file, the ids of their sessions, and that order.
 
-    Args:
-        events: the events, of which rows with other keys may be elsewhere.
-        ids: the ids of their sessions.
-
-    Returns:
-        The events, the ids of their sessions, and the order.
+    Rows with other keys were read elsewhere. Sessions are in the order of their first events.
     """
     order: IntArray = np.argsort(events.position, kind="stable")
     if (np.diff(order) < 0).any():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions.event_columns import Events
 
@@ -12,12 +13,7 @@ __all__ = ["event_places", "final_events", "final_selections", "session_starts",
 
 
 def trails_of(events: Events, sessions: int) -> Trails:
-    """Return the trails of all sessions as one block.
-
-    Args:
-        events: the events, in order.
-        sessions: the number of sessions.
-    """
+    """Return the trails of all sessions as one block; the events are in order."""
     first = session_starts(events, sessions)
     starts = _least_by(events.session, events.start, sessions)
     begin = np.where(np.isnan(starts), events.time[first[:-1]], starts)
@@ -41,8 +37,7 @@ def trails_of(events: Events, sessions: int) -> Trails:
 
 def session_starts(events: Events, sessions: int) -> IntArray:
     """Return where the events of each session begin, and where the last ends, ``[S + 1]``."""
-    counts = np.bincount(events.session, minlength=sessions)
-    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
+    return starts_of(np.bincount(events.session, minlength=sessions))
 
 
 def event_places(events: Events, sessions: int) -> IntArray:

@@ -16,7 +16,7 @@ from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.json_rows import layouts_of_objects
 from pytest_rankcheck.files.table_batches import Batch
 from pytest_rankcheck.files.table_columns import CellColumn, Column
-from pytest_rankcheck.sessions.event_columns import positions
+from pytest_rankcheck.sessions.event_columns import Codes, positions
 from pytest_rankcheck.sessions.log_cells import Errors, id_of, per_distinct_value
 from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_problems import Problems
@@ -54,32 +54,27 @@ class SessionIds:
 
     def __init__(self, problems: Problems) -> None:
         self._problems = problems
-        self._codes: dict[str, int] = {}
-        self.ids: list[str] = []
+        self._codes = Codes[str]()
+
+    @property
+    def ids(self) -> Sequence[str]:
         """The id of each code."""
+        return list(self._codes)
 
     def codes(self, column: Column | None, positions: IntArray) -> IntArray:
         """Return the session of each row, ``[N]``; -1 for rows without one, which become problems.
 
-        Args:
-            column: the column of sessions; None if the log has none.
-            positions: where the rows are, ``[N]``.
+        The column is None if the log has no sessions.
         """
         codes: IntArray = np.full(len(positions), -1, dtype=np.int64)
         errors: Errors = {}
         if column is not None:
             ids, places, errors = per_distinct_value(column, id_of)
-            codes = np.array([-1 if text is None else self._code(text) for text in ids])[places]
+            codes = np.array([-1 if text is None else self._codes[text] for text in ids])[places]
         for row in np.flatnonzero(codes < 0).tolist():
             text = f"the session: {errors[row]}" if row in errors else _NO_SESSION
             self._problems.add(positions[row], None, "no session", text)
         return codes
-
-    def _code(self, session_id: str) -> int:
-        code = self._codes.setdefault(session_id, len(self.ids))
-        if code == len(self.ids):
-            self.ids.append(session_id)
-        return code
 
 
 class NestedEvents:
@@ -162,9 +157,9 @@ class NestedEvents:
         rows: list[int] = []
         order: list[int] = []
         events: list[Row] = []
-        cells = columns[names["events"]].cells()
+        cells, ids = columns[names["events"]].cells(), self._sessions.ids
         for row in np.flatnonzero(codes >= 0).tolist():
-            found = self._events_of(cells[row], self._sessions.ids[codes[row]], places[row])
+            found = self._events_of(cells[row], ids[codes[row]], places[row])
             rows += [row] * len(found)
             order += range(len(found))
             events += found
@@ -196,12 +191,7 @@ class NestedEvents:
 
 
 def _parsed(text: str) -> object:
-    """Return the JSON value of a text.
-
-    Raises:
-        ValueError: the text is not JSON.
-        RecursionError: it is nested too deeply.
-    """
+    """Return the JSON value of a text, or raise ValueError or RecursionError."""
     with suppress(StopIteration):
         value, end = _SCAN(text, 0)
         if end == len(text):

@@ -74,10 +74,7 @@ def queries_of_log(log: LogContents, options: ReplayOptions, name: str) -> Conte
     contents = Contents()
     for number, state in enumerate(replayed):
         session = int(log.events.session[state.place])
-        attributes: dict[str, object] = {
-            **log.attributes[session],
-            CLUSTER: log.session_ids[session],
-        }
+        attributes = {**log.attributes[session], CLUSTER: log.session_ids[session]}
         if weights is not None:
             attributes[WEIGHT] = weights[number]
         contents.queries[state.id] = Query(state.id, log.query_at(state.place), attributes)

@@ -84,13 +84,11 @@ class SelectionReader:
             **clicks.problems,
         }
         found = (clicks, documents, ranks.of(~_mask(len(is_used), documents)))
-        order = np.argsort(np.concatenate([part.rows for part in found]), kind="stable")
-        return Selections(
-            np.concatenate([part.rows for part in found])[order],
-            np.concatenate([part.ranks for part in found])[order],
-            np.concatenate([part.times for part in found])[order],
-            problems,
-        )
+        rows = np.concatenate([part.rows for part in found])
+        order = np.argsort(rows, kind="stable")
+        numbers = np.concatenate([part.ranks for part in found])[order]
+        times = np.concatenate([part.times for part in found])[order]
+        return Selections(rows[order], numbers, times, problems)
 
     def _clicks(self, is_used: BoolArray) -> Selections:
         """Return the selections in lists of clicks with ranks and times."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.files.plain_values import plain_value
+from pytest_rankcheck.sessions.event_columns import Codes
 from pytest_rankcheck.sessions.log_cells import is_absent
 
 __all__ = ["Described", "SessionAttributes", "description"]
@@ -29,30 +30,27 @@ class _Attribute:
     """The values of one column."""
 
     def __init__(self) -> None:
-        self.values: list[object] = []
-        self._classes: list[int] = []
-        """For each value the index of the first equal one, such as 1 for True."""
-        self._indexes: dict[tuple[type, object], int] = {}
-        self._equal: dict[object, int] = {}
+        self._indexes = Codes[tuple[type, object]]()
         self.parts: dict[int, IntArray] = {}
         """By part of the log, the index of each event's value; -1 without one."""
 
+    @property
+    def values(self) -> Sequence[object]:
+        """The distinct values; 1 and True differ."""
+        return [value for _, value in self._indexes]
+
     def index(self, value: object) -> int:
         """Return the index of a value; -1 for None."""
-        if value is None:
-            return MISSING
-        index = self._indexes.setdefault((type(value), value), len(self.values))
-        if index == len(self.values):
-            self.values.append(value)
-            self._classes.append(self._equal.setdefault(value, index))
-        return index
+        return MISSING if value is None else self._indexes[type(value), value]
 
     def first(self, indexes: IntArray, sessions: IntArray) -> tuple[IntArray, int | None]:
         """Return the first value of each session, and the first event that has another one."""
         has_value: IntArray = np.flatnonzero(indexes != MISSING)
         first: IntArray = np.full(int(sessions.max(initial=0)) + 1, MISSING, dtype=np.int64)
         first[sessions[has_value[::-1]]] = indexes[has_value[::-1]]  # the last assignment wins
-        classes = np.array([*self._classes, MISSING])
+        equal: dict[object, int] = {}  # here 1 and True are one value
+        first_equal = (equal.setdefault(value, index) for index, value in enumerate(self.values))
+        classes = np.array([*first_equal, MISSING])
         is_other = classes[indexes[has_value]] != classes[first[sessions[has_value]]]
         return first, int(has_value[np.argmax(is_other)]) if is_other.any() else None
 
@@ -69,13 +67,7 @@ class SessionAttributes:
     def add(
         self, columns: Mapping[str, tuple[Sequence[object], IntArray]], sessions: IntArray
     ) -> None:
-        """Add a part of the log.
-
-        Args:
-            columns: by name, the distinct values as plain values, None for a missing one; and
-                which one each event has, ``[n]``.
-            sessions: the session of each event, ``[n]``.
-        """
+        """Add columns of some events: the distinct values (or None), and which one each has."""
         for name, (values, places) in columns.items():
             attribute = self._attributes.setdefault(name, _Attribute())
             if attribute is None:
@@ -91,12 +83,8 @@ class SessionAttributes:
     ) -> tuple[Described, Mapping[str, int | None]]:
         """Return the attributes of sessions, and the columns that change within a session.
 
-        Args:
-            order: the order of all events that were added, ``[N]``.
-            sessions: their sessions in that order, ``[N]``.
-
-        Returns:
-            The attributes; and by column the first event with a change, if it was requested.
+        For a requested column, its first event with a change is returned too. Events are in the
+        given order of all events that were added, and have these sessions.
         """
         columns = {}
         varying: dict[str, int | None] = {}

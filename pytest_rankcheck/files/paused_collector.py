@@ -13,8 +13,8 @@ __all__ = ["collector_paused"]
 def collector_paused() -> Iterator[None]:
     """Pause the collection of reference cycles.
 
-    Reading a run creates many small objects and no cycles. Each collection would traverse every
-    document of every list that the caller holds, and find nothing.
+    Reading a file creates many small objects and no cycles. Each collection would traverse every
+    object that the caller holds, and find nothing.
     """
     was_enabled = gc.isenabled()
     gc.disable()
