@@ -107,14 +107,9 @@ class CollectedJudgments:
         lines: Sequence[int] | IntArray,
         is_judged: BoolArray,
     ) -> None:
-        """Add some rows.
+        """Add some rows: the query, document, grade and line or row number of each.
 
-        Args:
-            queries: of each row.
-            documents: of each row.
-            grades: of each row.
-            lines: the line or row number of each.
-            is_judged: which rows are judgments; the others only name their query.
+        Those that are not judged only name their query.
         """
         starts = run_starts(queries)
         ids, lengths = queries.texts(starts), np.diff(starts, append=len(queries))

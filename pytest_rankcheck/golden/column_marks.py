@@ -109,12 +109,7 @@ def repeated_rows(keys: Iterable[Key]) -> dict[Key, list[int]]:
 
 
 def spread_of(rows: Mapping[Key, Sequence[int]], cells: Sequence[object]) -> Spread[Key]:
-    """Return how the values of a column vary.
-
-    Args:
-        rows: the rows of each query, or of another key, that has several.
-        cells: the cell of each row; None if it is empty.
-    """
+    """Return how a column varies in the rows of each key that has several. Empty cells are None."""
     steady: Counter[str] = Counter()
     varying = []
     for key, places in rows.items():

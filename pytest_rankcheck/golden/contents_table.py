@@ -93,13 +93,7 @@ def _marked_names(
     attributes: Mapping[str, Sequence[object]],
     features: Mapping[str, Sequence[object]],
 ) -> list[str]:
-    """Return the names under which columns are written, so that each is read with its meaning.
-
-    Args:
-        query_ids: the query of each row.
-        attributes: the cells of each attribute.
-        features: the cells of each column of the candidates.
-    """
+    """Return the names under which columns are written, so that each is read with its meaning."""
     rows = repeated_rows(query_ids)
     names = [
         f"{ATTRIBUTE}{name}" if (features and as_numbers(cells)) or is_index(name, cells) else name

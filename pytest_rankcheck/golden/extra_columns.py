@@ -88,11 +88,6 @@ class ExtraColumns:
         self._cells: list[list[object]] = [[] for _ in names]
         """The cells of each column."""
 
-    @property
-    def are_wanted(self) -> bool:
-        """Whether there are such columns, or rows that are marked."""
-        return bool(self._names) or self._is_marked
-
     def add_rows(
         self,
         numbers: Sequence[int],
@@ -103,15 +98,9 @@ class ExtraColumns:
         *,
         errors_at: Callable[[int], AbstractContextManager[int]],
     ) -> None:
-        """Keep the columns of some rows.
+        """Keep the cells of each column in some rows; an unsupported one is noted by ``errors_at``.
 
-        Args:
-            numbers: of each row.
-            queries: of each row.
-            documents: of each row.
-            is_candidate: which rows are candidates, and not only about their query.
-            columns: the cells of each column.
-            errors_at: notes the error about a row with a cell of an unsupported type.
+        Rows that are no candidates are only about their query.
         """
         self._numbers += numbers
         starts = run_starts(queries)

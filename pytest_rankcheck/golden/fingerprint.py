@@ -28,12 +28,6 @@ def query_fingerprints(
 
     It is that of the JSON text ``[id, text, [[document, grade], ...], candidates, weight]``,
     without candidates or weight if the query has none.
-
-    Args:
-        judgments: of all queries.
-        queries: those with texts, by id.
-        candidates: of all queries.
-        weights: of all queries.
     """
     fingerprints = {}
     endings = {grade: f'", {float(grade)!r}]' for grade in judgments.distinct_grades}
@@ -57,9 +51,7 @@ def query_fingerprints(
 def _judgments_text(documents: Sequence[str], endings: Sequence[str]) -> str:
     """Return judgments, sorted by document, as ``json.dumps`` writes them.
 
-    Args:
-        documents: all different.
-        endings: the text after the document's id, from its quotation mark on.
+    All documents differ. An ending is the text after an id, from its quotation mark on.
     """
     if not documents:
         return "[]"
@@ -71,12 +63,7 @@ def _judgments_text(documents: Sequence[str], endings: Sequence[str]) -> str:
 
 
 def fingerprint_of(fingerprints: Iterable[str], scale: float | None = None) -> str:
-    """Return the fingerprint of a golden set.
-
-    Args:
-        fingerprints: those of its queries, in any order.
-        scale: the scale, if it differs from the highest grade of the set.
-    """
+    """Return the fingerprint of a golden set, from those of its queries and a scale to store."""
     of_scale = [] if scale is None else [f"scale {float(scale)!r}"]
     return _digest("\n".join([*sorted(fingerprints), *of_scale]))
 

@@ -120,11 +120,7 @@ class Contents:
         return tuple(dict.fromkeys(names))
 
     def check_attributes(self, elsewhere: Collection[str] = ()) -> None:
-        """Check that each attribute that was asked for exists.
-
-        Args:
-            elsewhere: the attributes of other golden sets that are read with the same options.
-        """
+        """Check that each attribute that was asked for exists, here or ``elsewhere``."""
         present = self.attributes
         for name in self.source.attributes or ():
             if name not in present and name not in elsewhere:
@@ -153,15 +149,10 @@ class Contents:
             self.queries[query.id] = replace(before, text=query.text)
 
     def add_judgment(self, query_id: object, doc_id: object, value: object, where: Place) -> None:
-        """Add a judgment. Repeating the same judgment has no effect.
+        """Add a judgment, whose grade is a number, its text or a code of the grade map.
 
-        A judgment that contradicts one before it is found when `judgments` are asked for.
-
-        Args:
-            query_id: the query.
-            doc_id: the document.
-            value: the grade, as a number or its text, or a code of the grade map.
-            where: the line or place.
+        Repeating the same judgment has no effect. One that contradicts another is found when
+        `judgments` are asked for.
         """
         doc = checked_id(doc_id, "a document id", where, self.places)
         grade = self.grade(value, doc, where)

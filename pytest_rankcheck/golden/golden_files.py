@@ -22,21 +22,15 @@ GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetErr
 def contents_of_file(
     source: Source, format: str | None = None, doc_id: DocIdRule | None = None
 ) -> Contents:
-    """Return the contents of a file or folder. Errors are those of ``GoldenSet.load``.
+    """Return the contents of a file or folder; without a ``format``, its content decides.
 
-    Args:
-        source: names the file, and says how it is read.
-        format: the name of its format; without it, the content decides.
-        doc_id: maps the ids of documents.
+    Errors are those of ``GoldenSet.load``.
     """
-    chosen = (
-        GOLDEN_FORMATS.named(format)
-        if format
-        else GOLDEN_FORMATS.detected(source.file, source.columns)
-    )
+    file, columns = source.file, source.columns
+    chosen = GOLDEN_FORMATS.named(format) if format else GOLDEN_FORMATS.detected(file, columns)
     contents = chosen.read(source)
     if not contents.grades:
-        raise GoldenSetError(f"{source.file} is empty; a golden set has at least one judged query")
+        raise GoldenSetError(f"{file} is empty; a golden set has at least one judged query")
     if not source.is_shared:
         contents.check_attributes()
     if doc_id is None:

@@ -40,10 +40,7 @@ BATCH_ROWS = 1 << 20
 def add_table(contents: Contents, table: Table, place: Mapping[str, int] | None = None) -> None:
     """Add the rows of a table of judgments to the contents.
 
-    Args:
-        contents: filled here; its source names columns with unusual names.
-        table: the table.
-        place: the column of each role; without it, the header decides.
+    Without ``place``, the header and the source of the contents say which column has which role.
     """
     contents.places.numbering = table.numbering
     place = place or places_of_roles(contents, table.header)
@@ -135,7 +132,7 @@ class _Reader:
             with wrong.at(row) as number:
                 self._contents.grade(value, documents.part(row, row + 1).texts()[0], number)
         self._read_titles(batch, documents, is_named)
-        if self.extras.are_wanted:
+        if self._others or "candidate" in place:
             cells = [batch.column(at).cells() for at in self._others]
             is_kept = is_named & is_candidate
             self.extras.add_rows(

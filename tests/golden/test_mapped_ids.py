@@ -238,6 +238,14 @@ def test_titles_candidates_and_expectations_are_mapped(tmp_path: Path) -> None:
     assert (above.documents, above.others, in_top.documents) == (("a",), ("b",), ("a",))
 
 
+def test_a_column_of_candidates_without_a_cell_stays(tmp_path: Path) -> None:
+    path = tmp_path / "shop.csv"
+    path.write_text("query_id,doc_id,relevance,candidate:age,price\nq,A,1,,5\nq,B,0,,7\n", "utf-8")
+    expected = ["query_id", "doc_id", "age", "price"]
+    assert GoldenSet.load(path).candidates.columns.tolist() == expected
+    assert GoldenSet.load(path, doc_id="lower").candidates.columns.tolist() == expected
+
+
 def test_candidates_and_expectations_that_become_one(tmp_path: Path) -> None:
     path = tmp_path / "shop.csv"
     path.write_text("query_id,doc_id,relevance,price\nq1,A,1,5\nq1,a,1,7\n", "utf-8")

@@ -50,12 +50,9 @@ def _rules_named(names: Collection[str]) -> Sequence[Rule]:
 def findings_of(
     contents: Contents, options: LintOptions, rules: Collection[str] | None = None
 ) -> list[LintFinding]:
-    """Return the findings, errors first.
+    """Return the findings of the named rules, or of all, errors first.
 
-    Args:
-        contents: the contents of the golden set.
-        options: the options; their levels override the defaults of the rules.
-        rules: the names of the rules to run; all by default.
+    The levels in the options override those of the rules.
     """
     chosen = all_rules() if rules is None else _rules_named(rules)
     linted = Linted(contents, contents.complete_queries(), options)
