@@ -86,7 +86,7 @@ def _grouped(text: bytes) -> Lines:
     queries, docs, scores = words[0::3], words[1::3], list(map(float, words[2::3]))
     codes: dict[bytes, int] = {}
     of_lines = [codes.setdefault(query, len(codes)) for query in queries]
-    order = sorted(range(len(queries)), key=of_lines.__getitem__)
+    order = np.argsort(of_lines, kind="stable").tolist()
     return Lines(
         [queries[line] for line in order],
         [docs[line] for line in order],
