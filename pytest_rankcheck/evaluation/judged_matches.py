@@ -9,10 +9,11 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.files.id_columns import NumberIds, TextIds
+from pytest_rankcheck.files.id_runs import rows_of_groups
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import RankedColumns
 
-__all__ = ["Matches", "ids_matched", "rows_of_queries"]
+__all__ = ["Matches", "ids_matched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def ids_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments) -
     if first_row is not None:
         return _all_matched(columns, first_row)
     judged, row_of, starts = _judged_like(documents, judgments)
-    candidates, judged_places = rows_of_queries(starts, codes)
+    candidates, candidate_starts = rows_of_groups(starts, codes)
+    judged_places = np.repeat(np.arange(len(codes)), np.diff(candidate_starts))
     count = len(documents)
     places = np.repeat(np.arange(len(columns)), np.diff(columns.starts))
     keys = np.concatenate([keys_of(documents), keys_of(judged.reordered(candidates))])
@@ -128,19 +130,3 @@ def _judged_like(
         return judgments.texts, None, judgments.starts
     judged, row_of = judgments.numbers
     return judged, row_of, np.searchsorted(row_of, judgments.starts)
-
-
-def rows_of_queries(starts: IntArray, codes: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the rows of some queries, one query after the other.
-
-    Args:
-        starts: where the rows of each query begin, and where the last ones end.
-        codes: the queries; -1 for one without rows.
-
-    Returns:
-        The rows, and the place in ``codes`` that each belongs to.
-    """
-    lengths = np.append(np.diff(starts), 0)[codes]  # -1 is the 0 at the end
-    ends = np.cumsum(lengths)
-    rows = np.arange(lengths.sum()) + np.repeat(starts[codes] - ends + lengths, lengths)
-    return rows, np.repeat(np.arange(len(codes)), lengths)

@@ -11,8 +11,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.evaluation.block_hits import BlockHits, hits_of_block
-from pytest_rankcheck.evaluation.judged_matches import rows_of_queries
-from pytest_rankcheck.files.id_runs import starts_of
+from pytest_rankcheck.files.id_runs import rows_of_groups, starts_of
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judgments import Judgments
@@ -59,7 +58,7 @@ class Joined:
         ranked = self._segments[self._segments >= 0]
         self._rows = None  # in order already, as mostly
         if len(ranked) < len(ends) - 1 or (ranked[1:] < ranked[:-1]).any():
-            self._rows = rows_of_queries(ends, self._segments)[0]
+            self._rows = rows_of_groups(ends, self._segments)[0]
         self.ranks = self._in_order([block.ranks.astype(np.float64) for block in blocks])
         """``[H]`` from 1, best first within each query."""
         self.grades = self._in_order([block.grades for block in blocks])

@@ -15,6 +15,7 @@ __all__ = [
     "joined_ids",
     "last_run_start",
     "row_blocks",
+    "rows_of_groups",
     "run_starts",
     "starts_of",
     "starts_of_runs",
@@ -88,6 +89,18 @@ def row_blocks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
         last = min(max(last, first + 1), count)
         yield first, last
         first = last
+
+
+def rows_of_groups(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of some groups, one group after the other, and where those of each begin.
+
+    Args:
+        starts: where the rows of each group begin, and where the last ones end.
+        groups: -1 for one without rows.
+    """
+    lengths = np.append(np.diff(starts), 0)[groups]  # -1 is the 0 at the end
+    begins = starts_of(lengths)
+    return np.arange(begins[-1]) + np.repeat(starts[groups] - begins[:-1], lengths), begins
 
 
 def last_run_start(column: IdColumn) -> int:

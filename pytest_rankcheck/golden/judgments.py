@@ -17,7 +17,7 @@ from pytest_rankcheck.files.id_columns import (
     TextIds,
     number_spelled,
 )
-from pytest_rankcheck.files.id_runs import row_blocks, starts_of
+from pytest_rankcheck.files.id_runs import row_blocks, rows_of_groups, starts_of
 
 _WALKED = 1 << 17
 """How many rows are turned into Python's objects at once."""
@@ -156,11 +156,8 @@ class Judgments:
         if tuple(query_ids) == self.query_ids:
             return self
         codes = np.fromiter((self.codes.get(each, -1) for each in query_ids), np.int64)
-        lengths = np.append(np.diff(self.starts), 0)[codes]
-        starts = starts_of(lengths)
-        offsets = np.append(self.starts[:-1], 0)[codes] - starts[:-1]
-        rows = np.repeat(offsets, lengths) + np.arange(starts[-1])
-        if len(rows) == len(self) and not offsets[lengths > 0].any():
+        rows, starts = rows_of_groups(self.starts, codes)
+        if np.array_equal(rows, np.arange(len(self))):
             return Judgments(tuple(query_ids), starts, self.documents, self.grades, self.lines)
         return self.of_rows(tuple(query_ids), starts, rows)
 

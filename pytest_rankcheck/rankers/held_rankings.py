@@ -44,8 +44,11 @@ class HeldColumns:
     @classmethod
     def of(cls, answers: Mapping[str, Answer], rules: RankingRules) -> HeldColumns:
         """Return what a ranker answered, by query."""
-        rankings = {each: got for each, got in answers.items() if isinstance(got, Ranking)}
-        repeated = {each: ranking for each, ranking in rankings.items() if ranking.repeated}
+        repeated = {
+            query_id: answer
+            for query_id, answer in answers.items()
+            if isinstance(answer, Ranking) and answer.repeated
+        }
         held = cls(blocks_of(answers, rules, are_distinct=not repeated))
         held._query_ids, held._rankings = tuple(answers), repeated
         return held
@@ -112,7 +115,7 @@ class HeldColumns:
         """Return whether two different documents of a query have the same score."""
         block, place = self._places[query_id]
         unsorted = block.unsorted(place)
-        if unsorted is not None and block.depth is None:
+        if unsorted is not None and block.depth is None:  # so it need not be sorted
             return len(set(unsorted.values())) < len(unsorted)
         ranking = self.ranking(query_id)
         scores = ranking.scores

@@ -80,7 +80,7 @@ class RankedColumns:
     """``[S + 1]`` where the rows of each query begin, and where the last ones end."""
     documents: TextIds | NumberIds | HeldDocuments
     scores: FloatArray | None = None
-    """The finite score of each row; None if the rows have no scores and are in order."""
+    """The finite score of each row; None if the rows are in order, or in dicts of scores."""
     rules: RankingRules = field(default_factory=RankingRules)
     is_ordered: bool = False
     """Whether the rows of each query are in order, best first, whatever their scores."""

@@ -146,6 +146,29 @@ def test_the_top_of_a_run() -> None:
     assert run.top(10)["q"] == ("a", "b", "c")
 
 
+def test_a_tie_below_the_depth_is_no_tie_of_the_top() -> None:
+    run = Run.from_dict({"q": {"a": 3.0, "b": 2.0, "c": 2.0}, "p": {"a": 1.0, "b": 1.0}})
+    top = run.top(2)
+    assert [run.has_ties("q"), run.has_ties("p")] == [True, True]
+    assert [top.has_ties("q"), top.has_ties("p")] == [False, True]
+    assert repr(top) == "Run('run', 2 queries, 4 documents)"
+
+
+def test_answers_of_several_forms_keep_their_order() -> None:
+    answers = {
+        "listed": ["b", "a"],
+        "scored": {"a": 1.0, "b": 2.0},
+        "pairs": [("b", 0.5), ("a", 0.25)],
+        "empty": [],
+        "scored too": {"b": 3.0, "a": 1.0},
+    }
+    run = Run.from_dict(answers)
+    assert list(run) == list(answers) == list(run.top(1))
+    assert [run[query_id] for query_id in run] == [("b", "a")] * 3 + [(), ("b", "a")]
+    scores = [None, (2.0, 1.0), (0.5, 0.25), None, (3.0, 1.0)]
+    assert [run.scores(query_id) for query_id in run] == scores
+
+
 @pytest.mark.parametrize("depth", [0, -1])
 def test_a_depth_below_one_is_refused(depth: int, tmp_path: Path) -> None:
     path = tmp_path / "a.run"
