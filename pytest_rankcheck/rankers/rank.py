@@ -63,13 +63,9 @@ def rank(
             LlamaIndex.
         golden: the queries.
         depth: how many documents of each answer are kept.
-        ties: the order of equal scores, if the answer is {id: score}: ``"doc_id"`` (descending),
-            ``"input"`` or ``"error"``.
-        duplicates: a duplicate document in an answer: ``"error"``; or only its first place counts,
-            and the documents below move up (``"close_gaps"``) or keep their places
-            (``"keep_places"``).
-        doc_id: maps the ids of documents, before duplicates are found: a named rule such as
-            ``"lower"`` or ``"before:#"``, a function from an id to an id, or several.
+        ties: the order of equal scores, if the answer is {id: score}, as in `Run.load`.
+        duplicates: how a duplicate document in an answer is treated, as in `Run.load`.
+        doc_id: maps the ids of documents, as in `Run.load`.
         concurrency: how many queries an async ranker works on at the same time.
         timeout: seconds that an async ranker or ``rankers.http`` has for one query; None for no
             limit. A plain function cannot be stopped, so a timeout for one is an error.

@@ -219,19 +219,11 @@ class Run:
     ) -> Run:
         """Make a run from a table with one row for each ranked document.
 
-        Args:
-            frame: a DataFrame of pandas or polars, or an Arrow table, with the columns
-                ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank`` (lowest first).
-                With neither, and no other column of numbers that could be one of them, the order
-                of the rows is the ranking. The usual other names are recognised, as in files. In a
-                query whose scores are all None or NaN, the ranks decide.
-            name: what messages call the run.
-            columns: ``{meaning: column}`` where columns have other names.
-            ties: the order of equal scores.
-            duplicates: a document twice in a ranking.
-            doc_id: maps the ids of documents, as in `load`.
-            incomplete_ranks: a gap or a repeat in the ranks of a query without scores: ``"error"``,
-                or ``"close_gaps"`` if the ranks give only the order.
+        ``frame`` is a DataFrame of pandas or polars, or an Arrow table, with the columns
+        ``query_id``, ``doc_id`` and ``score`` (highest first) or ``rank`` (lowest first). With
+        neither, and no other column of numbers that could be one of them, the order of the rows is
+        the ranking. The usual other names are recognised, as in files. In a query whose scores are
+        all None or NaN, the ranks decide. The other arguments are those of `load`.
 
         Raises:
             RunError: a column is missing, an id or a score is invalid, a ranking has a duplicate
