@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation, evaluate
+from pytest_rankcheck.files.checked_cells import id_text
 from pytest_rankcheck.files.id_columns import NumberIds
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.golden.golden_contents import Contents
@@ -186,10 +186,9 @@ def _ids(query_ids: Sequence[str] | None, starts: IntArray) -> Sequence[str]:
 
 
 def _id(query_id: object) -> str:
-    if isinstance(query_id, str) and query_id:
-        return query_id
-    if isinstance(query_id, Integral) and not isinstance(query_id, bool):
-        return str(int(query_id))
-    raise ConfigurationError(
-        f"query_ids: {quoted(repr(query_id), 60)} is not an id; ids are text or whole numbers"
-    )
+    text = id_text(query_id)
+    if text is None:
+        raise ConfigurationError(
+            f"query_ids: {quoted(repr(query_id), 60)} is not an id; ids are text or whole numbers"
+        )
+    return text
