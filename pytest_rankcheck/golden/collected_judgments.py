@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
 
@@ -33,6 +33,13 @@ class _Part:
     lines: range | IntArray
     """The line or row of the source of each row; 0 where it is unknown."""
 
+    @classmethod
+    def of(cls, judgments: Judgments, runs: IntArray) -> _Part:
+        """Return judgments as a part, given the places of their queries."""
+        lines = np.zeros(len(judgments), np.int64) if judgments.lines is None else judgments.lines
+        lengths = np.diff(judgments.starts)
+        return cls(runs, lengths, judgments.documents, judgments.grades, lines)
+
 
 class CollectedJudgments:
     """Judgments in the order in which they are added, by columns, by query or one by one."""
@@ -48,8 +55,8 @@ class CollectedJudgments:
         self._start_singles()
         self._count = 0
         """How many rows there are in all."""
-        self._words: list[tuple[int, str]] = []
-        """Where rows are, in words: from which row on, and where."""
+        self._words: list[tuple[int, str | Callable[[int], str]]] = []
+        """Where rows are, in words: from which row on, and where, or what says it of each."""
         self.repeats: list[Repeat] = []
         """All repeated judgments, with the same or another grade, of those in `columns`."""
 
@@ -121,13 +128,25 @@ class CollectedJudgments:
             rows = np.flatnonzero(is_judged)
             documents, grades = documents.reordered(rows), grades[rows]
             lines = np.asarray(lines, np.int64)[rows]
-        self._end_singles()
-        codes = self._open_codes()
-        runs = (codes.setdefault(query_id, len(codes)) for query_id in ids)
         held = lines if isinstance(lines, range) else np.asarray(lines, np.int64)
-        part = _Part(np.fromiter(runs, np.int64, len(ids)), lengths, documents, grades, held)
+        self._add_part(_Part(self._codes_of(ids), lengths, documents, grades, held))
+
+    def add_columns(self, judgments: Judgments, where: Callable[[int], str]) -> None:
+        """Add the judgments of another golden set, whose rows are at ``where``."""
+        self._words.append((self._count, where))
+        codes = self._codes_of(judgments.query_ids)
+        self._add_part(_Part.of(replace(judgments, lines=None), codes))
+
+    def _add_part(self, part: _Part) -> None:
+        self._end_singles()
         self._parts.append(part)
-        self._count += len(grades)
+        self._count += len(part.grades)
+
+    def _codes_of(self, query_ids: Sequence[str]) -> IntArray:
+        """Return the places of queries, of which some may be new."""
+        codes = self._open_codes()
+        found = (codes.setdefault(query_id, len(codes)) for query_id in query_ids)
+        return np.fromiter(found, np.int64, len(query_ids))
 
     def _open_codes(self) -> dict[str, int]:
         """Return the places of all queries, to which new ones can be added."""
@@ -155,10 +174,7 @@ class CollectedJudgments:
         if not parts:
             return before.arranged(ids)
         if len(before):
-            lines = np.zeros(len(before), np.int64) if before.lines is None else before.lines
-            lengths = np.diff(before.starts)
-            runs = np.arange(len(lengths))
-            parts.insert(0, _Part(runs, lengths, before.documents, before.grades, lines))
+            parts.insert(0, _Part.of(before, np.arange(len(before.query_ids))))
         judgments, order = _joined(ids, parts)
 
         def where(row: int) -> str:
@@ -171,9 +187,10 @@ class CollectedJudgments:
         return settled
 
     def _place_of(self, row: int) -> str:
-        """Return the place of a row that was added one by one; empty if it is unknown."""
+        """Return the place of a row that was added with words; empty if it is unknown."""
         index = bisect_right(self._words, row, key=itemgetter(0)) - 1
-        return self._words[index][1] if index >= 0 else ""
+        start, where = self._words[index] if index >= 0 else (0, "")
+        return where if isinstance(where, str) else where(row - start)
 
 
 def _joined(query_ids: Sequence[str], parts: list[_Part]) -> tuple[Judgments, IntArray | None]:

@@ -82,6 +82,10 @@ class Contents:
         line = self.judgments.line(row)
         return self.places.shown(line) if line else self.query_place(self.judgments.query_at(row))
 
+    def shown_place(self, row: int) -> str:
+        """Return the place of the judgment in a row; the id of its query if it is unknown."""
+        return self.place_at(row) or f"query '{quoted(self.judgments.query_at(row))}'"
+
     def add_query(self, query: Query, where: Place) -> None:
         """Add a query, which must be new; its judgments may have been added before."""
         if query.attributes:
@@ -204,11 +208,10 @@ class Contents:
         if self.scale is None or self.judgments.highest <= self.scale:
             return
         (rows,) = (self.judgments.grades > self.scale).nonzero()
-        query_id, doc_id, grade = next(self.judgments.rows_at(rows[:1]))
-        place = self.place_at(int(rows[0])) or f"query '{quoted(query_id)}'"
+        _, doc_id, grade = next(self.judgments.rows_at(rows[:1]))
         raise GoldenSetError(
-            f"{place}: document '{quoted(doc_id)}' has the grade {grade:g}, above the scale "
-            f"{self.scale:g}; correct the grade, or raise the scale"
+            f"{self.shown_place(int(rows[0]))}: document '{quoted(doc_id)}' has the grade "
+            f"{grade:g}, above the scale {self.scale:g}; correct the grade, or raise the scale"
         )
 
     def add_expectation(self, expectation: Expectation, where: Place) -> None:

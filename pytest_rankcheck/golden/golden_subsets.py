@@ -83,9 +83,7 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
             whole.queries[query_id] = replace(whole.queries[query_id], attributes=attributes)
             for expectation in part.expectations.get(query_id, ()):
                 whole.add_expectation(expectation, where)
-        for row, judgment in enumerate(part.judgments.rows_at()):
-            where = part.place_at(row) or f"query '{quoted(judgment[0])}'"
-            whole.collected.add(*judgment, where)
+        whole.collected.add_columns(part.judgments, part.shown_place)
         clash = copy_candidates(part.candidates, whole.candidates, part.candidates.query_ids)
         if clash is not None:
             raise GoldenSetError(

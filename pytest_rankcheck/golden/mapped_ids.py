@@ -63,9 +63,6 @@ def _judgments(contents: Contents, to_id: DocIdMap, repeats: list[Repeat]) -> Ju
     columns = contents.judgments
     mapped = replace(columns, documents=HeldIds(list(map(to_id, columns.documents.texts()))))
 
-    def where(row: int) -> str:
-        return contents.place_at(row) or f"query '{quoted(columns.query_at(row))}'"
-
     def refusal(repeat: Repeat, first: int, row: int) -> str:
         both = columns.documents.texts(np.array([first, row]))
         return (
@@ -75,7 +72,8 @@ def _judgments(contents: Contents, to_id: DocIdMap, repeats: list[Repeat]) -> Ju
             "grade that counts, such as contradictions='highest'"
         )
 
-    settled, found = without_repeats(mapped, contents.source.contradictions, where, refusal=refusal)
+    rule, where = contents.source.contradictions, contents.shown_place
+    settled, found = without_repeats(mapped, rule, where, refusal=refusal)
     repeats += found
     return settled
 
