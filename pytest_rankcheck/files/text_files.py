@@ -27,6 +27,7 @@ __all__ = [
     "numbered_lines",
     "objects_of_lines",
     "opened_text",
+    "other_kind",
     "parse_json",
     "read_json",
     "text_of",
@@ -69,17 +70,18 @@ def opened_text(path: Path, error: type[RankcheckError]) -> BinaryIO:
     """
     with ExitStack() as stack:
         file = stack.enter_context(opened(path))
-        kind = _kind_of(path, file.peek(_PEEKED)[:_PEEKED])  # type: ignore[attr-defined]
+        kind = other_kind(file.peek(_PEEKED)[:_PEEKED], path)  # type: ignore[attr-defined]
         if kind is not None:
             raise error(f"{path} is {kind}")
         stack.pop_all()  # the caller closes the file
     return file
 
 
-def _kind_of(path: Path, start: bytes) -> str | None:
+def other_kind(start: bytes, path: Path | None = None) -> str | None:
     """Return what a file is and what to do, if it begins like another kind than UTF-8 text."""
     if start.startswith(b"PK\x03\x04"):
-        is_workbook = b"[Content_Types].xml" in start or path.suffix in (".xlsx", ".xlsm")
+        suffix = path.suffix if path else ""
+        is_workbook = b"[Content_Types].xml" in start or suffix in (".xlsx", ".xlsm")
         return f"an Excel workbook; {_WITH_PANDAS}" if is_workbook else "a ZIP archive; unpack it"
     lowered = start.lstrip().lower()
     kind = next((kind for magic, kind in _KINDS.items() if lowered.startswith(magic)), None)

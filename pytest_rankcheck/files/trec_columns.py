@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.table_columns import CellColumn, Column
-from pytest_rankcheck.files.text_files import begins_object
+from pytest_rankcheck.files.text_files import begins_object, other_kind
 from pytest_rankcheck.files.whole_files import check_encodable
 
-__all__ = ["columns_of", "columns_of_lines", "is_utf8", "line_of", "words_of_lines"]
+__all__ = ["columns_of", "columns_of_lines", "is_utf8", "trec_text", "words_of_lines"]
 
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
+_STARTS = 1024
+"""How many characters show what kind of file a text begins like."""
 _MARK = b"\0"
 """Marks line ends while a text is split into words."""
 
@@ -121,13 +123,25 @@ def is_utf8(text: bytes) -> bool:
     return True
 
 
-def line_of(columns: Sequence[str], error: type[RankcheckError]) -> str:
-    """Return the line of a TREC file that `columns_of` splits into these columns.
+def trec_text(rows: Iterable[Sequence[str]], error: type[RankcheckError]) -> str:
+    """Return the text of a TREC file, whose lines `columns_of` splits into these columns.
 
     Raises:
-        error: a column has ASCII white space; the line would be read as a comment, as JSON or
-            without a byte order mark; or a character (a lone surrogate) cannot be written as UTF-8.
+        error: a column has ASCII white space; the text would be read as a comment, as JSON, without
+            a byte order mark or as a file of another kind; or a character (a lone surrogate) cannot
+            be written as UTF-8.
     """
+    text = "".join(_line_of(columns, error) for columns in rows)
+    kind = other_kind(text[:_STARTS].encode())
+    if kind is not None:
+        raise error(
+            f"the file would begin with '{quoted(text[:20])}' and be taken for {kind.split(';')[0]}"
+            "; save as jsonl"
+        )
+    return text
+
+
+def _line_of(columns: Sequence[str], error: type[RankcheckError]) -> str:
     line = f"{' '.join(columns)}\n"
     is_misread = line.startswith(("#", "\ufeff")) or begins_object(line)
     if columns_of(line) != list(columns) or is_misread:

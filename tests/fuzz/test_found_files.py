@@ -86,6 +86,28 @@ def test_an_id_that_would_be_read_as_something_else_is_refused(tmp_path: Path, n
         GoldenSet.from_dict({name: {"d1": 1}}).save(tmp_path / "a.qrels")
 
 
+@pytest.mark.parametrize("name", ["PK\x03\x04", "<html>", "PAR1\x15", "q\0" * 8])
+def test_an_id_that_begins_like_a_file_of_another_kind_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(RunError, match=r"the file would begin with .* and be taken for"):
+        Run.from_dict({name: ["d1"]}).save(tmp_path / "a.run")
+    with pytest.raises(GoldenSetError, match=r"the file would begin with .* and be taken for"):
+        GoldenSet.from_dict({name: {"d1": 1}}).save(tmp_path / "a.qrels")
+    Run.from_dict({name: ["d1"]}).save(tmp_path / "a.jsonl")
+    assert list(Run.load(tmp_path / "a.jsonl").ranking(name)) == ["d1"]
+
+
+@pytest.mark.parametrize("column", ["ratio 1:2", "the qid:", "seen 14:30:05"])
+def test_a_column_with_a_colon_does_not_make_a_table_letor(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "golden.csv"
+    path.write_text(f"query_id,doc_id,relevance,{column}\nq1,d1,1,7\n", "utf-8")
+    golden = GoldenSet.load(path)
+    assert golden.grades("q1") == {"d1": 1}
+    golden.save(tmp_path / "copy.csv")
+    assert GoldenSet.load(tmp_path / "copy.csv").fingerprint == golden.fingerprint
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
 def test_a_cell_too_long_for_a_table_is_refused(tmp_path: Path, ending: str) -> None:
     name = "q" * 140_000

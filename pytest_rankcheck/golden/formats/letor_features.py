@@ -25,7 +25,10 @@ from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
 
-_LINE = re.compile(r"\s*[^\s:#]+\s+(?:qid:\S+(?:\s|$)|\d+:\S)")
+_LINE = re.compile(
+    r"\s*(?:[-+.,\d]+|[^\s:#,;|]+)"  # a grade: a number, or a word without separators of tables
+    r"\s+(?:qid:\S+(?:\s|$)|\d+:\S)"
+)
 _HEADER = re.compile(r"# *column indices are (zero|one)-based", re.IGNORECASE)
 """The header line of scikit-learn's ``dump_svmlight_file``."""
 _NAMED_DOCUMENT = re.compile(r"docid\s*=\s*(\S+)")

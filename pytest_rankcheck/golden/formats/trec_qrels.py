@@ -17,7 +17,7 @@ from pytest_rankcheck.files.large_files import polars_should_read
 from pytest_rankcheck.files.packed_files import unpacked_suffix
 from pytest_rankcheck.files.table_batches import Batch, Table, batches_of_rows
 from pytest_rankcheck.files.text_files import blocks_of_lines, decode_utf8
-from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, line_of
+from pytest_rankcheck.files.trec_columns import columns_of, columns_of_lines, trec_text
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Source
@@ -74,11 +74,11 @@ def write(contents: Contents, path: Path) -> None:
 
     No id may have white space or be read as a comment.
     """
-    qrels = "".join(
-        line_of((query_id, "0", doc_id, repr(grade)), GoldenSetError)
+    rows = (
+        (query_id, "0", doc_id, repr(grade))
         for query_id, doc_id, grade in contents.judgments.rows_at()
     )
-    queries = _queries_text(contents)
+    qrels, queries = trec_text(rows, GoldenSetError), _queries_text(contents)
     write_whole(path, qrels)
     if queries:
         write_whole(_queries_file(path), queries)

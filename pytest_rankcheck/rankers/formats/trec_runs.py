@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
 from pytest_rankcheck.files.format_registry import FileSample, Format
-from pytest_rankcheck.files.trec_columns import columns_of, line_of
+from pytest_rankcheck.files.trec_columns import columns_of, trec_text
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.rankers.ranking_rows import Rankings, ranked_rows
 from pytest_rankcheck.rankers.scanning.trec_blocks import trec_blocks
@@ -25,13 +25,11 @@ def write(rankings: Rankings, path: Path) -> None:
     Scores are kept if, with ties by document id, they give the ranking's order; otherwise the
     scores written count down from the number of documents.
     """
-    write_whole(
-        path,
-        "".join(
-            line_of((query_id, "Q0", doc_id, str(rank), repr(score), "rankcheck"), RunError)
-            for query_id, doc_id, rank, score in ranked_rows(rankings)
-        ),
+    rows = (
+        (query_id, "Q0", doc_id, str(rank), repr(score), "rankcheck")
+        for query_id, doc_id, rank, score in ranked_rows(rankings)
     )
+    write_whole(path, trec_text(rows, RunError))
 
 
 def _recognises(sample: FileSample) -> bool:
