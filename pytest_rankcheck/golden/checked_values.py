@@ -8,6 +8,9 @@ from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.checked_cells import checked_number, id_text
 from pytest_rankcheck.golden.source_places import Place, Places
 
+__all__ = ["checked_grade", "checked_id", "kind_of"]
+
+
 _BOOLEANS = {"true": 1, "false": 0}
 _BOOLEAN_TYPES = ("bool", "bool_")
 """The names of Python's and numpy's types."""

@@ -19,6 +19,8 @@ from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.repeated_judgments import Repeat, without_repeats
 from pytest_rankcheck.golden.source_places import Place, Places
 
+__all__ = ["CollectedJudgments"]
+
 
 @dataclass(frozen=True, slots=True)
 class _Part:

@@ -13,6 +13,20 @@ from pytest_rankcheck.files.checked_cells import checked_number
 from pytest_rankcheck.files.delimited_tables import Role
 from pytest_rankcheck.golden.query import label_of
 
+__all__ = [
+    "ATTRIBUTE",
+    "CANDIDATE",
+    "GRADE",
+    "GRADES",
+    "RARE",
+    "Spread",
+    "as_numbers",
+    "is_index",
+    "repeated_rows",
+    "spread_of",
+]
+
+
 Key = TypeVar("Key", bound=Hashable)
 
 GRADE = Role(

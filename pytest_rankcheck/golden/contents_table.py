@@ -20,6 +20,8 @@ from pytest_rankcheck.golden.column_marks import (
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 from pytest_rankcheck.golden.judgment_columns import ROLES
 
+__all__ = ["table_of_contents"]
+
 
 def table_of_contents(contents: Contents) -> tuple[list[str], list[list[object]]]:
     """Return a golden set as a table: the header, and one row per judgment or candidate.

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.golden_contents import Contents
 
+__all__ = ["DerivableQueries"]
+
 
 class DerivableQueries(JudgedQueries):
     """Judged queries from which other golden sets are derived. The original does not change."""

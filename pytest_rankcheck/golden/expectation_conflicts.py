@@ -8,6 +8,8 @@ from graphlib import CycleError, TopologicalSorter
 from pytest_rankcheck.errors import listed, quoted
 from pytest_rankcheck.golden.expectation import Expectation
 
+__all__ = ["conflict_in"]
+
 
 def conflict_in(expectations: Sequence[Expectation]) -> str | None:
     """Return why no ranking can meet all these expectations of one query; None if one can.

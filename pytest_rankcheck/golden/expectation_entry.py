@@ -18,6 +18,9 @@ from typing import Any
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.golden.expectation import Expectation, Kind, document_ids
 
+__all__ = ["entry_of", "expectation_of"]
+
+
 _FORMS = ("in_top", "not_in_top", "above", "before", "results")
 _MARKS = ("reason", "known_failure", "severity")
 _KEYS = (*_FORMS, "documents", *_MARKS)

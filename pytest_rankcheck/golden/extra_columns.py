@@ -37,6 +37,8 @@ from pytest_rankcheck.golden.column_marks import (
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.query import Query, label_of
 
+__all__ = ["ExtraColumns"]
+
 
 @dataclass(frozen=True, slots=True)
 class _Column:

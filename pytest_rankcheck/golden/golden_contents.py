@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.repeated_judgments import Repeat
 
+__all__ = ["SCALE", "Contents"]
+
+
 SCALE = "grade_scale"
 """The key or column of a file that holds the golden set's scale."""
 

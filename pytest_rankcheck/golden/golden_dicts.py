@@ -16,6 +16,9 @@ from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 
+__all__ = ["contents_from_dict"]
+
+
 _GradesByQuery = Mapping[str, Mapping[str, float]]
 
 

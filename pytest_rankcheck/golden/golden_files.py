@@ -16,6 +16,9 @@ from pytest_rankcheck.golden.golden_source import Source
 if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
 
+__all__ = ["GOLDEN_FORMATS", "contents_of_file", "write_contents"]
+
+
 GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetError)
 
 

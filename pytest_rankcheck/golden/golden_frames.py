@@ -11,6 +11,8 @@ from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
+__all__ = ["candidates_frame", "judgments_frame", "queries_frame"]
+
 
 def queries_frame(queries: Iterable[Query], attributes: Sequence[str]) -> pd.DataFrame:
     """Return one row per query: ``query_id``, ``query`` and the attributes."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.document_ids import DocIdRule
     from pytest_rankcheck.files.frame_tables import Frame
 
+__all__ = ["GoldenSet"]
+
 
 class GoldenSet(DerivableQueries):
     """Judged queries to measure a ranker on.

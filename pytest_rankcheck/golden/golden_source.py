@@ -11,6 +11,9 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.checked_cells import checked_number, decimal_comma_hint
 from pytest_rankcheck.golden.checked_values import checked_grade
 
+__all__ = ["Contradictions", "GradeReader", "Source"]
+
+
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
 

@@ -11,6 +11,16 @@ from pytest_rankcheck.golden.golden_source import Contradictions, Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
 
+__all__ = [
+    "copy_candidates",
+    "in_query_order",
+    "merged",
+    "restricted",
+    "reworded",
+    "sampled_ids",
+    "without_judgments",
+]
+
 
 def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
     """Return the part of a golden set with some of its queries, in the set's order."""

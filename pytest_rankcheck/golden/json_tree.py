@@ -9,6 +9,8 @@ from pathlib import Path
 from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.files.text_files import read_json
 
+__all__ = ["Node", "root_of"]
+
 
 @dataclass(frozen=True, slots=True)
 class Node:

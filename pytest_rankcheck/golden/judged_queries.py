@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.lint.lint_finding import LintFinding
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
 
+__all__ = ["JudgedQueries"]
+
 
 T = TypeVar("T")
 

@@ -33,6 +33,9 @@ from pytest_rankcheck.golden.judgment_columns import (
 )
 from pytest_rankcheck.golden.query import Query
 
+__all__ = ["BATCH_ROWS", "add_queries", "add_table"]
+
+
 BATCH_ROWS = 1 << 20
 """As many as the row groups of most Parquet files."""
 

@@ -15,6 +15,17 @@ from pytest_rankcheck.files.delimited_tables import (
 from pytest_rankcheck.golden.column_marks import GRADE
 from pytest_rankcheck.golden.golden_contents import SCALE, Contents
 
+__all__ = [
+    "DOC_ID",
+    "QUERY_ID",
+    "ROLES",
+    "TEXT",
+    "may_have_judgments",
+    "places_of_roles",
+    "refuse_misspelt_text",
+]
+
+
 QUERY_ID = Role("query_id", ("query_id", "qid", "queryid", "q_id", "topic_id", "topic"))
 DOC_ID = Role(
     "doc_id",

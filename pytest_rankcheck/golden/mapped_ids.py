@@ -16,6 +16,9 @@ from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.repeated_judgments import Repeat, without_repeats
 from pytest_rankcheck.golden.reranking_candidates import Candidates
 
+__all__ = ["with_mapped_ids"]
+
+
 _FEW, _MANY = 2, 5
 """A rule that maps so many judged documents to so few ids leaves nothing to rank."""
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.files.checked_cells import checked_number
 
+__all__ = ["Query", "clusters_of", "effective_size", "label_of", "slices_of", "weights_of"]
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

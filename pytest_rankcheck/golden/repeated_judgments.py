@@ -16,6 +16,9 @@ from pytest_rankcheck.files.id_runs import row_blocks, starts_of
 from pytest_rankcheck.golden.golden_source import Contradictions
 from pytest_rankcheck.golden.judgments import Judgments
 
+__all__ = ["Repeat", "without_repeats"]
+
+
 _COMPARED = 1 << 16
 """How many rows are searched for repeated judgments at once; they fit into the cache."""
 

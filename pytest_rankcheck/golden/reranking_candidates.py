@@ -6,6 +6,9 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping
 
+__all__ = ["Candidates", "is_feature_number"]
+
+
 _DIGITS = 18
 """Of the largest number of a feature; what has more is a name."""
 

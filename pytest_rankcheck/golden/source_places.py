@@ -5,6 +5,9 @@ from __future__ import annotations
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.row_numbering import Numbering
 
+__all__ = ["Place", "Places"]
+
+
 Place = str | int
 """A place in words, or as a line number of the file."""
 

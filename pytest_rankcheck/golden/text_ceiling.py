@@ -17,6 +17,9 @@ from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.metrics.judged_hits import JudgedHits, padded
 from pytest_rankcheck.metrics.metric_names import Metric
 
+__all__ = ["alike", "ceiling_of", "same_texts"]
+
+
 _Grades = Mapping[str, Mapping[str, float]]
 
 

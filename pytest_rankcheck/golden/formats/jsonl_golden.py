@@ -23,6 +23,9 @@ from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.judgment_columns import QUERY_ID, TEXT
 from pytest_rankcheck.golden.query import Query
 
+__all__ = ["FORMAT"]
+
+
 _EXPECT = "expect"
 _NEARLY_QUERY = Role(TEXT.name, ())
 _ABSENT = object()

@@ -25,6 +25,9 @@ from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
 
+__all__ = ["FORMAT"]
+
+
 _LINE = re.compile(
     r"\s*(?:[-+.,\d]+|[^\s:#,;|]+)"  # a grade: a number, or a word without separators of tables
     r"\s+(?:qid:\S+(?:\s|$)|\d+:\S)"

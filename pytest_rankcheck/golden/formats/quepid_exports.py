@@ -24,6 +24,9 @@ from pytest_rankcheck.golden.json_tree import Node, root_of
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.golden.source_places import Place
 
+__all__ = ["FORMAT"]
+
+
 _START = ["query", "docid"]
 _GUARDED = (" -", " =", " +", " @")
 """Quepid puts a space before texts that a spreadsheet would take for a formula."""

@@ -20,6 +20,9 @@ from pytest_rankcheck.golden.golden_source import Source
 from pytest_rankcheck.golden.json_tree import Node, root_of
 from pytest_rankcheck.golden.query import Query
 
+__all__ = ["FORMAT"]
+
+
 _TEXT = "$query"
 _JUDGMENTS = "relevant_documents"
 _LEVELS = (("topics", "topic", "description"), ("query_groups", "query_group", "name"))

@@ -22,6 +22,8 @@ from pytest_rankcheck.golden.judgment_columns import may_have_judgments
 if TYPE_CHECKING:
     from pytest_rankcheck.files.tables import TableKind
 
+__all__ = ["FORMATS"]
+
 
 def read(source: Source, kind: TableKind) -> Contents:
     """Read a table."""

@@ -7,6 +7,9 @@ from typing import Literal
 
 from pytest_rankcheck.errors import listed
 
+__all__ = ["Level", "LintFinding", "RuleResult"]
+
+
 Level = Literal["error", "warning", "ignore"]
 
 _SHOWN_PLACES = 3

@@ -11,6 +11,8 @@ from typing import get_args
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
 from pytest_rankcheck.golden.lint.lint_finding import Level
 
+__all__ = ["LintOptions", "unknown_name"]
+
 
 @dataclass(frozen=True, slots=True)
 class LintOptions:

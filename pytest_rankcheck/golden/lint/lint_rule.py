@@ -14,6 +14,8 @@ from pytest_rankcheck.golden.lint.lint_finding import Level, RuleResult
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.query import Query
 
+__all__ = ["Linted", "Rule", "counted_queries", "rule"]
+
 
 @dataclass(frozen=True)
 class Linted:

@@ -11,6 +11,9 @@ from pytest_rankcheck.golden.lint.lint_finding import LintFinding
 from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
 from pytest_rankcheck.golden.lint.lint_rule import Linted, Rule
 
+__all__ = ["all_rules", "findings_of"]
+
+
 _MODULES = (
     *("judgment_rules", "grade_rules", "column_rules"),
     *("text_rules", "id_rules", "size_rules"),
