@@ -7,21 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import (
-    GoldenSetError,
-    plural,
-    quoted,
-    suggestion,
-    unknown_id,
-)
+from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion, unknown_id
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.query import (
-    Query,
-    clusters_of,
-    effective_size,
-    slices_of,
-    weights_of,
-)
+from pytest_rankcheck.golden.query import Query, clusters_of, effective_size, slices_of, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,13 +10,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.files.id_columns import (
-    HeldIds,
-    IdColumn,
-    NumberIds,
-    TextIds,
-    number_spelled,
-)
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds, number_spelled
 from pytest_rankcheck.files.id_runs import row_blocks, rows_of_groups, starts_of
 
 __all__ = ["Judgments"]

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_rankcheck.errors import (
-    ConfigurationError,
-    SessionLogError,
-    listed,
-    quoted,
-    suggestion,
-)
+from pytest_rankcheck.errors import ConfigurationError, SessionLogError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
 from pytest_rankcheck.sessions.log_problems import Problems
 
