@@ -15,6 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_rankcheck import GoldenSet, Metric, Run, RunError, evaluate
+from pytest_rankcheck.evaluation import held_matches
 from pytest_rankcheck.files import id_pairs
 from pytest_rankcheck.rankers import ranked_columns, run_tables
 from pytest_rankcheck.rankers.scanning import trec_blocks
@@ -160,12 +161,14 @@ def ranks(run: Run, golden: GoldenSet) -> dict[str, dict[str, int]]:
     return {q: {d: r for d, r in found[q].items() if d in golden.grades(q)} for q in found}
 
 
-WAYS = ["usual", "small blocks", "few hashes", "lines"]
+WAYS = ["usual", "small blocks", "few hashes", "few judged", "lines"]
 
 
 @contextmanager
 def read_in(way: str) -> Iterator[None]:
-    """Read in small blocks, with hashes that nearly all ids share, or without polars."""
+    """Read in small blocks, with hashes that nearly all ids share, or without polars; or look up
+    the judged documents among the ranked ones, as if they were few.
+    """
     with pytest.MonkeyPatch.context() as patch:
         if way == "small blocks":
             patch.setattr(run_tables, "_BATCH_ROWS", 3)
@@ -176,6 +179,9 @@ def read_in(way: str) -> Iterator[None]:
             keys = id_pairs.keys_of
             patch.setattr(id_pairs, "keys_of", lambda column: keys(column) & np.uint64(1))
             patch.setattr(id_pairs, "_mixed", lambda numbers: numbers & np.uint64(1))
+        if way == "few judged":
+            patch.setattr(held_matches, "_SPARSE", 0)
+            patch.setattr(held_matches, "_FEW", 1000)
         patch.setattr(trec_blocks, "LARGE_FILE_BYTES", 1 << 60 if way == "lines" else 0)
         yield
 
