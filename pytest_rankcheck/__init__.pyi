@@ -107,7 +107,7 @@ from pytest_rankcheck.gates.verdict import (
 )
 from pytest_rankcheck.golden.expectation import Expectation as Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet as GoldenSet
-from pytest_rankcheck.golden.lint.lint_finding import LintFinding as LintFinding
+from pytest_rankcheck.golden.lint.lint_rule import LintFinding as LintFinding
 from pytest_rankcheck.golden.query import Query as Query
 from pytest_rankcheck.metrics.judged_hits import JudgedHits as JudgedHits
 from pytest_rankcheck.metrics.laws.law_check import check_metric as check_metric

@@ -10,7 +10,6 @@ from pytest_rankcheck.golden.source_places import Place, Places
 
 __all__ = ["checked_grade", "checked_id", "kind_of"]
 
-
 _BOOLEANS = {"true": 1, "false": 0}
 _BOOLEAN_TYPES = ("bool", "bool_")
 """The names of Python's and numpy's types."""

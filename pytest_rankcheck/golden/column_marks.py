@@ -26,7 +26,6 @@ __all__ = [
     "spread_of",
 ]
 
-
 Key = TypeVar("Key", bound=Hashable)
 
 GRADE = Role(

@@ -11,7 +11,6 @@ from pytest_rankcheck.files.checked_cells import id_text
 
 __all__ = ["Expectation", "Kind", "document_ids"]
 
-
 Kind = Literal["in_top", "not_in_top", "above", "before", "some_results", "no_results"]
 
 Severity = Literal["error", "warn"]

@@ -20,7 +20,6 @@ from pytest_rankcheck.golden.expectation import Expectation, Kind, document_ids
 
 __all__ = ["entry_of", "expectation_of"]
 
-
 _FORMS = ("in_top", "not_in_top", "above", "before", "results")
 _MARKS = ("reason", "known_failure", "severity")
 _KEYS = (*_FORMS, "documents", *_MARKS)

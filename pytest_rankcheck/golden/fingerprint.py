@@ -13,7 +13,6 @@ from pytest_rankcheck.golden.reranking_candidates import Candidates
 
 __all__ = ["fingerprint_of", "query_fingerprints"]
 
-
 _LENGTH = 16
 """Hexadecimal digits, 64 bits: with a million contents, a collision has odds of 1 to 37 million."""
 

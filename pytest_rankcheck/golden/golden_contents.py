@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SCALE", "Contents"]
 
-
 SCALE = "grade_scale"
 """The key or column of a file that holds the golden set's scale."""
 

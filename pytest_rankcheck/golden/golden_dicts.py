@@ -18,7 +18,6 @@ from pytest_rankcheck.golden.query import Query
 
 __all__ = ["contents_from_dict"]
 
-
 _GradesByQuery = Mapping[str, Mapping[str, float]]
 
 

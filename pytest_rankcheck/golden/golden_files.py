@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["GOLDEN_FORMATS", "contents_of_file", "write_contents"]
 
-
 GOLDEN_FORMATS: Formats[Contents] = Formats(formats, "golden sets", GoldenSetError)
 
 

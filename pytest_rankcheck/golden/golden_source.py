@@ -13,7 +13,6 @@ from pytest_rankcheck.golden.checked_values import checked_grade
 
 __all__ = ["Contradictions", "GradeReader", "Source"]
 
-
 Contradictions = Literal["error", "first", "last", "highest"]
 """Which grade counts if a document is judged twice with different grades."""
 

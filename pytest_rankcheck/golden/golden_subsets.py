@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_rankcheck.errors import GoldenSetError, listed, quoted
+from pytest_rankcheck.errors import GoldenSetError, quoted
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Contradictions, Source
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_number
+from pytest_rankcheck.golden.reranking_candidates import copy_candidates, is_feature_number
 
-__all__ = [
-    "copy_candidates",
-    "in_query_order",
-    "merged",
-    "restricted",
-    "reworded",
-    "sampled_ids",
-    "without_judgments",
-]
+__all__ = ["in_query_order", "merged", "restricted", "reworded", "sampled_ids", "without_judgments"]
 
 
 def restricted(contents: Contents, query_ids: Collection[str]) -> Contents:
@@ -115,62 +107,3 @@ def _common(what: str, attributes: Sequence[str | None]) -> str | None:
             "attribute"
         )
     return attributes[0]
-
-
-def copy_candidates(
-    candidates: Candidates,
-    copies: Candidates,
-    query_ids: Iterable[str],
-    to_id: Callable[[str], str] = str,
-) -> tuple[str, str] | None:
-    """Add the candidates of some queries to others, with mapped ids.
-
-    Returns the query and the unmapped id of the first candidate that is there with other columns
-    already, and stops there; None without one.
-    """
-    if not candidates:
-        return None
-    _agree_on_features(candidates, copies)
-    for name, column in candidates.columns.items():
-        copies.declare(name, is_number=not isinstance(column, list))
-    for query_id in query_ids:
-        for doc_id, row in candidates.rows(query_id).items():
-            cells = {name: column[row] for name, column in candidates.columns.items()}
-            cells = {name: cell for name, cell in cells.items() if cell is not None}
-            key = to_id(doc_id)
-            before = copies.rows(query_id).get(key)
-            if before is None:
-                copies.add(query_id, key, cells)
-            elif copies.differs(before, cells):
-                return query_id, doc_id
-    copies.complete()
-    return None
-
-
-def _agree_on_features(candidates: Candidates, copies: Candidates) -> None:
-    """Check that the features of two golden sets can be merged, and note how they are counted.
-
-    If one set has numbered features, the other must have them too, counted alike from 0 or from 1.
-    Those that a line leaves out are 0 (LETOR); missing cells of a table are not.
-    """
-    if not copies:
-        copies.absent, copies.first_feature = candidates.absent, candidates.first_feature
-        return
-    pair = (candidates, copies)
-    sparse = [each for each in pair if each.is_sparse]
-    for each in pair:
-        unnumbered = [name for name in each.columns if not is_feature_number(name)]
-        if sparse and not each.is_sparse and (unnumbered or not each.columns):
-            has = listed(unnumbered, 5) or "no features"
-            raise GoldenSetError(
-                "one golden set has numbered features (LETOR), and the candidates of another have "
-                f"{has}; give both the same columns before you merge them"
-            )
-    firsts = {each.first_feature for each in sparse} - {None}
-    if len(firsts) > 1:
-        raise GoldenSetError(
-            "the features of one golden set are counted from 0, those of another from 1; number "
-            "them alike before you merge them"
-        )
-    copies.first_feature = next(iter(firsts), None)
-    copies.absent = 0.0 if sparse else copies.absent

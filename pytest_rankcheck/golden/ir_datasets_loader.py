@@ -12,7 +12,6 @@ from pytest_rankcheck.golden.query import Query
 
 __all__ = ["contents_of_dataset", "loaded"]
 
-
 _TEXTS = ("text", "title", "query", "description")
 """Fields with the text of a query, in order of preference."""
 

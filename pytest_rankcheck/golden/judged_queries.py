@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.judgments import Judgments
-    from pytest_rankcheck.golden.lint.lint_finding import LintFinding
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
+    from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 
 __all__ = ["JudgedQueries"]
-
 
 T = TypeVar("T")
 
@@ -152,11 +151,7 @@ class JudgedQueries:
         return self._slices[attribute]
 
     def check_no_feature(self, attribute: str) -> None:
-        """Check that a name that should be an attribute is not a column of the candidates.
-
-        Raises:
-            GoldenSetError: it belongs to the candidates.
-        """
+        """Check that a name that should be an attribute is not a column of the candidates."""
         if attribute in self._contents.candidates.columns and attribute not in self.attributes:
             raise GoldenSetError(
                 f"{self.kind} '{quoted(self.name)}' has no attribute '{quoted(attribute)}': it is "
@@ -187,21 +182,13 @@ class JudgedQueries:
 
     @cached_property
     def weights(self) -> Sequence[float] | None:
-        """The weight of each query in a mean, in the set's order; None if all weigh the same.
-
-        Raises:
-            GoldenSetError: a query has no weight above 0.
-        """
+        """The weight of each query in a mean, in the set's order; None if all weigh the same."""
         by = self._contents.weight_by
         return None if by is None else weights_of(self, by, self.name)
 
     @cached_property
     def clusters(self) -> Sequence[str] | None:
-        """The independent unit that each query belongs to; None if each query is one.
-
-        Raises:
-            GoldenSetError: a query belongs to no unit.
-        """
+        """The independent unit that each query belongs to; None if each query is one."""
         by = self._contents.cluster_by
         return None if by is None else clusters_of(self, by, self.name)
 

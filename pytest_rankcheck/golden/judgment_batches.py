@@ -35,7 +35,6 @@ from pytest_rankcheck.golden.query import Query
 
 __all__ = ["BATCH_ROWS", "add_queries", "add_table"]
 
-
 BATCH_ROWS = 1 << 20
 """As many as the row groups of most Parquet files."""
 

@@ -25,7 +25,6 @@ __all__ = [
     "refuse_misspelt_text",
 ]
 
-
 QUERY_ID = Role("query_id", ("query_id", "qid", "queryid", "q_id", "topic_id", "topic"))
 DOC_ID = Role(
     "doc_id",

@@ -15,7 +15,6 @@ from pytest_rankcheck.files.id_runs import row_blocks, rows_of_groups, starts_of
 
 __all__ = ["Judgments"]
 
-
 _WALKED = 1 << 17
 """How many rows are turned into Python's objects at once."""
 

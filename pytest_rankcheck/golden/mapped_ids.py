@@ -11,13 +11,12 @@ from pytest_rankcheck.errors import GoldenSetError, listed, quoted
 from pytest_rankcheck.files.id_columns import HeldIds
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.golden_subsets import copy_candidates, without_judgments
+from pytest_rankcheck.golden.golden_subsets import without_judgments
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.golden.repeated_judgments import Repeat, without_repeats
-from pytest_rankcheck.golden.reranking_candidates import Candidates
+from pytest_rankcheck.golden.reranking_candidates import Candidates, copy_candidates
 
 __all__ = ["with_mapped_ids"]
-
 
 _FEW, _MANY = 2, 5
 """A rule that maps so many judged documents to so few ids leaves nothing to rank."""

@@ -18,7 +18,6 @@ from pytest_rankcheck.golden.judgments import Judgments
 
 __all__ = ["Repeat", "without_repeats"]
 
-
 _COMPARED = 1 << 16
 """How many rows are searched for repeated judgments at once; they fit into the cache."""
 

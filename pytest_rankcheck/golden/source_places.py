@@ -7,7 +7,6 @@ from pytest_rankcheck.files.row_numbering import Numbering
 
 __all__ = ["Place", "Places"]
 
-
 Place = str | int
 """A place in words, or as a line number of the file."""
 

@@ -19,7 +19,6 @@ from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["alike", "ceiling_of", "same_texts"]
 
-
 _Grades = Mapping[str, Mapping[str, float]]
 
 

@@ -26,7 +26,6 @@ from pytest_rankcheck.golden.query import Query
 
 __all__ = ["FORMAT"]
 
-
 _QUERIES, _CORPUS, _QRELS = "queries.jsonl", "corpus.jsonl", "qrels"
 _HEADER = ["query-id", "corpus-id", "score"]
 _USUAL_SPLIT = "test"

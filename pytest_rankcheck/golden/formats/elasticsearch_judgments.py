@@ -22,7 +22,6 @@ from pytest_rankcheck.golden.query import Query
 
 __all__ = ["FORMATS"]
 
-
 _SEARCHED = ("query", "query_string", "query_text")
 _SETTINGS = ("fields", "type", "operator", "analyzer", "minimum_should_match", "default_field")
 """Keys of a request whose texts are settings, not search text."""

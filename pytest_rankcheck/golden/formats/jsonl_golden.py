@@ -25,7 +25,6 @@ from pytest_rankcheck.golden.query import Query
 
 __all__ = ["FORMAT"]
 
-
 _EXPECT = "expect"
 _NEARLY_QUERY = Role(TEXT.name, ())
 _ABSENT = object()

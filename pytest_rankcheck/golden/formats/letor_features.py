@@ -27,7 +27,6 @@ from pytest_rankcheck.golden.reranking_candidates import Candidates, is_feature_
 
 __all__ = ["FORMAT"]
 
-
 _LINE = re.compile(
     r"\s*(?:[-+.,\d]+|[^\s:#,;|]+)"  # a grade: a number, or a word without separators of tables
     r"\s+(?:qid:\S+(?:\s|$)|\d+:\S)"
@@ -98,14 +97,9 @@ def _parse_comment(comment: str) -> tuple[str | None, str | None, str | None]:
 
 
 def _check_repeat(shown: str, before: str, is_named: bool, differs: bool) -> None:
-    """Check that a document with the same id as another line's is the same document.
+    """Check that a line is about the same document as the one ``before`` with the same id.
 
-    Args:
-        shown: the second line and the document.
-        before: the first line.
-        is_named: whether the id is more than the first word of a comment, which may not be meant
-            as an id.
-        differs: whether the features of the lines differ.
+    An id that is only the first word of a comment, and not named as one, may not be meant as an id.
     """
     if not is_named:
         raise GoldenSetError(

@@ -26,7 +26,6 @@ from pytest_rankcheck.golden.source_places import Place
 
 __all__ = ["FORMAT"]
 
-
 _START = ["query", "docid"]
 _GUARDED = (" -", " =", " +", " @")
 """Quepid puts a space before texts that a spreadsheet would take for a formula."""

@@ -22,7 +22,6 @@ from pytest_rankcheck.golden.query import Query
 
 __all__ = ["FORMAT"]
 
-
 _TEXT = "$query"
 _JUDGMENTS = "relevant_documents"
 _LEVELS = (("topics", "topic", "description"), ("query_groups", "query_group", "name"))

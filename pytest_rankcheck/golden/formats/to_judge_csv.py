@@ -24,7 +24,6 @@ from pytest_rankcheck.golden.query import Query
 
 __all__ = ["COLUMNS", "FORMAT", "guarded", "has_control", "shown"]
 
-
 COLUMNS = ("query_id", "query", "doc_id", "title", "relevance", "rank", "metric", "influence")
 _NEEDED = COLUMNS[:5]
 """Those that are read again."""

@@ -24,7 +24,6 @@ from pytest_rankcheck.golden.golden_source import Source
 
 __all__ = ["FORMAT", "read"]
 
-
 _PLACES = {"query_id": 0, "iteration": 1, "doc_id": 2, "relevance": 3}
 """The columns of a line."""
 

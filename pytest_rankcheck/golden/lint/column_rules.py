@@ -7,8 +7,7 @@ from array import array
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.files.plain_values import is_missing
 from pytest_rankcheck.golden.column_marks import spread_of
-from pytest_rankcheck.golden.lint.lint_finding import RuleResult
-from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
+from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
 _FEW = 4
 """A column that varies in at most 1 of this many queries may be an attribute with an error."""

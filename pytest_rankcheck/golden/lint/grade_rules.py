@@ -8,8 +8,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import RuleResult
-from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
+from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
 _MOST_CODES = 10
 """More distinct grades than this are measurements, not codes."""

@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import RuleResult
-from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
+from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
 _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 

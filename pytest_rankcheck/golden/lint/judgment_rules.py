@@ -8,8 +8,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import RuleResult
-from pytest_rankcheck.golden.lint.lint_rule import Linted, counted_queries, rule
+from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, counted_queries, rule
 from pytest_rankcheck.golden.repeated_judgments import Repeat
 
 

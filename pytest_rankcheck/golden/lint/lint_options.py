@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import get_args
+from typing import Literal, get_args
 
 from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
-from pytest_rankcheck.golden.lint.lint_finding import Level
 
-__all__ = ["LintOptions", "unknown_name"]
+__all__ = ["Level", "LintOptions", "unknown_name"]
+
+Level = Literal["error", "warning", "ignore"]
 
 
 @dataclass(frozen=True, slots=True)

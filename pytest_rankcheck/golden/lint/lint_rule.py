@@ -1,4 +1,4 @@
-"""Rules of the linter, and the golden set as they see it."""
+"""Rules of the linter: the golden set as they see it, and what they find in it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,43 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.lint.lint_finding import Level, RuleResult
-from pytest_rankcheck.golden.lint.lint_options import LintOptions
+from pytest_rankcheck.golden.lint.lint_options import Level, LintOptions
 from pytest_rankcheck.golden.query import Query
 
-__all__ = ["Linted", "Rule", "counted_queries", "rule"]
+__all__ = ["LintFinding", "Linted", "Rule", "RuleResult", "counted_queries", "rule"]
+
+_SHOWN_PLACES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """The result of a rule that found a problem; without places, those of its queries count."""
+
+    query_ids: tuple[str, ...]
+    """The queries concerned; empty if the problem concerns the whole set."""
+    what: str
+    why: str
+    remedy: str
+    places: tuple[str, ...] = ()
+    """The places, as ``file:line``, as far as known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding(RuleResult):
+    """A finding of the linter: what is wrong, where, why it matters, and what to do."""
+
+    rule: str = ""
+    level: Level = "warning"
+    """``"error"`` fails ``--rankcheck-lint``, ``"warning"`` is shown."""
+
+    @property
+    def message(self) -> str:
+        """The whole finding on one line."""
+        where = f" ({listed(self.places, _SHOWN_PLACES)})" if self.places else ""
+        return f"{self.what}. {self.why}; {self.remedy}{where}"
+
+    def __str__(self) -> str:
+        return f"{self.level} {self.rule}: {self.message}"
 
 
 @dataclass(frozen=True)

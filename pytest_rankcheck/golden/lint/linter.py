@@ -7,12 +7,10 @@ from collections.abc import Collection, Sequence
 from functools import cache
 
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.lint.lint_finding import LintFinding
 from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
-from pytest_rankcheck.golden.lint.lint_rule import Linted, Rule
+from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, Rule
 
 __all__ = ["all_rules", "findings_of"]
-
 
 _MODULES = (
     *("judgment_rules", "grade_rules", "column_rules"),

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator
 
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import RuleResult
-from pytest_rankcheck.golden.lint.lint_rule import Linted, rule
+from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 from pytest_rankcheck.golden.query import slices_of
 
 _Z_ALPHA, _Z_POWER = 1.6448536269514722, 0.8416212335729143

@@ -6,8 +6,7 @@ import re
 import unicodedata
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import RuleResult
-from pytest_rankcheck.golden.lint.lint_rule import Linted, counted_queries, rule
+from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, counted_queries, rule
 from pytest_rankcheck.golden.text_ceiling import alike, ceiling_of, same_texts
 
 _CUTOFF = 10

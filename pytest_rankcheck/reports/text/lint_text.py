@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.errors import listed, plural, quoted
-from pytest_rankcheck.golden.lint.lint_finding import LintFinding
+from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.reports.notes import Note, Topic
 
 __all__ = ["lint_notes", "lint_text"]
