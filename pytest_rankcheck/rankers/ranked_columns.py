@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -40,6 +41,8 @@ _BLOCK_ROWS = 1 << 17
 
 Answer = Ranking | dict[str, float] | Sequence[str]
 """A query's ranking, or an answer that is not sorted or copied yet: scores, or ids best first."""
+
+Held = TypeVar("Held", dict[str, float], Ranking)
 
 TOP = 20
 """How many documents of each ranking are kept, if not all, to show what moved."""
@@ -201,12 +204,11 @@ def blocks_of(
     answers: Mapping[str, Answer], rules: RankingRules, *, are_distinct: bool = False
 ) -> Iterator[RankedColumns]:
     """Yield answers in columns: dicts of scores, rankings with scores, and then the others."""
-    unsorted = {each: got for each, got in answers.items() if isinstance(got, dict)}
-    rankings = {each: got for each, got in answers.items() if isinstance(got, Ranking)}
+    unsorted = _of_type(answers, dict)
+    rankings = _of_type(answers, Ranking)
     scored = {each: got for each, got in rankings.items() if got.scores is not None}
-    others = {
-        each: got for each, got in answers.items() if each not in unsorted and each not in scored
-    }
+    apart = unsorted.keys() | scored.keys()
+    others = {each: answers[each] for each in answers if each not in apart} if apart else answers
     for some in (unsorted, scored, others):
         groups = [got.doc_ids if isinstance(got, Ranking) else got for got in some.values()]
         starts = starts_of(list(map(len, groups)))
@@ -218,6 +220,13 @@ def blocks_of(
         is_ordered = some is not unsorted
         columns = RankedColumns(list(some), starts, documents, scores, rules, is_ordered)
         yield from columns.blocks(_BLOCK_ROWS)
+
+
+def _of_type(answers: Mapping[str, Answer], kind: type[Held]) -> Mapping[str, Held]:
+    """Return the answers of a type; a look at all types is quicker than one at each answer."""
+    if not any(issubclass(found, kind) for found in set(map(type, answers.values()))):
+        return {}
+    return {each: got for each, got in answers.items() if isinstance(got, kind)}
 
 
 def columns_of(
