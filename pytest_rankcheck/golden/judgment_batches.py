@@ -152,7 +152,7 @@ class _Reader:
         coded = column.coded()
         for code, value in enumerate(coded.values):
             if _filled(value) is not None:
-                with wrong.at(_first(coded.codes == code)) as number:
+                with wrong.at(int(np.argmax(coded.codes == code))) as number:
                     self._contents.set_scale(value, number)
 
     def _queries(self, batch: Batch, wrong: _FirstError) -> IdColumn:
@@ -184,7 +184,7 @@ class _Reader:
         coded = batch.column(self._place["candidate"]).coded()
         flags = [False if _filled(mark) is None else as_flag(mark) for mark in coded.values]
         for code in [code for code, flag in enumerate(flags) if flag is None][:1]:
-            with wrong.at(_first(coded.codes == code)) as number:
+            with wrong.at(int(np.argmax(coded.codes == code))) as number:
                 raise GoldenSetError(
                     f"{self._contents.places.shown(number)}: the candidate mark "
                     f"'{quoted(coded.values[code], 40)}' is invalid; write 1, true or yes for a "
@@ -240,7 +240,3 @@ def _grades_of(reader: GradeReader, column: Column) -> NumberCells:
 def _filled(value: object) -> object:
     """Return None for empty cells: None, empty text or NaN."""
     return None if is_blank(value) else value
-
-
-def _first(is_meant: BoolArray) -> int:
-    return int(np.argmax(is_meant))
