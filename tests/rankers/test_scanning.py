@@ -360,3 +360,22 @@ def test_scores_that_are_not_floats_are_read_with_care() -> None:
 def test_an_invalid_ranking_is_refused_at_once(answer: object) -> None:
     with pytest.raises(RunError, match="query 'q'"):
         Run.from_dict({"q": answer})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "q1  Q0 d1 1 0.5",
+        "q1 Q0 d1  0.5 tag",
+        "q1 Q0 d1 1 0.5 ",
+        " q1 Q0 d1 1 0.5",
+        "q1 Q0 d1\t\t1 0.5",
+    ],
+)
+def test_two_separators_do_not_make_up_for_a_missing_column(
+    line: str, way: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.trec"
+    path.write_text(f"q0 Q0 d1 1 0.5 tag\n{line}\n")
+    with pytest.raises(RunError, match=r"run\.trec:2: 5 columns"):
+        evaluate(Run.scan(path), GoldenSet.from_dict({"q0": {"d1": 1}}))

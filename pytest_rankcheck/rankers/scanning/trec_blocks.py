@@ -137,10 +137,13 @@ def _table_of(text: bytes) -> pl.DataFrame | None:
         return None
     codes = np.frombuffer(text, dtype=np.uint8)
     separators = np.count_nonzero(codes == (_TAB if separator == "\t" else _SPACE))
-    # One more per line is the line feed. Any other white space separates columns too.
-    white = np.count_nonzero(codes <= _SPACE)
-    ordinary = separators == (COLUMNS - 1) * table.height and white == COLUMNS * table.height
-    return table if ordinary and is_utf8(text) else None
+    # One more per line is the line feed. Any other white space separates columns too, and two in a
+    # row are one separator, where polars would see an empty column.
+    is_white = codes <= _SPACE
+    is_usual = separators == (COLUMNS - 1) * table.height
+    is_usual &= np.count_nonzero(is_white) == COLUMNS * table.height
+    is_usual = is_usual and not (is_white[1:] & is_white[:-1]).any()
+    return table if is_usual and is_utf8(text) else None
 
 
 def _columns_of_table(table: pl.DataFrame, source: RunSource) -> RankedColumns | None:
