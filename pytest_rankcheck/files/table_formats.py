@@ -51,7 +51,7 @@ class TableWriter:
             table = pl.DataFrame(rows, schema=header, orient="row", infer_schema_length=None)
         except UnicodeEncodeError:
             raise self.error("a text cannot be written as UTF-8; save as jsonl") from None
-        except (pl.exceptions.PolarsError, TypeError, ValueError) as failure:
+        except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as failure:
             raise self.error(
                 f"the set cannot be written as a table: {quoted(failure, 300)}; give each "
                 "attribute values of one type, or save as jsonl"

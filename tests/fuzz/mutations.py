@@ -21,6 +21,8 @@ __all__ = ["HOSTILE_TEXTS", "STEPS", "Step", "mutated", "mutated_text", "mutated
 Step = tuple[int, int, int]
 
 _LARGEST = 1 << 16
+_MOST_BYTES = 1 << 20
+"""What a mutated file may have."""
 
 STEPS = st.lists(
     st.tuples(
@@ -148,7 +150,7 @@ _TOKEN = re.compile(rb"[^\s,;|\"{}\[\]:()=@]+")
 def mutated(data: bytes, steps: list[Step]) -> bytes:
     """Return a file after some steps; it stays below about a megabyte."""
     for change, place, argument in steps:
-        data = _CHANGES[change % len(_CHANGES)](data, place, argument)[: 1 << 20]
+        data = _CHANGES[change % len(_CHANGES)](data, place, argument)[:_MOST_BYTES]
     return data
 
 
@@ -280,7 +282,13 @@ def _token_renamed(data: bytes, place: int, argument: int) -> bytes:
     tokens = _TOKEN.findall(data)
     if not tokens:
         return data
-    return data.replace(tokens[_at(tokens, place)], _hostile(argument))
+    text = _hostile(argument)
+    return data.replace(tokens[_at(tokens, place)], text, _most(text))
+
+
+def _most(text: bytes) -> int:
+    """Return how often a text may be inserted: a file of many short tokens would become huge."""
+    return 1 + _MOST_BYTES // (1 + len(text))
 
 
 def _token_swapped(data: bytes, place: int, argument: int) -> bytes:
@@ -321,7 +329,7 @@ def _column_replaced(data: bytes, place: int, argument: int) -> bytes:
             else line
         )
 
-    return b"\n".join([first, *map(replaced, rest)])
+    return b"\n".join([first, *map(replaced, rest[: _most(text)])])
 
 
 # --- JSON --------------------------------------------------------------------------------------

@@ -117,6 +117,14 @@ def test_a_cell_too_long_for_a_table_is_refused(tmp_path: Path, ending: str) -> 
         Run.from_dict({name: ["d1"]}).save(tmp_path / f"a.{ending}")
 
 
+def test_a_number_of_400_digits_is_kept_or_refused(tmp_path: Path) -> None:
+    golden = GoldenSet.from_dict({"q": {"d1": 1}}, attributes={"q": {"size": 10**400}})
+    with pytest.raises(GoldenSetError, match="cannot be written as a table"):
+        golden.save(tmp_path / "a.parquet")
+    golden.save(tmp_path / "a.jsonl")
+    assert GoldenSet.load(tmp_path / "a.jsonl").query("q").attributes == {"size": 10**400}
+
+
 def test_an_empty_query_id_in_a_run_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text('{"query_id": "", "ranking": ["d1"]}\n', "utf-8")
