@@ -17,6 +17,7 @@ from pytest_rankcheck.baselines.query_losses import (
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.baselines.slide_guard import GuardedSlide, SlideGuard
 from pytest_rankcheck.comparison.comparison import Comparison, compare
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, as_recorded
 from pytest_rankcheck.gates.decision_family import decide_family
@@ -186,9 +187,9 @@ def checks_of(
         checks = [replace(check, replaced=replaced) for check in checks]
     if not comparison.query_ids:
         foreign = (
-            f"golden set: '{record.golden_name}' ({record.golden_fingerprint}) in the baseline, "
-            f"'{evaluation.golden.name}' ({evaluation.golden.fingerprint}) now, without an "
-            "unchanged query in common"
+            f"golden set: '{quoted(record.golden_name)}' ({quoted(record.golden_fingerprint)}) in "
+            f"the baseline, '{quoted(evaluation.golden.name)}' ({evaluation.golden.fingerprint}) "
+            "now, without an unchanged query in common"
         )
         return [
             replace(check, state=State.FOREIGN, comparison=comparison, differences=(foreign,))

@@ -58,7 +58,7 @@ def _show(chosen: argparse.Namespace) -> int:
     assert record is not None
     print(
         f"{kind} of golden set '{quoted(record.golden_name)}': {record.golden_queries:,} queries, "
-        f"{record.golden_judgments:,} judgments, fingerprint {record.golden_fingerprint}"
+        f"{record.golden_judgments:,} judgments, fingerprint {quoted(record.golden_fingerprint)}"
     )
     for name, kept in record.kept.items():
         mean = number_text(record.mean(Metric.parse(name)))

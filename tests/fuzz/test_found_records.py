@@ -11,7 +11,18 @@ import pytest
 from readers import command
 from samples import golden_set, record, report, sealed
 
-from pytest_rankcheck import BaselineError, ConfigurationError, Gate, Record
+from pytest_rankcheck import (
+    BaselineError,
+    ConfigurationError,
+    Gate,
+    GoldenSet,
+    Metric,
+    Record,
+    Run,
+    evaluate,
+)
+from pytest_rankcheck.baselines.metric_check import checks_of
+from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.gates.configured_gates import ScopedGate, gate_of
 from pytest_rankcheck.plugin.project_configuration import project_configuration
 from pytest_rankcheck.reports.json_report import json_of
@@ -47,6 +58,27 @@ def test_an_infinite_number_in_a_metric_is_refused(place: str) -> None:
     text = sealed(json.dumps(entry).encode()).decode().replace("Infinity", "1e999")
     with pytest.raises(BaselineError, match="'inf' is not a finite number"):
         Record.from_text(text)
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\x1b[2J", "\u202e"])
+def test_odd_characters_in_a_record_are_shown_as_escapes(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = json.loads(record())
+    entry["golden_set"] |= {"fingerprint": text, "name": text}
+    path = tmp_path / "record.json"
+    path.write_bytes(sealed(json.dumps(entry).encode()))
+    assert main(["show", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert text not in shown
+    assert shown.count("\\") == 2
+    other = GoldenSet.from_dict({"another": {"d1": 1}}, name=text)
+    evaluation = evaluate(Run.from_dict({"another": ["d1"]}), other)
+    (check,) = checks_of(
+        Record.load(path), evaluation, {Metric("RR"): Gate.tolerance(abs=0.01)}, ()
+    )
+    assert text not in str(check.differences)
+    assert "without an unchanged query in common" in check.differences[0]
 
 
 Breaks = Callable[[dict[str, Any]], object]
