@@ -125,11 +125,9 @@ def _found_in_dicts(queries: Sequence[_Query], doubtful: set[int]) -> Matches:
     found = map(dict.get, groups, docs, repeat(np.nan))  # type: ignore[arg-type]
     scores = np.fromiter(found, np.float64, len(docs))
     places = np.repeat([place for place, _, _ in queries], counts)
-    is_missing = np.isnan(scores)
-    numbers = _numbers_spelled(list(compress(docs, is_missing)))
-    are_keys = map(dict.__contains__, compress(groups, is_missing), numbers)  # type: ignore[arg-type]
-    doubtful.update(compress(places[is_missing].tolist(), are_keys))
-    at = np.flatnonzero(~is_missing)
+    are_keys = map(dict.__contains__, groups, _numbers_spelled(docs))  # type: ignore[arg-type]
+    doubtful.update(compress(places.tolist(), are_keys))
+    at = np.flatnonzero(~np.isnan(scores))
     judged = np.fromiter(grades, np.float64, len(docs))[at]
     return Matches(places[at], -1 - at, judged, scores[at], docs)
 

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldIds", "IdColumn", "NumberIds", "TextIds", "number_spelled"]
 
-_MOST_DIGITS = 18
-"""Numbers of so many digits fit into 64 bits, whatever the digits."""
+_MOST_DIGITS = 19
+"""No number of 64 bits has more digits."""
+_BEYOND = 1 << 63
+"""The first whole number that does not fit into 64 bits."""
 
 
 class IdColumn(Protocol):
@@ -106,10 +108,11 @@ class NumberIds:
 
 
 def number_spelled(doc_id: str) -> int | None:
-    """Return the whole number that spells exactly this id; None if none does."""
-    if len(doc_id) > _MOST_DIGITS or not doc_id.isascii():
-        return None
+    """Return the whole number of 64 bits that spells exactly this id; None if none does."""
     digits = doc_id.removeprefix("-")
-    if not digits.isdigit() or (digits[0] == "0" and doc_id != "0"):
+    if len(digits) > _MOST_DIGITS or not (digits.isascii() and digits.isdigit()):
         return None
-    return int(doc_id)
+    if digits[0] == "0" and doc_id != "0":
+        return None
+    number = int(doc_id)
+    return number if -_BEYOND <= number < _BEYOND else None

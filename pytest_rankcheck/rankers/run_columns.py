@@ -32,7 +32,6 @@ _ROLES = (
 _ORDER = Role("score or rank", (*_ROLES[2].names, *RANK.names))
 """What decides the order, if a run lacks both columns."""
 
-
 _IDS = frozenset((*QUERY_ID.names, *DOC_ID.names))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["columns_of_table"]
 
 _BATCH_ROWS = 1_000_000
+_OF_ANY_TYPE = ("", "object")
+"""The types of columns of a frame whose cells may have several types."""
 
 
 def columns_of_table(
@@ -129,9 +130,14 @@ def _documents(documents: IdColumn, starts: IntArray) -> TextIds | NumberIds | H
 
 def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[_Rows]:
     """Yield the rows of each batch of a table."""
+    given = set[object]()
     for batch in table.batches(sorted(place.values()), rows=_BATCH_ROWS):
         documents = _ids(batch, "doc_id", place, table.numbering)
         queries = _ids(batch, "query_id", place, table.numbering)
+        column = batch.column(place["query_id"])
+        if table.numbering.is_frame and column.kind.lower() in _OF_ANY_TYPE:
+            given.update(column.cells())
+            _refuse_two_spellings(given)
         scores = _numbers(batch, "score", place, documents, table.numbering)
         are_scored = scores is not None and not np.isnan(scores).any()
         ranks = None if are_scored else _numbers(batch, "rank", place, documents, table.numbering)
@@ -142,8 +148,6 @@ def _rows_of(table: Table, place: Mapping[str, int]) -> Iterator[_Rows]:
 def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering) -> IdColumn:
     column = batch.column(place[role])
     cells = column.ids()
-    if role == "query_id" and numbering.is_frame and isinstance(cells.ids, HeldIds):
-        _refuse_two_spellings(column.cells())
     if len(cells.invalid):
         row = int(cells.invalid[0])
         where, value = numbering.place(batch.numbers[row]), kind_of(column.cell(row))
@@ -153,13 +157,11 @@ def _ids(batch: Batch, role: str, place: Mapping[str, int], numbering: Numbering
     return cells.ids
 
 
-def _refuse_two_spellings(cells: Sequence[object]) -> None:
+def _refuse_two_spellings(queries: set[object]) -> None:
     """Check that no query id is given as text and as a number."""
-    if set(map(type, cells)) > {str}:
-        texts = {cell for cell in cells if isinstance(cell, str)}
-        for cell in cells:
-            if isinstance(cell, Integral) and str(cell) in texts:
-                raise given_twice(str(cell))
+    texts = {query for query in queries if isinstance(query, str)}
+    for query in sorted(texts & set(map(str, queries - texts))):
+        raise given_twice(query)
 
 
 def _numbers(

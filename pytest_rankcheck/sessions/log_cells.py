@@ -36,6 +36,8 @@ Errors = Mapping[int, str]
 
 LARGEST = 2**31
 """A bound that no number of results reaches."""
+_EXACT = 2**53
+"""From here on, a float may be another whole number, rounded."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
 _SEPARATORS = ("|", ";", ",")
 
@@ -64,7 +66,7 @@ def id_of(value: object) -> str | None:
     if isinstance(value, Integral):
         return str(int(value))
     number = number_of(value)
-    if number is None or not number.is_integer():
+    if number is None or not number.is_integer() or abs(number) >= _EXACT:
         raise ValueError(f"'{quoted(value, 60)}' is not an id; ids are text or whole numbers")
     return str(int(number))
 

@@ -27,7 +27,6 @@ from pytest_rankcheck.sessions.log_cells import (
 
 __all__ = ["DocumentCodes", "Lists", "id_lists", "no_lists", "rank_lists"]
 
-
 _MANY = 10_000
 """From this number of texts on, polars finds the distinct ones, if it is in use."""
 

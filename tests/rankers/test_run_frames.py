@@ -252,3 +252,18 @@ def test_scores_that_are_partly_empty_or_without_ranks_are_refused(
 def test_ranks_beside_scores_may_be_texts(form: str, tmp_path: Path) -> None:
     rows = {"query_id": "q", "doc_id": ["a", "b"], "rank": ["2nd", "1st"], "score": [0.1, 0.9]}
     assert [run["q"] for run in written(pd.DataFrame(rows), form, tmp_path)] == [("b", "a")] * 3
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 100])
+@pytest.mark.parametrize("queries", [[1, 1, "1", "1"], ["1", "1", 1, 1], ["1", 1, "2", 3]])
+def test_a_query_given_as_text_and_as_a_number_is_refused(
+    queries: list[object], batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pytest_rankcheck.rankers import run_tables
+
+    monkeypatch.setattr(run_tables, "_BATCH_ROWS", batch)
+    frame = pd.DataFrame(
+        {"query_id": pd.Series(queries, dtype=object), "doc_id": list("abcd"), "rank": [1, 2, 1, 2]}
+    )
+    with pytest.raises(RunError, match="query '1': given as text and as a number"):
+        Run.from_frame(frame)

@@ -379,3 +379,12 @@ def test_two_separators_do_not_make_up_for_a_missing_column(
     path.write_text(f"q0 Q0 d1 1 0.5 tag\n{line}\n")
     with pytest.raises(RunError, match=r"run\.trec:2: 5 columns"):
         evaluate(Run.scan(path), GoldenSet.from_dict({"q0": {"d1": 1}}))
+
+
+def test_a_byte_order_mark_within_a_file_is_part_of_an_id(way: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    line = "\ufeffq{} Q0 d1 1 0.5 tag\n"  # as long as a block, so each begins one
+    path.write_text("".join(line.format(f"{query}" * 90) for query in range(5)), "utf-8")
+    queries = [f"{query}" * 90 for query in range(5)]
+    expected = [f"q{queries[0]}", *(f"\ufeffq{query}" for query in queries[1:])]
+    assert list(Run.load(path).query_ids) == expected

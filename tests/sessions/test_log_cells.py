@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_rankcheck.sessions.log_cells import id_list_of, plain_lists
+from pytest_rankcheck.sessions.log_cells import id_list_of, id_of, plain_lists
 
 IDS = st.sampled_from(["d1", "d2", "é", "null", "[x]", "[]", "", " ", "a b", "\n", "\x1c", "1.5"])
 CELLS = st.lists(
@@ -49,3 +49,10 @@ def test_a_column_is_split_as_its_cells_are(cells: list[str]) -> None:
 )
 def test_plain_lists(cells: list[object], split: tuple[list[int], list[str]] | None) -> None:
     assert plain_lists(cells) == split
+
+
+def test_a_float_that_may_be_rounded_is_no_id() -> None:
+    assert id_of(2.0**53 - 1) == "9007199254740991"
+    with pytest.raises(ValueError, match="is not an id; ids are text or whole numbers"):
+        id_of(2.0**53)
+    assert id_of(2**60 + 1) == "1152921504606846977"

@@ -31,7 +31,6 @@ _NEEDED = COLUMNS[:5]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 """Characters that start a spreadsheet formula, and the guard itself."""
 
-
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, line and paragraph ends, marks that reorder text, and what UTF-8 cannot encode."""
 _QUOTE = '"'

@@ -18,7 +18,6 @@ from pytest_rankcheck.rankers.callable_adapters import name_of
 
 __all__ = ["embedder"]
 
-
 _BLOCK_PRODUCTS = 1 << 22
 """How many inner products are in memory at once: 32 MB."""
 

@@ -17,10 +17,8 @@ from pytest_rankcheck.files.text_files import LONGEST_LINE, line_too_long, opene
 
 __all__ = ["LineBlock", "blocks_of_queries"]
 
-
 _LONGEST_QUERY_ID = 1000
 """Two queries that share this many leading bytes share a block, which does no harm."""
-
 
 _LEAP = 1024
 _COUNTED_BYTES = 1 << 20

@@ -7,6 +7,7 @@ an unusual form is left to the plain reader, so that both give the same values a
 from __future__ import annotations
 
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -121,6 +122,8 @@ def _table_of(text: bytes) -> pl.DataFrame | None:
     """Return query, document and score of each line; None unless all lines have six columns."""
     import polars as pl
 
+    if text.startswith(BOM_UTF8):  # polars would drop it, which only the first block may
+        return None
     texts = dict.fromkeys(("query", "q0", "doc", "rank"), pl.String)
     schema = {**texts, "score": pl.Float64, "tag": pl.String}
     separator = "\t" if b"\t" in text[: text.find(b"\n")] else " "
