@@ -5,10 +5,11 @@ What a user gives as a dict is kept as it is where possible, otherwise parsed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain, count
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,21 @@ class HeldColumns:
         return held
 
     @cached_property
-    def _places(self) -> Mapping[str, tuple[RankedColumns, int]]:
-        places = {
-            query_id: (block, place)
-            for block in self._blocks
-            for place, query_id in enumerate(block.query_ids)
-        }
-        return {each: places[each] for each in self._query_ids or places}
+    def _places(self) -> Mapping[str, int]:
+        """The place of each query among those of all blocks, in the order of the run."""
+        places = dict(zip(chain.from_iterable(each.query_ids for each in self._blocks), count()))
+        return {each: places[each] for each in self._query_ids} if self._query_ids else places
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        """The place of the first query of each block."""
+        return [0, *accumulate(map(len, self._blocks))]
+
+    def _block_of(self, query_id: str) -> tuple[RankedColumns, int]:
+        """Return the block with a query, and its place there."""
+        place = self._places[query_id]
+        number = bisect_right(self._starts, place) - 1
+        return self._blocks[number], place - self._starts[number]
 
     @classmethod
     def read(cls, columns: Callable[..., Iterator[RankedColumns]]) -> HeldColumns:
@@ -107,13 +116,13 @@ class HeldColumns:
         """Return a query's ranking in order."""
         ranking = self._rankings.get(query_id)
         if ranking is None:
-            block, place = self._places[query_id]
+            block, place = self._block_of(query_id)
             ranking = self._rankings[query_id] = block.ranking(place)
         return ranking
 
     def has_ties(self, query_id: str) -> bool:
         """Return whether two different documents of a query have the same score."""
-        block, place = self._places[query_id]
+        block, place = self._block_of(query_id)
         unsorted = block.unsorted(place)
         if unsorted is not None and block.depth is None:  # so it need not be sorted
             return len(set(unsorted.values())) < len(unsorted)

@@ -217,7 +217,9 @@ def _together(parts: Iterator[_Rows]) -> _Rows:
 
 def _joined(parts: Sequence[_Rows]) -> _Rows:
     scores = [part.scores for part in parts if part.scores is not None]
-    ranks = [_filled(part.ranks, len(part.queries)) for part in parts]
+    ranks = [  # which were not read if all rows of a part have scores
+        np.full(len(part.queries), np.nan) if part.ranks is None else part.ranks for part in parts
+    ]
     has_ranks = any(part.ranks is not None for part in parts)
     return _Rows(
         np.concatenate([part.numbers for part in parts]),
@@ -226,11 +228,6 @@ def _joined(parts: Sequence[_Rows]) -> _Rows:
         np.concatenate(scores) if scores else None,
         np.concatenate(ranks) if has_ranks else None,
     )
-
-
-def _filled(ranks: FloatArray | None, count: int) -> FloatArray:
-    """Return ranks, NaN for rows whose ranks were not read because all of them have scores."""
-    return np.full(count, np.nan) if ranks is None else ranks
 
 
 def _as_array(numbers: Sequence[int]) -> IntArray:

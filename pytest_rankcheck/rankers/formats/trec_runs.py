@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_rankcheck.errors import RunError
-from pytest_rankcheck.files.format_registry import FileSample, Format
+from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.trec_columns import columns_of, trec_text
 from pytest_rankcheck.files.whole_files import write_whole
 from pytest_rankcheck.rankers.ranking_rows import Rankings, ranked_rows
@@ -32,14 +32,10 @@ def write(rankings: Rankings, path: Path) -> None:
     write_whole(path, trec_text(rows, RunError))
 
 
-def _recognises(sample: FileSample) -> bool:
-    return len(columns_of(sample.line)) >= COLUMNS
-
-
 FORMAT = Format(
     name="trec",
     description="TREC runs, lines of: query_id Q0 doc_id rank score tag",
-    recognises=_recognises,
+    recognises=lambda sample: len(columns_of(sample.line)) >= COLUMNS,
     read=trec_blocks,
     write=write,
     endings=(".run", ".txt"),
