@@ -365,7 +365,7 @@ def _changed_tree(document: Any, place: int, argument: int) -> Any:
     places = list(_places(root))
     holder, key = places[_at(places, place)]
     kind, argument = argument % 4, argument // 4
-    value = _VALUES[argument % len(_VALUES)]
+    value = copy.deepcopy(_VALUES[argument % len(_VALUES)])  # or it would end up in itself
     if kind <= 1:
         holder[key] = value
     elif kind == 2:
