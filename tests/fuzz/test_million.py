@@ -18,7 +18,7 @@ def test_the_session_has_a_million_inputs() -> None:
     per_case = settings.get_profile("fuzz").max_examples
     whole = len(SAMPLES) + len(GRAMMARS)
     inputs = whole * per_case + len(option_rows(Config)) * (per_case // 2)
-    assert inputs + len(INPUTS) * (per_case // 20) >= 1_000_000
+    assert inputs + len(INPUTS) * (per_case // 5) >= 1_000_000
 
 
 def test_the_suite_has_some_thousands_of_inputs() -> None:
