@@ -12,6 +12,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.evaluation.judged_matches import Matches
+from pytest_rankcheck.files.id_columns import number_spelled
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.golden.judgments import Judgments
 from pytest_rankcheck.rankers.ranked_columns import HeldDocuments, RankedColumns
@@ -21,8 +22,6 @@ __all__ = ["grades_matched", "rows_matched"]
 _SPARSE = 8
 """If the judged documents are fewer than the ranked ones by this factor, they are looked up among
 the ranked ones, otherwise the other way round."""
-_MOST_DIGITS = 4000
-"""Python refuses to convert longer numbers to text, or from it."""
 _FEW = 3
 """Up to so many judged documents are searched for in a list."""
 
@@ -104,6 +103,7 @@ def grades_matched(columns: RankedColumns, codes: IntArray, judgments: Judgments
             chosen = in_lists if len(lookup) <= _FEW else dense
         if lookup:
             chosen.append((place, group, lookup))
+    assert not (in_dicts and in_lists), "the documents of a block are all in dicts or all in lists"
     found = _found_in_dicts(in_dicts, doubtful) if in_dicts else _found_in_lists(columns, in_lists)
     if dense:
         are_bytes = judgments.has_byte_grades
@@ -210,17 +210,12 @@ def _both(one: Matches, other: Matches) -> Matches:
 def _numbers_spelled(doc_ids: Sequence[str]) -> Sequence[int | None]:
     """Return the whole number that each id may spell, None for other ids.
 
-    "007" is not how a number is spelled; looking for 7 only costs time.
+    int() is quick, and also takes "007", which no number spells: looking for 7 only costs time.
     """
     try:
         return list(map(int, doc_ids))
     except ValueError:
-        is_one = (doc_id.removeprefix("-").isdecimal() for doc_id in doc_ids)
-        pairs = zip(doc_ids, is_one, strict=True)
-        return [
-            int(each) if is_number and len(each) <= _MOST_DIGITS else None
-            for each, is_number in pairs
-        ]
+        return list(map(number_spelled, doc_ids))
 
 
 def _all_text(group: Group) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from pytest_rankcheck.array_types import IntArray
 
 if TYPE_CHECKING:
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldIds", "IdColumn", "NumberIds", "TextIds", "number_spelled"]
 
-_MOST_DIGITS = 19
-"""No number of 64 bits has more digits."""
+_MOST_DIGITS = 4000
+"""Python refuses to convert longer numbers to text, or from it."""
 _BEYOND = 1 << 63
 """The first whole number that does not fit into 64 bits."""
 
@@ -91,6 +93,18 @@ class NumberIds:
 
     ids: IntArray
 
+    @classmethod
+    def among(cls, texts: Sequence[str]) -> tuple[NumberIds, IntArray]:
+        """Return those ids that numbers of 64 bits spell, and their rows among the texts."""
+        numbers = map(number_spelled, texts)
+        found = {
+            row: number
+            for row, number in enumerate(numbers)
+            if number is not None and -_BEYOND <= number < _BEYOND
+        }
+        rows = np.array(list(found), np.int64)
+        return cls(np.array(list(found.values()), np.int64)), rows
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -108,11 +122,8 @@ class NumberIds:
 
 
 def number_spelled(doc_id: str) -> int | None:
-    """Return the whole number of 64 bits that spells exactly this id; None if none does."""
+    """Return the whole number that spells exactly this id; None if none does."""
     digits = doc_id.removeprefix("-")
     if len(digits) > _MOST_DIGITS or not (digits.isascii() and digits.isdigit()):
         return None
-    if digits[0] == "0" and doc_id != "0":
-        return None
-    number = int(doc_id)
-    return number if -_BEYOND <= number < _BEYOND else None
+    return None if digits[0] == "0" and doc_id != "0" else int(doc_id)

@@ -18,6 +18,7 @@ from pytest_rankcheck.files.packed_files import failures_named, opened
 
 __all__ = [
     "LONGEST_LINE",
+    "PEEKED",
     "begins_object",
     "blocks_of_lines",
     "decode_utf8",
@@ -39,7 +40,8 @@ LONGEST_LINE = 64 << 20
 _BLOCK = 1 << 20
 _OBJECT = re.compile(r'\s*\{\s*(?:"|\}|$)')
 
-_PEEKED = 1024
+PEEKED = 1024
+"""How many bytes show what kind of file a text begins like."""
 _ALTERNATING = 8
 
 _WITH_PANDAS = "save its sheet as 'CSV UTF-8', or read it with pandas and use from_frame"
@@ -70,7 +72,7 @@ def opened_text(path: Path, error: type[RankcheckError]) -> BinaryIO:
     """
     with ExitStack() as stack:
         file = stack.enter_context(opened(path))
-        kind = other_kind(file.peek(_PEEKED)[:_PEEKED], path)  # type: ignore[attr-defined]
+        kind = other_kind(file.peek(PEEKED)[:PEEKED], path)  # type: ignore[attr-defined]
         if kind is not None:
             raise error(f"{path} is {kind}")
         stack.pop_all()  # the caller closes the file

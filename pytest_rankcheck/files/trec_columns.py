@@ -10,15 +10,13 @@ import numpy as np
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import RankcheckError, quoted
 from pytest_rankcheck.files.table_columns import CellColumn, Column
-from pytest_rankcheck.files.text_files import begins_object, other_kind
+from pytest_rankcheck.files.text_files import PEEKED, begins_object, other_kind
 from pytest_rankcheck.files.whole_files import check_encodable
 
 __all__ = ["columns_of", "columns_of_lines", "is_utf8", "trec_text", "words_of_lines"]
 
 _ASCII_SPACE = " \t\n\r\f\v"
 _SPACES = re.compile(f"[{_ASCII_SPACE}]+")
-_STARTS = 1024
-"""How many characters show what kind of file a text begins like."""
 _MARK = b"\0"
 """Marks line ends while a text is split into words."""
 
@@ -132,7 +130,7 @@ def trec_text(rows: Iterable[Sequence[str]], error: type[RankcheckError]) -> str
             be written as UTF-8.
     """
     text = "".join(_line_of(columns, error) for columns in rows)
-    kind = other_kind(text[:_STARTS].encode())
+    kind = other_kind(text[:PEEKED].encode())
     if kind is not None:
         raise error(
             f"the file would begin with '{quoted(text[:20])}' and be taken for {kind.split(';')[0]}"

@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds, number_spelled
+from pytest_rankcheck.files.id_columns import HeldIds, IdColumn, NumberIds, TextIds
 from pytest_rankcheck.files.id_runs import row_blocks, rows_of_groups, starts_of
 
 __all__ = ["Judgments"]
@@ -186,10 +186,7 @@ class Judgments:
         """The documents whose ids are whole numbers as they are spelled, and their rows."""
         if isinstance(self.documents, NumberIds):
             return self.documents, np.arange(len(self))
-        spelled = [number_spelled(doc_id) for doc_id in self.documents.texts()]
-        rows = np.array([row for row, number in enumerate(spelled) if number is not None], np.int64)
-        found = np.array([number for number in spelled if number is not None], np.int64)
-        return NumberIds(found), rows
+        return NumberIds.among(self.documents.texts())
 
 
 class GradesByQuery(Mapping[str, Mapping[str, float]]):

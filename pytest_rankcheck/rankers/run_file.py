@@ -29,7 +29,7 @@ class RunFile:
         return HeldColumns.read(self.columns)
 
     def top(self, depth: int) -> RunFile:
-        """Return the file, of which only the first documents of each query will be read."""
+        """Return the same file, cut to the first ``depth`` documents of each query."""
         return replace(self, depth=depth)
 
     def columns(self, *, together: bool = False) -> Iterator[RankedColumns]:

@@ -42,12 +42,20 @@ def test_every_column_gives_its_ids(column: IdColumn) -> None:
         ("²", None),
         ("1_000", None),
         ("9" * 18, 10**18 - 1),
-        ("9" * 19, None),
+        ("9" * 19, 10**19 - 1),
+        ("9" * 4001, None),
         ("d7", None),
     ],
 )
 def test_a_number_spells_an_id_in_one_way(text: str, number: int | None) -> None:
     assert number_spelled(text) == number
+
+
+def test_ids_that_numbers_of_64_bits_spell_are_found_with_their_rows() -> None:
+    texts = ["d7", "7", "007", str(2**63), str(-(2**63)), "-0", "12"]
+    found, rows = NumberIds.among(texts)
+    assert found.ids.tolist() == [7, -(2**63), 12]
+    assert rows.tolist() == [1, 4, 6]
 
 
 def test_equal_ids_of_a_group_are_pairs() -> None:
