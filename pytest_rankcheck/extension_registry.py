@@ -116,7 +116,7 @@ class ExtensionRegistry:
             description: what the file looks like, for messages.
         """
         from pytest_rankcheck.files.json_rows import table_of_objects
-        from pytest_rankcheck.sessions.session_log import LOG_FORMATS
+        from pytest_rankcheck.sessions.log_files import LOG_FORMATS
 
         def table(source: Any) -> Any:
             return table_of_objects(read(source.path), str(source.path))

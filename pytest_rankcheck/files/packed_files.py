@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ __all__ = [
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_WILDCARD = re.compile(r"[*?]")
 _GZIP_ENDINGS = (".gz", ".gzip")
 _ZSTD_ENDINGS = (".zst", ".zstd")
 
@@ -132,8 +134,16 @@ def packed_as_named(path: Path, data: bytes) -> bytes:
 
 
 def shown_name(path: Path) -> str:
-    """Return a file's name without its endings: the default name of the set it contains."""
-    return path.name.partition(".")[0] or path.name
+    """Return a file's name without its endings: the default name of the set it contains.
+
+    Of a pattern such as ``logs/2026-11-*.jsonl``, it is what comes before the first wildcard
+    (``2026-11``), or else the name of the folder.
+    """
+    stem = path.name.partition(".")[0] or path.name
+    if "*" not in stem and "?" not in stem:
+        return stem
+    before = _WILDCARD.split(stem)[0].rstrip("-_ ")
+    return before or (shown_name(path.parent) if path.parent.name else "files")
 
 
 def unpacked_suffix(path: Path) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.errors import quoted
@@ -10,7 +12,7 @@ from pytest_rankcheck.errors import quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Numbering"]
+__all__ = ["JoinedNumbering", "Numbering"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Numbering:
     """Whether it has rows (a DataFrame, a Parquet file), not lines."""
     labels: pd.Index[Any] | None = None
     """The index of a DataFrame."""
+    lines: Sequence[int] | None = None
+    """The line of each row in the file, if that is not the row's number."""
 
     @property
     def is_frame(self) -> bool:
@@ -36,9 +40,25 @@ class Numbering:
 
     def place(self, number: int) -> str:
         """Return a place as text: ``web.qrels:17`` or ``judgments, row 3 (index label 12)``."""
+        if self.lines is not None and number <= len(self.lines):
+            return f"{self.source}:{self.lines[number - 1]}"
         if not self.is_table:
             return f"{self.source}:{number}"
         label = (
             "" if self.labels is None else f" (index label {quoted(self.labels[number - 1], 40)})"
         )
         return f"{self.source}, row {number}{label}"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedNumbering(Numbering):
+    """Names the rows of several sources that are read one after the other."""
+
+    parts: list[tuple[int, Numbering]] = field(default_factory=list)
+    """The number of the last row before each source, ascending, and how its own are named."""
+
+    def place(self, number: int) -> str:
+        """Return a place as text, in the source that has the row."""
+        index = bisect_right(self.parts, number - 1, key=lambda part: part[0]) - 1
+        before, numbering = self.parts[index]
+        return numbering.place(number - before)

@@ -185,7 +185,9 @@ def configured_names(config: pytest.Config) -> list[str]:
 
 def set_name(path: Path) -> str:
     """Return the name of a golden set or session log that is loaded from a path."""
-    return path.name.partition(".")[0] or path.name
+    from pytest_rankcheck.files.packed_files import shown_name
+
+    return shown_name(path)
 
 
 def _refuse_equal_names(ini: str, kind: str, paths: Sequence[Path]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from pytest_rankcheck.errors import ConfigurationError, GoldenSetError
+from pytest_rankcheck.files.file_patterns import is_pattern, matches_any
 from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.plugin.configured_doc_ids import configured_doc_id
 from pytest_rankcheck.plugin.option_table import Config
@@ -41,11 +42,12 @@ def check_golden(config: Config) -> None:
 
 
 def refuse_missing(kind: str, paths: Sequence[Path], option: str) -> None:
-    """Refuse a configured file that does not exist."""
-    missing = next((path for path in paths if not path.exists()), None)
+    """Refuse a configured file that does not exist, or a pattern that matches no file."""
+    missing = next((path for path in paths if not matches_any(path)), None)
     if missing is not None:
+        problem = "matches no file" if is_pattern(missing) else "does not exist"
         raise ConfigurationError(
-            f"{kind}: {missing} does not exist; correct rankcheck_{option} or --rankcheck-{option}"
+            f"{kind}: {missing} {problem}; correct rankcheck_{option} or --rankcheck-{option}"
         )
 
 

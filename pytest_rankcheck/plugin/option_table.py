@@ -149,7 +149,8 @@ class Config:
     )
     sessions: tuple[Path, ...] = option(
         (),
-        "session log to measure (may be given several times)",
+        "session log to measure: a file, or a pattern such as 'logs/2026-11-*.jsonl' for one log "
+        "of several files (may be given several times)",
         flag="--rankcheck-sessions",
         metavar="PATH",
         repeated=True,

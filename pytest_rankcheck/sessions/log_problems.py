@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_rankcheck.errors import SessionLogError, plural
 from pytest_rankcheck.files.row_numbering import Numbering
-from pytest_rankcheck.sessions.event_columns import number_at
+from pytest_rankcheck.sessions.event_columns import number_at, positions
 
 __all__ = ["LogSource", "Problems", "SetAside"]
 
@@ -52,6 +52,8 @@ class Problems:
         """Rows without a session."""
         self.unread = 0
         """Rows of a known session that could not be read as events."""
+        self.notes: list[str] = []
+        """What was unusual in the sources of the rows, as sentences."""
         self._reasons: Counter[str] = Counter()
         self._first: dict[str, tuple[bool, int]] = {}
         """By reason, whether the first such row was read as an event, and its position."""
@@ -140,9 +142,19 @@ class Problems:
         return SetAside(rows, len(self._sessions), self.reasons, tuple(self.examples))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LogSource:
     """A log file to read, and the collector of its problems."""
 
     path: Path
     problems: Problems
+    before: int = 0
+    """The number of the last row of the files that were read before it."""
+    last: int = 0
+    """The number of its last line that is not a row."""
+
+    def note_broken(self, number: int, reason: str, text: str) -> None:
+        """Note a line, or an element, that is not a row."""
+        self.last = max(self.last, number)
+        position = int(positions([number + self.before])[0])
+        self.problems.add(position, None, reason, text)

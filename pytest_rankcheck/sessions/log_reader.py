@@ -47,6 +47,8 @@ class LogContents:
     """The columns that change within a session and therefore are not attributes."""
     has_selections: bool
     """Whether the log has a column of selections."""
+    source_notes: Sequence[str] = ()
+    """What was unusual in the files, as sentences."""
 
     @cached_property
     def last_events(self) -> IntArray:
@@ -129,6 +131,7 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
         ignored=dict(nested.ignored),
         varying=tuple(varying),
         has_selections=layouts.has_selections,
+        source_notes=tuple(problems.notes),
     )
 
 

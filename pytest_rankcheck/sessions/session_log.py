@@ -6,19 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, unknown_id
-from pytest_rankcheck.files.format_registry import Formats
-from pytest_rankcheck.files.packed_files import shown_name
-from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.sessions import formats
+from pytest_rankcheck.sessions.log_files import LogFiles
 from pytest_rankcheck.sessions.log_layouts import LogOptions
-from pytest_rankcheck.sessions.log_problems import LogSource, Problems, SetAside
+from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
 from pytest_rankcheck.sessions.propensity import CLIP, Propensity
@@ -34,8 +30,6 @@ __all__ = ["SessionLog", "SessionState"]
 
 _MUCH = 0.05
 """If a larger share of sessions is set aside, that is worth a warning."""
-
-LOG_FORMATS: Formats[Table] = Formats(formats, "session logs", SessionLogError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +60,7 @@ class SessionLog:
     @checked_arguments
     def load(
         cls,
-        path: str | PathLike[str],
+        path: str | PathLike[str] | Sequence[str | PathLike[str]],
         format: str | None = None,
         *,
         name: str | None = None,
@@ -79,11 +73,13 @@ class SessionLog:
         """Read a log: one row per event, a flat event log, or one object per session.
 
         Args:
-            path: the file; it may be packed with gzip or Zstandard.
+            path: the file; or several, as a list or as a pattern such as
+                ``"logs/2026-11-*.jsonl"``. A session may go on from one file to the next. The
+                files may be packed with gzip or Zstandard.
             format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``; without it, the
                 content decides.
-            name: what messages and records call the log; without it, the file's name up to the
-                first dot.
+            name: what messages and records call the log; without it, the first file's name up to
+                the first dot, or what a pattern has before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
                 ``results``, ``result_count``, ``selected_rank``, ``selected``, ``finished`` and
                 ``start``, where the columns have unusual names.
@@ -97,16 +93,15 @@ class SessionLog:
                 `set_aside` counts them.
 
         Raises:
-            SessionLogError: the file is missing, empty or not a log; or a row is invalid, which
-                the message names.
+            SessionLogError: a file is missing, empty or not a log; no file matches a pattern; or a
+                row is invalid, which the message names with its file.
             ConfigurationError: an argument is invalid.
         """
-        file = Path(path)
-        problems = Problems(str(file), is_lenient=lenient)
-        chosen = LOG_FORMATS.named(format) if format else LOG_FORMATS.detected(file, columns)
+        files = LogFiles.of(path)
+        problems = Problems(files.words, is_lenient=lenient)
         options = LogOptions(columns or {}, first_rank, time_unit, attributes)
-        table = chosen.read(LogSource(file, problems))
-        return cls(read_log(table, options, problems), name or shown_name(file))
+        table = files.table(format, columns, problems)
+        return cls(read_log(table, options, problems), name or files.name)
 
     @classmethod
     @checked_arguments
@@ -154,7 +149,7 @@ class SessionLog:
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the log was read, as sentences: skipped, ignored, put in order."""
-        contents, notes = self._contents, []
+        contents, notes = self._contents, list(self._contents.source_notes)
         if contents.set_aside:
             notes.append(f"{contents.set_aside}{self._share_set_aside()}")
         if not contents.has_selections:

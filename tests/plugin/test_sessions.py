@@ -145,6 +145,22 @@ def test_several_logs_and_options_of_the_command_line(sessions: Project) -> None
     result.stdout.fnmatch_lines(["*test_success?week?*", "*test_success?other?*"])
 
 
+def test_a_pattern_is_one_log_of_several_files(sessions: Project) -> None:
+    lines = (sessions.path / "logs/week.jsonl").read_text().splitlines(keepends=True)
+    for place in range(3):
+        sessions.write(f"logs/2026-11-{place + 9}.jsonl", "".join(lines[place::3]))
+    sessions.test(
+        "def test_log(session_log):\n"
+        "    assert (session_log.name, len(session_log)) == ('2026-11', 96)\n"
+    )
+    sessions.run("--rankcheck-sessions=logs/2026-11-*.jsonl").assert_outcomes(passed=1)
+    several = ["--rankcheck-sessions=logs/week.jsonl", "--rankcheck-sessions=logs/2026-11-*"]
+    both = sessions.run("-v", *several)
+    both.stdout.fnmatch_lines(["*test_log?week? FAILED*", "*test_log?2026-11? PASSED*"])
+    result = sessions.run("--rankcheck-sessions", "logs/2027-*.jsonl")
+    assert "2027-*.jsonl matches no file; correct rankcheck_sessions" in text_of(result)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -21,7 +21,6 @@ from pytest_rankcheck.files.format_registry import Format
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.files.table_formats import table_formats
 from pytest_rankcheck.files.tables import TableKind, read_table
-from pytest_rankcheck.sessions.event_columns import positions
 from pytest_rankcheck.sessions.log_problems import LogSource
 
 __all__ = ["FORMATS"]
@@ -37,7 +36,7 @@ def read(source: LogSource, *, kind: TableKind) -> Table:
     """
 
     def note(number: int, reason: str, text: str) -> None:
-        source.problems.add(positions([number])[0], None, _REASONS.get(reason, reason), text)
+        source.note_broken(number, _REASONS.get(reason, reason), text)
 
     return read_table(
         source.path, SessionLogError, name="log", kind=kind, by_layout=True, on_broken=note

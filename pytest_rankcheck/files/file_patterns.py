@@ -1,0 +1,68 @@
+"""Several files for one thing: lists of paths, and patterns such as ``logs/2026-11-*.jsonl``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from glob import glob
+from pathlib import Path
+
+from pytest_rankcheck.errors import RankcheckError, quoted
+
+__all__ = ["is_pattern", "matches_any", "matching_files"]
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path has wildcards (``*``, ``?``, ``[...]``), and no file has that very name."""
+    text = str(path)
+    return ("*" in text or "?" in text or ("[" in text and "]" in text)) and not _exists(path)
+
+
+def matches_any(path: Path) -> bool:
+    """Whether a path, or a file that a pattern matches, exists."""
+    return bool(_matches(path)) if is_pattern(path) else path.exists()
+
+
+def matching_files(given: Iterable[Path], error: type[RankcheckError]) -> list[Path]:
+    """Return the files of some paths and patterns, in the order of their names.
+
+    Numbers in names are compared as numbers, so that ``day-9`` comes before ``day-10``; the order
+    in which the paths are given does not matter. ``**`` matches folders at any depth.
+
+    Raises:
+        error: no file matches a pattern, or a file is given twice.
+    """
+    files: list[Path] = []
+    for path in given:
+        found = _matches(path) if is_pattern(path) else [path]
+        if not found:
+            raise error(
+                f"no file matches '{quoted(path, 300)}'; correct the pattern, or give the names of "
+                "the files"
+            )
+        files += found
+    twice = next((path for place, path in enumerate(files) if path in files[:place]), None)
+    if twice is not None:
+        raise error(f"{twice} is given twice; give each file once")
+    return sorted(files, key=_natural)
+
+
+def _matches(pattern: Path) -> list[Path]:
+    # Path.glob takes no absolute pattern.
+    found = map(Path, glob(str(pattern), recursive=True))  # noqa: PTH207
+    return [path for path in found if not path.is_dir()]
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # the name is too long, or has a null character
+        return True  # what opens the file says what is wrong
+
+
+def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """Return what sorts paths by name, with numbers in them as numbers."""
+    parts = _DIGITS.split(str(path))
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], str(path)

@@ -1,0 +1,104 @@
+"""The files of a log: one, several, or all that match a pattern; read as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted
+from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
+from pytest_rankcheck.files.format_registry import Formats
+from pytest_rankcheck.files.packed_files import first_bytes, shown_name
+from pytest_rankcheck.files.row_numbering import JoinedNumbering
+from pytest_rankcheck.files.table_batches import Batch, Table
+from pytest_rankcheck.sessions import formats
+from pytest_rankcheck.sessions.log_problems import LogSource, Problems
+
+__all__ = ["LOG_FORMATS", "LogFiles"]
+
+LOG_FORMATS: Formats[Table] = Formats(formats, "session logs", SessionLogError)
+
+AnyPath = str | PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LogFiles:
+    """The files of one log."""
+
+    given: Sequence[Path]
+    """The paths and patterns, as the caller gave them."""
+    files: Sequence[Path]
+    """The files, in the order of their names."""
+
+    @classmethod
+    def of(cls, given: AnyPath | Sequence[AnyPath]) -> LogFiles:
+        """Return the files of a path, of several paths, or of patterns.
+
+        Raises:
+            SessionLogError: no file matches a pattern, or a file is given twice.
+            ConfigurationError: the list is empty, or something in it is not a path.
+        """
+        several = [given] if isinstance(given, (str, PathLike)) else list(given)
+        wrong = [path for path in several if not isinstance(path, (str, PathLike))]
+        if wrong or not several:
+            what = f"'{quoted(wrong[0], 60)}' is not a path" if wrong else "the list is empty"
+            raise ConfigurationError(f"path: {what}; give the paths of log files")
+        paths = list(map(Path, several))
+        return cls(paths, matching_files(paths, SessionLogError))
+
+    @property
+    def name(self) -> str:
+        """The default name of the log: that of the pattern, or of the first file."""
+        is_one = len(self.given) == 1 and is_pattern(self.given[0])
+        return shown_name(self.given[0] if is_one else self.files[0])
+
+    @property
+    def words(self) -> str:
+        """What messages call the files together."""
+        if len(self.files) == 1:
+            return str(self.files[0])
+        first = self.given[0] if len(self.given) == 1 else self.files[0]
+        return f"the log of {len(self.files)} files ({first}{', ...' * (len(self.given) > 1)})"
+
+    def table(
+        self, format: str | None, columns: Mapping[str, str] | None, problems: Problems
+    ) -> Table:
+        """Return the rows of all files as one table.
+
+        Args:
+            format: the name of the format of all files; None to detect that of each.
+            columns: ``{meaning: column}`` for columns with unusual names.
+            problems: collects what is not a row.
+
+        Raises:
+            SessionLogError: a file is missing, empty or not a log.
+        """
+
+        def opened(source: LogSource) -> Table:
+            named = LOG_FORMATS.named(format) if format else None
+            return (named or LOG_FORMATS.detected(source.path, columns)).read(source)
+
+        if len(self.files) == 1:
+            return opened(LogSource(self.files[0], problems))
+        filled = [path for path in self.files if first_bytes(path, 1, SessionLogError)]
+        empty = len(self.files) - len(filled)
+        if empty:
+            problems.notes.append(f"{plural(empty, 'file is', 'files are')} empty")
+        numbering = JoinedNumbering(self.words)
+
+        def read(*_: object) -> Iterator[Batch]:
+            before = 0
+            for path in filled:
+                source = LogSource(path, problems, before)
+                table = opened(source)
+                numbering.parts.append((before, table.numbering))
+                last = 0
+                for batch in table.batches():
+                    if len(batch):
+                        last = max(last, batch.numbers[-1])
+                        yield replace(batch, numbers=[each + before for each in batch.numbers])
+                before += max(last, source.last)
+
+        return Table([], numbering, read)
