@@ -115,11 +115,14 @@ class ExtensionRegistry:
             recognises: as in `add_golden_format`.
             description: what the file looks like, for messages.
         """
+        from pytest_rankcheck.errors import SessionLogError
         from pytest_rankcheck.files.json_rows import table_of_objects
+        from pytest_rankcheck.files.row_numbering import Numbering
         from pytest_rankcheck.sessions.log_files import LOG_FORMATS
 
         def table(source: Any) -> Any:
-            return table_of_objects(read(source.path), str(source.path))
+            numbering = Numbering(str(source.path))
+            return table_of_objects(read(source.path), numbering, SessionLogError, what="log")
 
         self._add_format(
             "log format",

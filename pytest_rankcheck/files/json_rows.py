@@ -176,8 +176,7 @@ def _checked_object(
         raise _BrokenLine("not JSON", str(failure).removeprefix(f"{where}: ")) from None
     if isinstance(row, dict):
         return row
-    text = f"'{quoted(row, 60)}' is not an object with the columns of a {what}"
-    raise _BrokenLine("no object", text)
+    raise _BrokenLine("no object", _no_object(row, what))
 
 
 class _BrokenLine(Exception):  # noqa: N818 - becomes an error, or is reported
@@ -250,18 +249,44 @@ def layouts_of_objects(numbers: Sequence[int], objects: Objects) -> Iterator[Bat
         yield Batch(keys, [numbers[row] for row in rows], partial(_cells, columns))
 
 
-def table_of_objects(objects: Iterable[Mapping[str, object]], source: str) -> Table:
+def table_of_objects(
+    objects: Iterable[object],
+    numbering: Numbering,
+    error: type[RankcheckError],
+    *,
+    what: str,
+    on_broken: OnBroken | None = None,
+) -> Table:
     """Return objects that are in memory as a table with a row for each.
 
     Args:
-        objects: the rows.
-        source: what messages call the table.
+        objects: the rows, which are numbered from 1.
+        numbering: how messages name them.
+        error: the exception type to raise.
+        what: what the rows belong to, such as "log", for messages.
+        on_broken: called for each element that is not an object, which is then skipped; without
+            it, such an element is an error.
+
+    Raises:
+        error: an element is not an object; the message names it.
     """
-    rows: Objects = [dict(row) for row in objects]
+    rows: Objects = []
+    numbers: list[int] = []
+    for number, element in enumerate(objects, start=1):
+        if isinstance(element, Mapping):
+            rows.append({str(key): value for key, value in element.items()})
+            numbers.append(number)
+            continue
+        text = _no_object(element, what)
+        if on_broken is None:
+            raise error(f"{numbering.place(number)}: {text}")
+        on_broken(number, "no object", text)
     header = list(dict.fromkeys(name for row in rows for name in row))
-    return Table(
-        header, Numbering(source), lambda *_: layouts_of_objects(range(1, len(rows) + 1), rows)
-    )
+    return Table(header, numbering, lambda *_: layouts_of_objects(numbers, rows))
+
+
+def _no_object(element: object, what: str) -> str:
+    return f"'{quoted(element, 60)}' is not an object with the columns of a {what}"
 
 
 def _cells(columns: Sequence[Sequence[object]], index: int) -> CellColumn:

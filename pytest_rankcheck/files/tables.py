@@ -1,8 +1,8 @@
 """One reader of tables for golden sets, runs and session logs.
 
-A table is a file (separated text, JSON lines, Parquet or Arrow, packed or not) or a frame (pandas,
-polars or Arrow). Its rows come in batches of columns, and a column is read by its role: as ids, as
-numbers, or as plain cells. All sources with the same content give the same columns.
+A table is a file (separated text, JSON lines or an array, Parquet or Arrow, packed or not) or a
+frame (pandas, polars or Arrow). Its rows come in batches of columns, and a column is read by its
+role: as ids, as numbers, or as plain cells. All sources with the same content give equal columns.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TableKind", "read_table"]
 
-TableKind = Literal["delimited", "json lines", "Parquet", "Arrow"]
+TableKind = Literal["delimited", "json lines", "json array", "Parquet", "Arrow"]
 
 _START_BYTES = 16
 
@@ -49,7 +49,7 @@ def read_table(
             RecordBatch or RecordBatchReader of pyarrow.
         error: the exception type to raise.
         name: what messages call a frame, or the rows of a file: "judgments", "log".
-        kind: the kind of a file; without it, the content decides.
+        kind: the kind of a file; without it, the content decides (an array must be named).
         lone_first: whether a row of a delimited file may consist of the first column alone.
         by_layout: whether the rows of JSON lines come in batches with the same keys, instead of in
             the order of the file.
@@ -66,6 +66,8 @@ def read_table(
     kind = kind or _kind_of(source, error)
     if kind == "json lines":
         return _table_of_objects(source, error, name, by_layout, on_broken)
+    if kind == "json array":
+        return _table_of_array(source, error, name, on_broken)
     if kind == "delimited":
         return _table_of_lines(source, error, lone_first, on_broken)
     return _table_of_file(source, error, kind)
@@ -128,6 +130,18 @@ def _table_of_objects(
         return batches_by_layout(chunks) if by_layout else batches_of_chunks(chunks, list(header))
 
     return Table(header, Numbering(str(path)), read)
+
+
+def _table_of_array(
+    path: Path, error: type[RankcheckError], name: str, on_broken: OnBroken | None
+) -> Table:
+    from pytest_rankcheck.files.json_arrays import elements_of_array
+    from pytest_rankcheck.files.json_rows import table_of_objects
+
+    elements, lines = elements_of_array(path, error)
+    numbering = Numbering(str(path), lines=lines)
+    what = name.removeprefix("the ")
+    return table_of_objects(elements, numbering, error, what=what, on_broken=on_broken)
 
 
 def _table_of_file(path: Path, error: type[RankcheckError], kind: TableKind) -> Table:

@@ -22,6 +22,7 @@ __all__ = [
     "begins_object",
     "blocks_of_lines",
     "decode_utf8",
+    "decoder_of",
     "line_too_long",
     "lines_of",
     "lines_of_block",
@@ -38,6 +39,7 @@ LONGEST_LINE = 64 << 20
 """In bytes: far longer than any line of a golden set or run, far smaller than memory."""
 
 _BLOCK = 1 << 20
+_BYTE_ORDER_MARK = "\ufeff"
 _OBJECT = re.compile(r'\s*\{\s*(?:"|\}|$)')
 
 PEEKED = 1024
@@ -249,9 +251,25 @@ def parse_json(text: str, where: str, error: type[RankcheckError]) -> object:
     """Parse a JSON text.
 
     Raises:
-        error: an object has a duplicate key with different values, one of which json would drop
-            silently; a number is NaN, infinite or too long; or objects are nested too deeply.
+        error: as `decoder_of` says; or objects are nested too deeply, or a number is too long.
         json.JSONDecodeError: the text is not JSON.
+    """
+    if text.startswith(_BYTE_ORDER_MARK):  # as json.loads
+        raise json.JSONDecodeError("Unexpected UTF-8 BOM (decode using utf-8-sig)", text, 0)
+    try:
+        value: object = decoder_of(where, error).decode(text)
+    except (json.JSONDecodeError, RankcheckError):
+        raise
+    except (RecursionError, ValueError) as failure:
+        raise error(f"{where}: not JSON: {failure}") from None
+    return value
+
+
+def decoder_of(where: str, error: type[RankcheckError]) -> json.JSONDecoder:
+    """Return a decoder of JSON that drops nothing silently.
+
+    It raises ``error``, naming the place, where an object has a duplicate key with different
+    values, one of which json would drop, and where a number is NaN or infinite.
     """
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -268,10 +286,4 @@ def parse_json(text: str, where: str, error: type[RankcheckError]) -> object:
     def not_finite(token: str) -> NoReturn:
         raise error(f"{where}: {token} is not a finite number")
 
-    try:
-        value: object = json.loads(text, object_pairs_hook=unique, parse_constant=not_finite)
-    except (json.JSONDecodeError, RankcheckError):
-        raise
-    except (RecursionError, ValueError) as failure:
-        raise error(f"{where}: not JSON: {failure}") from None
-    return value
+    return json.JSONDecoder(object_pairs_hook=unique, parse_constant=not_finite)

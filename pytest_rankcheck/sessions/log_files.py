@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -10,13 +10,14 @@ from pathlib import Path
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
 from pytest_rankcheck.files.format_registry import Formats
+from pytest_rankcheck.files.json_rows import table_of_objects
 from pytest_rankcheck.files.packed_files import first_bytes, shown_name
-from pytest_rankcheck.files.row_numbering import JoinedNumbering
+from pytest_rankcheck.files.row_numbering import JoinedNumbering, Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.sessions import formats
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems
 
-__all__ = ["LOG_FORMATS", "LogFiles"]
+__all__ = ["LOG_FORMATS", "LogFiles", "table_of_records"]
 
 LOG_FORMATS: Formats[Table] = Formats(formats, "session logs", SessionLogError)
 
@@ -102,3 +103,15 @@ class LogFiles:
                 before += max(last, source.last)
 
         return Table([], numbering, read)
+
+
+def table_of_records(records: Iterable[object], problems: Problems) -> Table:
+    """Return dicts in memory as the rows of a log.
+
+    Anything else among them becomes a problem.
+    """
+    source = LogSource(Path(problems.source), problems)
+    numbering = Numbering(problems.source, is_table=True)
+    return table_of_objects(
+        records, numbering, SessionLogError, what="log", on_broken=source.note_broken
+    )

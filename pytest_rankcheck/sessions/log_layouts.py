@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
 from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.nested_columns import NestedColumns
 
 __all__ = ["ROLES", "Layouts", "LogOptions"]
 
@@ -81,6 +82,11 @@ class LogOptions:
     attributes: Sequence[str] | None = None
     """The columns that are attributes of sessions; None for all suitable ones."""
 
+    @property
+    def named(self) -> list[str]:
+        """The columns that the options name; a dotted name is in an object of each row."""
+        return [*self.columns.values(), *(self.attributes or ())]
+
     def __post_init__(self) -> None:
         if self.first_rank not in (None, 0, 1) or isinstance(self.first_rank, bool):
             raise ConfigurationError(
@@ -96,6 +102,8 @@ class Layouts:
         self._options = options
         self._problems = problems
         self._layouts: dict[Header, Mapping[str, str]] = {}
+        self.nested = NestedColumns(options.named)
+        """Makes columns of the dotted names in the options."""
 
     def of(self, header: Header) -> Mapping[str, str]:
         """Return ``{role: column}`` for rows with these columns.
@@ -146,12 +154,12 @@ class Layouts:
                 applies to no column.
         """
         columns = list(dict.fromkeys(name for header in self._layouts for name in header))
-        wanted = [*self._options.columns.values(), *(self._options.attributes or ())]
-        for column in wanted:
+        for column in self._options.named:
             if columns and column not in columns:
+                hint = suggestion(column, [*columns, *self.nested.known])
                 raise SessionLogError(
-                    f"{self._problems.source} has no column '{quoted(column)}'"
-                    f"{suggestion(column, columns)}; it has {listed(columns, 12)}"
+                    f"{self._problems.source} has no column '{quoted(column)}'{hint}; it has "
+                    f"{listed(columns, 12)}"
                 )
         if self.meanings and self._options.first_rank is not None and not self.meanings & _RANKED:
             raise SessionLogError(

@@ -14,6 +14,8 @@ from pytest_rankcheck.sessions.event_columns import number_at, positions
 __all__ = ["LogSource", "Problems", "SetAside"]
 
 _EXAMPLES = 20
+_REASONS = {"no object": "no event"}
+"""What a table calls a problem, and what a log does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +159,4 @@ class LogSource:
         """Note a line, or an element, that is not a row."""
         self.last = max(self.last, number)
         position = int(positions([number + self.before])[0])
-        self.problems.add(position, None, reason, text)
+        self.problems.add(position, None, _REASONS.get(reason, reason), text)

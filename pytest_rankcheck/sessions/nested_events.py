@@ -91,8 +91,10 @@ class NestedEvents:
         Raises:
             SessionLogError: two columns could have the same role.
         """
-        columns = {name: batch.column(index) for index, name in enumerate(batch.header)}
-        names = self._layouts.of(tuple(batch.header))
+        columns = self._with_nested(
+            {name: batch.column(index) for index, name in enumerate(batch.header)}
+        )
+        names = self._layouts.of(tuple(columns))
         places = positions(batch.numbers)
         if "event_data" in names:
             yield from self._of_payloads(columns, names, places)
@@ -100,6 +102,9 @@ class NestedEvents:
             yield from self._of_sessions(columns, names, places)
         else:
             yield self._rows(columns, places, self._describing(columns))
+
+    def _with_nested(self, columns: Columns) -> Columns:
+        return self._layouts.nested.added(columns)
 
     def _rows(
         self, columns: Columns, places: IntArray, describing: Columns, *, from_0: bool = False
@@ -132,7 +137,7 @@ class NestedEvents:
             at = np.array(rows)[chosen]
             taken = set(map(normalised_name, own))
             kept = {name: outer[name] for name in outer if normalised_name(name) not in taken}
-            merged = {**_repeated(kept, at), **own}
+            merged = {**_repeated(kept, at), **self._with_nested(own)}
             yield self._rows(merged, places[at], self._describing(merged), from_0=True)
 
     def _payload(self, position: int, payload: object) -> Row | None:
@@ -169,7 +174,7 @@ class NestedEvents:
         described = self._describing(columns)
         for chosen, own in _by_layout(events):
             at = np.array(rows)[chosen]
-            merged = {**_repeated(shared, at), **own}
+            merged = {**_repeated(shared, at), **self._with_nested(own)}
             describing = self._describing(merged)
             for name, column in _repeated(described, at).items():
                 inner = describing.get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -12,7 +12,7 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, unknown_id
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.metrics.session_trails import Trails
-from pytest_rankcheck.sessions.log_files import LogFiles
+from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
 from pytest_rankcheck.sessions.log_layouts import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
@@ -49,7 +49,7 @@ class SessionState:
 class SessionLog:
     """The search sessions of users: their events, what was shown, what was selected.
 
-    Make one with `load` or `from_frame`. It does not change after that.
+    Make one with `load`, `from_frame` or `from_records`. It does not change after that.
     """
 
     def __init__(self, contents: LogContents, name: str = "session log") -> None:
@@ -76,13 +76,14 @@ class SessionLog:
             path: the file; or several, as a list or as a pattern such as
                 ``"logs/2026-11-*.jsonl"``. A session may go on from one file to the next. The
                 files may be packed with gzip or Zstandard.
-            format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``; without it, the
-                content decides.
+            format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"json"`` (an array), ``"parquet"`` or
+                ``"arrow"``; without it, the content of each file decides.
             name: what messages and records call the log; without it, the first file's name up to
                 the first dot, or what a pattern has before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
                 ``results``, ``result_count``, ``selected_rank``, ``selected``, ``finished`` and
-                ``start``, where the columns have unusual names.
+                ``start``, where the columns have unusual names. A dotted name, such as
+                ``event_attributes.object.object_id``, is in an object of each row.
             first_rank: the rank of the first result, 0 or 1; required if selections are given by
                 rank.
             time_unit: the unit of times that are numbers: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``;
@@ -127,6 +128,30 @@ class SessionLog:
         table = read_table(events, SessionLogError, name="events")
         options = LogOptions(columns or {}, first_rank, time_unit, attributes)
         return cls(read_log(table, options, problems), name)
+
+    @classmethod
+    @checked_arguments
+    def from_records(
+        cls,
+        records: Iterable[Mapping[str, object]],
+        *,
+        name: str = "session log",
+        columns: Mapping[str, str] | None = None,
+        first_rank: int | None = None,
+        time_unit: str | None = None,
+        attributes: Sequence[str] | None = None,
+        lenient: bool = False,
+    ) -> SessionLog:
+        """Make a log from dicts: each is an event, or a session with its ``events``.
+
+        The keys are those of a log in JSON lines, the other arguments those of `load`.
+
+        Raises:
+            SessionLogError: as in `load`; records are named by their numbers from 1.
+        """
+        problems = Problems("records", is_lenient=lenient)
+        options = LogOptions(columns or {}, first_rank, time_unit, attributes)
+        return cls(read_log(table_of_records(records, problems), options, problems), name)
 
     @property
     def session_ids(self) -> Sequence[str]:

@@ -9,6 +9,8 @@ one object per event, with a table's columns as keys; or one object per session:
 
     {"session": "s1", "start": 0.0, "events": [{"event": 1, "time": 0.5, "query": "cam",
      "results": ["d7", "d3"], "clicks": [{"rank": 2, "start": 2.5, "end": 9.0}]}]}
+
+A JSON file may also be an array of such objects.
 """
 
 from __future__ import annotations
@@ -25,8 +27,6 @@ from pytest_rankcheck.sessions.log_problems import LogSource
 
 __all__ = ["FORMATS"]
 
-_REASONS = {"no object": "no event"}
-
 
 def read(source: LogSource, *, kind: TableKind) -> Table:
     """Read a table; lines that are not rows of it become problems.
@@ -34,12 +34,13 @@ def read(source: LogSource, *, kind: TableKind) -> Table:
     Raises:
         SessionLogError: the file is not a table of this kind, or polars is needed and missing.
     """
-
-    def note(number: int, reason: str, text: str) -> None:
-        source.note_broken(number, _REASONS.get(reason, reason), text)
-
     return read_table(
-        source.path, SessionLogError, name="log", kind=kind, by_layout=True, on_broken=note
+        source.path,
+        SessionLogError,
+        name="log",
+        kind=kind,
+        by_layout=True,
+        on_broken=source.note_broken,
     )
 
 
@@ -55,5 +56,11 @@ FORMATS = (
         description="one JSON object per line: an event, or a session with its events",
         recognises=lambda sample: sample.begins_object,
         read=partial(read, kind="json lines"),
+    ),
+    Format(
+        name="json",
+        description="a JSON array of such objects",
+        recognises=lambda sample: sample.line.lstrip().startswith("["),
+        read=partial(read, kind="json array"),
     ),
 )

@@ -1,0 +1,99 @@
+"""Columns within columns: ``event_attributes.object.object_id`` is in an object in each row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+
+from pytest_rankcheck.files.table_columns import CellColumn, Column
+
+__all__ = ["ABSENT", "NestedColumns", "value_at"]
+
+ABSENT = object()
+"""What an object has at a path that it does not have."""
+_ROWS = 50
+"""How many rows are looked at for the names in a column, to suggest one of them."""
+_PATHS = 1000
+_DEPTH = 8
+
+
+class NestedColumns:
+    """Makes columns of the dotted names that the options mention."""
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._wanted = [name for name in dict.fromkeys(wanted) if "." in name]
+        self.known: dict[str, None] = {}
+        """The dotted names that rows have, as far as known: of rows that lack a wanted one."""
+
+    def added(self, columns: dict[str, Column]) -> dict[str, Column]:
+        """Return columns with those of the dotted names that a row has.
+
+        A column whose own name has the dots takes precedence. An object may also be JSON text. A
+        row without the name has an empty cell.
+        """
+        found = dict(columns)
+        for name in self._wanted:
+            column = None if name in columns else _column_at(columns, name)
+            if column is not None:
+                found[name] = column
+            elif name not in columns and len(self.known) < _PATHS:
+                self.known |= dict.fromkeys(islice(_paths(columns), _PATHS))
+        return found
+
+
+def _column_at(columns: Mapping[str, Column], name: str) -> Column | None:
+    """Return the column with a dotted name; None if no row has it."""
+    parts = name.split(".")
+    for size in range(len(parts) - 1, 0, -1):
+        outer = columns.get(".".join(parts[:size]))
+        if outer is not None:
+            path = ".".join(parts[size:])
+            cells = [value_at(cell, path) for cell in outer.cells()]
+            if any(cell is not ABSENT for cell in cells):
+                return CellColumn([None if cell is ABSENT else cell for cell in cells])
+    return None
+
+
+def value_at(cell: object, path: str) -> object:
+    """Return what an object has at a path, such as ``object.object_id``; `ABSENT` without it.
+
+    The keys of the object may have dots too; the longest key counts.
+    """
+    inner = _object_in(cell)
+    if inner is None:
+        return ABSENT
+    if path in inner:
+        return inner[path]
+    parts = path.split(".")
+    for size in range(len(parts) - 1, 0, -1):
+        key = ".".join(parts[:size])
+        found = value_at(inner[key], ".".join(parts[size:])) if key in inner else ABSENT
+        if found is not ABSENT:
+            return found
+    return ABSENT
+
+
+def _object_in(cell: object) -> Mapping[str, object] | None:
+    """Return a cell that is an object, or the JSON text of one; None for anything else."""
+    if isinstance(cell, str) and cell.startswith("{"):
+        with suppress(ValueError, RecursionError):
+            cell = json.loads(cell)
+    return cell if isinstance(cell, Mapping) else None
+
+
+def _paths(columns: Mapping[str, Column]) -> Iterator[str]:
+    """Yield the dotted names that the first rows have."""
+    for name, column in columns.items():
+        for cell in column.cells()[:_ROWS]:
+            yield from _paths_in(cell, name)
+
+
+def _paths_in(cell: object, before: str, depth: int = 0) -> Iterator[str]:
+    inner = _object_in(cell)
+    if inner is None or depth > _DEPTH:
+        return
+    for name, value in inner.items():
+        yield f"{before}.{name}"
+        yield from _paths_in(value, f"{before}.{name}", depth + 1)
