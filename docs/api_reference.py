@@ -148,6 +148,7 @@ TYPES = {
     "NoRelevant": '`"zero"` or `"exclude"`',
     "ParameterCheck": "a function that returns a value in canonical form, or raises ValueError",
     "RecordedQueries": "a mapping of query ids to `RecordedQuery`",
+    "Replay": "the propensity of a replay as text, what was clipped, and what else it was given",
     "Severity": '`"error"` or `"warn"`',
     "Ties": '`"doc_id"`, `"input"` or `"error"`',
     "UnmetIds": "ids of both sides, and a rule by which they meet",

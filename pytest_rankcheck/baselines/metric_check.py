@@ -22,6 +22,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, as_recorded
 from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.log_order import refuse_order_of_log
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -173,6 +174,8 @@ def checks_of(
     if record is None:
         for attribute in attributes:
             evaluation.slices(attribute)
+        sides = [("what would be recorded", evaluation.ranking)]
+        refuse_order_of_log(evaluation.golden, sides)
         return checks
     differences = (
         *incompatibilities(record, evaluation),
@@ -268,9 +271,10 @@ def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]
     """Return which conventions differ, and the depth if it does, as text."""
     then, now = record.conventions.to_dict(), evaluation.conventions.to_dict()
     differences = [
-        f"{name}: '{then[name]}' in the baseline, '{now[name]}' now"
-        for name in now
-        if then[name] != now[name]
+        f"{name}: '{quoted(then.get(name, 'none'))}' in the baseline, "
+        f"'{quoted(now.get(name, 'none'))}' now"
+        for name in {**now, **then}
+        if then.get(name) != now.get(name)
     ]
     if record.depth != evaluation.depth:
         differences.append(f"depth: {record.depth} in the baseline, {evaluation.depth} now")

@@ -139,9 +139,10 @@ class ProjectInputs:
         then: dict[str, str | int | None] = {"depth": before.depth, **before.conventions.to_dict()}
         now: dict[str, str | int | None] = {"depth": after.depth, **after.conventions.to_dict()}
         differences = "; ".join(
-            f"{name}: {_shown(then[name])} in {quoted(old)}, {_shown(now[name])} in {quoted(new)}"
-            for name in then
-            if then[name] != now[name]
+            f"{name}: {_shown(then.get(name))} in {quoted(old)}, "
+            f"{_shown(now.get(name))} in {quoted(new)}"
+            for name in {**then, **now}
+            if then.get(name) != now.get(name)
         )
         if differences:
             raise ConfigurationError(

@@ -15,7 +15,7 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.query_overlap import QueryOverlap
-from pytest_rankcheck.errors import MetricError
+from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
@@ -307,6 +307,11 @@ class Comparison(QueryOverlap):
         from pytest_rankcheck.comparison.label_noise import label_sensitivity
 
         values = self.values(metric)
+        if self.evaluation.golden.has_estimates:
+            raise MetricError(
+                f"golden set '{quoted(self.evaluation.golden.name)}' has estimates of relevance "
+                "instead of judgments, which label_sensitivity cannot change"
+            )
         if not isinstance(values, Paired):
             raise MetricError(
                 f"{values.metric} is compared on two samples of sessions, which have no judgments "

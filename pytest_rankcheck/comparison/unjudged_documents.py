@@ -108,7 +108,8 @@ def unjudged_between(evaluation: Evaluation, other: Measured, values: ComparedVa
         other: what it is compared with.
         values: the values of a metric on both sides, for all queries or for a slice.
     """
-    if not isinstance(values, Paired) or values.metric.unit != "query":
+    has_judgments = values.metric.unit == "query" and not evaluation.golden.has_estimates
+    if not isinstance(values, Paired) or not has_judgments:
         return _NOTHING
     wanted = (values.metric.cutoff or _TOP, evaluation.depth)
     depths = (*wanted, evaluation.known_depth, other.known_depth)

@@ -40,6 +40,9 @@ class Conventions:
     """A query of the run without judgments: ignored, or an error."""
     no_relevant: NoRelevant = "zero"
     """A query with no grade above 0: scores 0 and is in the mean, or is left out of the mean."""
+    replay: str = ""
+    """How the positions of a replayed log were corrected; empty for other golden sets. It always
+    is the golden set's."""
 
     def __post_init__(self) -> None:
         kinds = {
@@ -73,5 +76,8 @@ class Conventions:
             raise ConfigurationError(str(error)) from None
 
     def to_dict(self) -> dict[str, str]:
-        """Return the conventions by name."""
-        return asdict(self)
+        """Return the conventions by name; without `replay` if that is empty."""
+        chosen = asdict(self)
+        if not self.replay:
+            del chosen["replay"]
+        return chosen

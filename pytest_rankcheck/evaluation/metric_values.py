@@ -29,6 +29,9 @@ __all__ = ["MIN_QUERIES", "MetricValues", "attributes_of", "computed_values"]
 _ROUNDING = 1e-9
 """How far a value may be outside a metric's range, because of rounding."""
 
+_OF_SEVERAL = ("P", "R")
+"""Metrics that count relevant documents, which is pointless if there is only one."""
+
 MIN_QUERIES = 30
 """A slice with fewer queries is reported, not gated."""
 
@@ -242,7 +245,9 @@ class MetricValues(ABC):
 
 
 def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
-    """Warn of a ``rel`` above every grade, and of a graded metric on a binary golden set."""
+    """Warn of a ``rel`` above every grade, and of metrics that the judgments make pointless."""
+    if golden.has_estimates:
+        return
     rel = dict(metric.parameters).get("rel")
     golden_name = f"golden set '{quoted(golden.name)}'"
     if isinstance(rel, (int, float)) and rel > golden.max_grade:
@@ -255,9 +260,24 @@ def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
             f"{metric} tells grades apart, but {golden_name} is binary: its only grade above 0 is "
             f"{golden.max_grade:g}; use a binary metric such as AP or RBP, or judge in grades"
         )
+    elif metric.name in _OF_SEVERAL and metric.cutoff != 1 and _has_single_selections(golden):
+        at = "" if metric.cutoff is None else f"@{metric.cutoff}"
+        text = (
+            f"{metric}: no query of {golden_name} has more than one selected document, so "
+            f"{metric.name} only says whether it is found; use Success{at or '@k'} or RR"
+        )
     else:
         return
     warn_caller(text)
+
+
+def _has_single_selections(golden: JudgedQueries) -> bool:
+    """Return whether a golden set is a replay in which no query has two relevant documents."""
+    if golden.replay is None:
+        return False
+    columns = golden.columns
+    running = np.concatenate(([0], np.cumsum(columns.grades > 0)))
+    return bool(np.diff(running[columns.starts]).max(initial=0) <= 1)
 
 
 def computed_values(metric: Metric, block: MetricInput, query_ids: Sequence[str]) -> FloatArray:

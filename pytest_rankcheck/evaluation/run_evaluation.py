@@ -82,12 +82,19 @@ def evaluate(
     return evaluation
 
 
-def _conventions_for(run: Run, chosen: Conventions) -> Conventions:
-    """Return the chosen conventions with the ties and duplicates by which the run was made.
+def _conventions_for(run: Run, golden: GoldenSet, chosen: Conventions) -> Conventions:
+    """Return the chosen conventions with those by which the run and the golden set were made.
 
     Raises:
-        ConfigurationError: other ties or duplicates than the run's were asked for.
+        ConfigurationError: other ties or duplicates than the run's, or another replay than the
+            golden set's, were asked for.
     """
+    replay = golden.replay.convention if golden.replay else ""
+    if chosen.replay not in (replay, ""):
+        raise ConfigurationError(
+            f"replay={quoted(chosen.replay)} does not fit golden set '{quoted(golden.name)}'; "
+            "choose the propensity in SessionLog.to_golden_set"
+        )
     for name in ("ties", "duplicates"):
         of_run, of_choice = getattr(run, name), getattr(chosen, name)
         if of_choice not in (of_run, getattr(Conventions(), name)):
@@ -95,7 +102,7 @@ def _conventions_for(run: Run, chosen: Conventions) -> Conventions:
                 f"{name}={of_choice} does not fit run '{quoted(run.name)}', which was made with "
                 f"{name}={of_run}; make the run with {name}={of_choice!r}"
             )
-    return replace(chosen, ties=run.ties, duplicates=run.duplicates)
+    return replace(chosen, ties=run.ties, duplicates=run.duplicates, replay=replay)
 
 
 class RunEvaluation(Evaluation):
@@ -120,7 +127,7 @@ class RunEvaluation(Evaluation):
             RunError: as in `evaluate`.
             ConfigurationError: as in `evaluate`.
         """
-        chosen = _conventions_for(run, conventions or Conventions())
+        chosen = _conventions_for(run, golden, conventions or Conventions())
         evaluation = cls(run, golden, chosen, join(run, golden))
         evaluation._refuse_empty()
         for convention, query_ids, problem in (
@@ -160,6 +167,14 @@ class RunEvaluation(Evaluation):
         from pytest_rankcheck.evaluation.unmet_ids import unmet_ids
 
         return unmet_ids(self.run, self.golden, self._joined, self.ranking)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a reader of the means must know of a replayed log, as sentences."""
+        replay = self.golden.replay
+        if replay is None:
+            return ()
+        return replay.notes(is_weighted=self.golden.corrects_positions)
 
     @property
     def known_depth(self) -> int | None:
@@ -224,6 +239,11 @@ class RunEvaluation(Evaluation):
         return is_whole and candidates.issuperset(self.ranking(self.query_ids[code]))
 
     def _computed(self, metric: Metric) -> FloatArray:
+        if self.golden.has_estimates:
+            from pytest_rankcheck.evaluation.linear_values import linear_values
+
+            blocks = [linear_values(metric, hits, self.golden.name) for hits in self.hits]
+            return np.concatenate(blocks)
         if metric.definition.ir_measures:
             from pytest_rankcheck.evaluation.ir_measures_values import ir_measures_values
 

@@ -13,6 +13,7 @@ from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.explanations import Fragility, TieEffect
 from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
+from pytest_rankcheck.gates.log_order import refuse_order_of_log
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
 from pytest_rankcheck.gates.verdict import (
     Decision,
@@ -76,10 +77,18 @@ def decide_family(
 
     Raises:
         GoldenSetError: no query has the attribute ``by``.
-        ConfigurationError: a gate does not fit its metric.
+        ConfigurationError: a gate does not fit its metric, or a replay whose positions are not
+            corrected is compared with the order of its log.
     """
     for metric, gate in gates.items():
         gate.refuse_misfit(metric)
+    refuse_order_of_log(
+        comparison.evaluation.golden,
+        (
+            ("what is measured now", comparison.evaluation.ranking),
+            ("the baseline", comparison.other.ranking),
+        ),
+    )
     family = _Family.of(comparison, gates, by)
     verdicts = family.verdicts()
     verdicts = {metric: family.explained(verdict) for metric, verdict in verdicts.items()}

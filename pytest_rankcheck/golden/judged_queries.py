@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion, unknown_id
 from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.log_replay import REPLAY, WEIGHT, Replay, replay_of
 from pytest_rankcheck.golden.query import Query, clusters_of, effective_size, slices_of, weights_of
 
 if TYPE_CHECKING:
@@ -191,6 +192,30 @@ class JudgedQueries:
         """The independent unit that each query belongs to; None if each query is one."""
         by = self._contents.cluster_by
         return None if by is None else clusters_of(self, by, self.name)
+
+    @cached_property
+    def replay(self) -> Replay | None:
+        """How the set was made from a session log; None if it was not.
+
+        Raises:
+            GoldenSetError: its queries are of different replays.
+        """
+        if REPLAY not in self.attributes:
+            return None
+        return replay_of([query.attributes.get(REPLAY) for query in self], self.name)
+
+    @property
+    def corrects_positions(self) -> bool:
+        """Whether the means of a replay are corrected for where documents were shown."""
+        replay = self.replay
+        if replay is None or replay.propensity is None:
+            return False
+        return self.has_estimates or self._contents.weight_by == WEIGHT
+
+    @property
+    def has_estimates(self) -> bool:
+        """Whether its grades are estimates of relevance, which may be negative (a replay)."""
+        return self.replay is not None and self.replay.is_estimated
 
     @property
     def effective_size(self) -> float:

@@ -2,51 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted
 from pytest_rankcheck.golden.golden_contents import Contents
+from pytest_rankcheck.golden.log_replay import (
+    ALTERNATIVE,
+    MAX_UNSEEN,
+    REPLAY,
+    WEIGHT,
+    Clipped,
+    Replay,
+)
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.ranking import checked_option
 from pytest_rankcheck.sessions.event_columns import number_at
 from pytest_rankcheck.sessions.log_reader import LogContents
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, final_selections
-from pytest_rankcheck.sessions.propensity import Propensity, propensity_weights
+from pytest_rankcheck.sessions.propensity import (
+    CLIP,
+    Propensity,
+    chances_of,
+    checked_clip,
+    is_affine,
+    propensity_text,
+    propensity_weights,
+)
 
-__all__ = ["CLUSTER", "WEIGHT", "ReplayOptions", "States", "queries_of_log", "state_ids"]
+__all__ = ["CLUSTER", "RelevanceModel", "ReplayOptions", "States", "queries_of_log", "state_ids"]
 
 States = Literal["last", "all", "prefixes"]
 """Which states are replayed: the one with the final selection, all with a selection, or all up to
 the final selection."""
 
+RelevanceModel = Callable[[str, Sequence[str]], Sequence[float]]
+"""Given a query and ids of documents, how likely each document is relevant, in [0, 1]."""
+
 CLUSTER = "session"
 """The query attribute with the id of its session."""
-WEIGHT = "weight"
-"""The query attribute with its weight."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayOptions:
     """Which states of a log are replayed, and how; see `SessionLog.to_golden_set`."""
 
-    states: States
-    propensity: Propensity | None
-    clip: float
-    unselected: bool
+    states: States = "last"
+    propensity: Propensity | None = None
+    clip: float | None = None
+    unselected: bool = False
+    uncorrected: bool = False
+    sensitivity: Sequence[Propensity] = ()
+    relevance: RelevanceModel | None = None
+    max_unseen: float = MAX_UNSEEN
 
     def __post_init__(self) -> None:
         checked_option(self.states, States, "states")
-        if self.unselected and (self.states == "prefixes" or self.propensity is not None):
+        if not 0 <= self.max_unseen <= 1:
+            raise ConfigurationError(
+                f"max_unseen={quoted(self.max_unseen)} is invalid; give the largest share of the "
+                "top that may never have been shown, from 0 to 1"
+            )
+        if self.clip is not None:
+            checked_clip(self.clip)
+        for name in ("clip", "sensitivity", "relevance"):
+            if self.propensity is None and getattr(self, name):
+                raise ConfigurationError(
+                    f'{name}= has no effect without a propensity; give propensity="power(1)", or '
+                    "a table"
+                )
+        if self.uncorrected and self.propensity is not None:
+            raise ConfigurationError(
+                "uncorrected=True contradicts a propensity, which corrects positions; give one of "
+                "them"
+            )
+        if self.is_estimated:
+            self._check_estimated()
+        elif self.unselected and (self.states == "prefixes" or self.propensity is not None):
             other = "states='prefixes'" if self.states == "prefixes" else "a propensity"
             raise ConfigurationError(
                 f"unselected=True cannot be combined with {other}, which judges a state by a "
                 "selection that it does not have"
             )
+
+    def _check_estimated(self) -> None:
+        what = "relevance=" if self.relevance is not None else "a propensity with (alpha, beta)"
+        if self.states != "all":
+            raise ConfigurationError(
+                f"{what} needs states='all': which state of a session is its last one with a "
+                "selection depends on what was selected, so the estimates would be biased"
+            )
+        if self.sensitivity:
+            raise ConfigurationError(
+                f"sensitivity= cannot be combined with {what}; replay the log once for each "
+                "propensity"
+            )
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether every shown document gets an estimate of its relevance."""
+        return self.relevance is not None or is_affine(self.propensity)
+
+    @property
+    def smallest(self) -> float:
+        """The smallest propensity that counts."""
+        return CLIP if self.clip is None else float(self.clip)
+
+    def summary(self, ranks: IntArray) -> Replay:
+        """Return what the golden set is to know of the replay.
+
+        Args:
+            ranks: ``[K]`` the ranks of the selections.
+        """
+        if self.propensity is None:
+            return Replay(uncorrected=self.uncorrected, max_unseen=float(self.max_unseen))
+        return Replay(
+            propensity=propensity_text(self.propensity),
+            clip=self.smallest,
+            clipped=_clipped(chances_of(ranks, self.propensity)[0], self.smallest),
+            is_estimated=self.is_estimated,
+            has_model=self.relevance is not None,
+            alternatives=tuple(map(propensity_text, self.sensitivity)),
+            max_unseen=float(self.max_unseen),
+        )
+
+
+def _clipped(chances: FloatArray, clip: float) -> Clipped:
+    """Return how many selections have a chance below ``clip``, and how much they would weigh."""
+    weights, is_clipped = 1 / chances, chances < clip
+    share = float(weights[is_clipped].sum() / weights.sum()) if weights.size else 0.0
+    return Clipped(int(is_clipped.sum()), len(chances), share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +156,61 @@ def queries_of_log(log: LogContents, options: ReplayOptions, name: str) -> Conte
 
     Raises:
         SessionLogError: the log has no selections, or the results shown are unknown.
-        ConfigurationError: the propensity is invalid.
+        ConfigurationError: the propensity is invalid, or the model of relevance returned something
+            else than probabilities.
     """
     replayed = list(_replayed(log, options, name))
-    weights = _weights(replayed, options)
+    ranks = np.array([rank for state in replayed for rank in state.ranks], dtype=np.int64)
+    summary = options.summary(ranks).text
     contents = Contents()
+    weights = _weights(replayed, options)
     for number, state in enumerate(replayed):
         session = int(log.events.session[state.place])
         attributes = {**log.attributes[session], CLUSTER: log.session_ids[session]}
-        if weights is not None:
-            attributes[WEIGHT] = weights[number]
+        attributes |= {attribute: column[number] for attribute, column in weights.items()}
+        attributes[REPLAY] = summary
         contents.queries[state.id] = Query(state.id, log.query_at(state.place), attributes)
         for doc_id in dict.fromkeys(log.results_at(state.place)):
             contents.candidates.add(state.id, doc_id, {})
-        shown = log.results_at(state.judged_by)
-        contents.collected.add_all(state.id, {shown[rank - 1]: 1.0 for rank in state.ranks})
+    _judge(contents, log, replayed, options)
     contents.candidates.complete()
     contents.cluster_by = CLUSTER
-    contents.weight_by = None if weights is None else WEIGHT
+    contents.weight_by = WEIGHT if WEIGHT in weights else None
     return contents
 
 
+def _judge(
+    contents: Contents, log: LogContents, replayed: Sequence[_Replayed], options: ReplayOptions
+) -> None:
+    """Add the judgments: what was selected, or estimates for all that was shown."""
+    if options.is_estimated:
+        from pytest_rankcheck.sessions.estimated_relevance import Impression, estimated_grades
+
+        impressions = [
+            Impression(log.query_at(state.place), log.results_at(state.place), state.ranks)
+            for state in replayed
+        ]
+        assert options.propensity is not None
+        grades = estimated_grades(
+            impressions, options.propensity, options.smallest, options.relevance
+        )
+        for state, of_state in zip(replayed, grades, strict=True):
+            contents.collected.add_all(state.id, of_state)
+        return
+    for state in replayed:
+        shown = log.results_at(state.judged_by)
+        contents.collected.add_all(state.id, {shown[rank - 1]: 1.0 for rank in state.ranks})
+
+
 def _replayed(log: LogContents, options: ReplayOptions, name: str) -> Iterator[_Replayed]:
-    """Yield the queries; with a propensity, each selection becomes a query of its own."""
+    """Yield the queries; with weights, each selection becomes a query of its own."""
     final = final_events(log.events, len(log.session_ids))
     ids = state_ids(log)
     ranks_at = _SelectedRanks(log, only_final=options.states != "all")
     for place in _places(log, options, final, name):
         judged_by = int(final[log.events.session[place]]) if options.states == "prefixes" else place
         ranks = ranks_at.event(judged_by)
-        if options.propensity is None or len(ranks) == 1:
+        if options.propensity is None or options.is_estimated or len(ranks) == 1:
             yield _Replayed(ids[place], place, judged_by, ranks)
         else:
             for rank in ranks:
@@ -133,7 +247,8 @@ def _places(log: LogContents, options: ReplayOptions, final: IntArray, name: str
             chosen = np.where(final >= 0, final, log.last_events)
     elif options.states == "all":
         every = np.arange(len(events))
-        chosen = every if options.unselected else np.flatnonzero(events.selections)
+        takes_all = (options.unselected or options.is_estimated) and events.selections.any()
+        chosen = every if takes_all else np.flatnonzero(events.selections)
     else:
         chosen = np.flatnonzero(np.arange(len(events)) <= final[events.session])
     if not len(chosen):
@@ -165,10 +280,16 @@ def state_ids(log: LogContents) -> Sequence[str]:
     return [f"{log.session_ids[session]}.{number}" for session, number in pairs]
 
 
-def _weights(replayed: Sequence[_Replayed], options: ReplayOptions) -> Sequence[float] | None:
-    """Return the weight of each query; None if all count the same."""
-    if options.propensity is None:
-        return None
+def _weights(
+    replayed: Sequence[_Replayed], options: ReplayOptions
+) -> Mapping[str, Sequence[float]]:
+    """Return the weights of all queries, by attribute: under the propensity, and under others."""
+    if options.propensity is None or options.is_estimated:
+        return {}
     ranks = np.array([state.ranks[0] for state in replayed], dtype=np.int64)
-    weights: list[float] = propensity_weights(ranks, options.propensity, options.clip).tolist()
-    return weights
+    chosen = {WEIGHT: options.propensity}
+    chosen |= {f"{ALTERNATIVE}{propensity_text(each)}": each for each in options.sensitivity}
+    return {
+        attribute: propensity_weights(ranks, propensity, options.smallest).tolist()
+        for attribute, propensity in chosen.items()
+    }

@@ -11,14 +11,21 @@ from typing import TYPE_CHECKING
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, unknown_id
 from pytest_rankcheck.files.tables import read_table
+from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
 from pytest_rankcheck.sessions.log_layouts import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
-from pytest_rankcheck.sessions.propensity import CLIP, Propensity
-from pytest_rankcheck.sessions.replay import ReplayOptions, States, queries_of_log, state_ids
+from pytest_rankcheck.sessions.propensity import Propensity
+from pytest_rankcheck.sessions.replay import (
+    RelevanceModel,
+    ReplayOptions,
+    States,
+    queries_of_log,
+    state_ids,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -265,8 +272,12 @@ class SessionLog:
         states: States = "last",
         *,
         propensity: Propensity | None = None,
-        clip: float = CLIP,
+        clip: float | None = None,
         unselected: bool = False,
+        uncorrected: bool = False,
+        sensitivity: Sequence[Propensity] = (),
+        relevance: RelevanceModel | None = None,
+        max_unseen: float = MAX_UNSEEN,
         name: str | None = None,
     ) -> GoldenSet:
         """Return the states of the search as queries, with the selections as judgments.
@@ -279,12 +290,20 @@ class SessionLog:
             states: ``"last"``: the state of each session with its final selection; ``"all"``: all
                 states with a selection; ``"prefixes"``: all states up to the one with the final
                 selection, each judged by that.
-            propensity: the probability that a user looked at a rank, ``"power(1)"`` or a table;
+            propensity: the probability that a user looks at a rank, ``"power(1)"`` or a table;
                 selections, and all means, are weighted by its inverse. None: all count the same,
-                which favours what the old ranker put on top.
-            clip: a propensity below this counts as this.
+                which favours what the old ranker put on top. In a table, ``(alpha, beta)`` is for
+                users who also select what is not good: they select a document of relevance r with
+                the probability alpha r + beta.
+            clip: a propensity below this counts as this (0.05).
             unselected: whether states without a selection are queries too, without a judgment
                 (not with ``"prefixes"``); every metric of relevance is 0 there.
+            uncorrected: whether gates may compare with the order of the log without a propensity.
+            sensitivity: other propensities; a gate whose verdict is not the same under all of them
+                is inconclusive.
+            relevance: a model of relevance: given the text of a query and the ids of documents, how
+                likely each is relevant, in [0, 1]. Estimates are then doubly robust.
+            max_unseen: if a larger share of a new top k was never shown, gates are inconclusive.
             name: what messages and records call the set; without it, the name of the log.
 
         Raises:
@@ -293,7 +312,16 @@ class SessionLog:
         """
         from pytest_rankcheck.golden.golden_set import GoldenSet
 
-        choice = ReplayOptions(states, propensity, clip, unselected)
+        choice = ReplayOptions(
+            states=states,
+            propensity=propensity,
+            clip=clip,
+            unselected=unselected,
+            uncorrected=uncorrected,
+            sensitivity=sensitivity,
+            relevance=relevance,
+            max_unseen=max_unseen,
+        )
         contents = queries_of_log(self._contents, choice, self.name)
         return GoldenSet(contents, name or self.name)
 

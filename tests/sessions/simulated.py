@@ -24,6 +24,10 @@ class Simulation:
     log: SessionLog
     rankings: dict[str, list[str]]
     truth: float
+    truth_before: float
+    """The true mean RR of the ranker that made the log."""
+    good: list[str]
+    """The good document of each search."""
 
     def run(self, golden: GoldenSet) -> Run:
         """Return the new ranker's run over a replay of the log."""
@@ -33,8 +37,11 @@ class Simulation:
         return Run.from_dict(rankings, name="new ranker")
 
 
-def simulate(searches: int, seed: int, exponent: float = 1.0) -> Simulation:
+def simulate(searches: int, seed: int, exponent: float = 1.0, trust: float = 0.0) -> Simulation:
     """Return the log of some searches, and the true values.
+
+    With ``trust``, a user who looks at rank r also selects a document that is not good, with the
+    probability ``trust`` / r.
 
     The old ranker has the good document at rank 1 in half of the searches, and at any rank in the
     others. The new ranker has it at the old rank in one half of the searches, and at any rank in the
@@ -46,6 +53,8 @@ def simulate(searches: int, seed: int, exponent: float = 1.0) -> Simulation:
     old = np.where(rng.random(searches) < 0.5, 1, rng.integers(1, SHOWN + 1, searches))
     new = np.where(rng.random(searches) < 0.5, old, rng.integers(1, SHOWN + 1, searches))
     looked = rng.random(searches) < old.astype(float) ** -exponent
+    ranks = np.arange(1, SHOWN + 1)
+    trusted = rng.random((searches, SHOWN)) < ranks**-exponent * trust / ranks
     rows, rankings = [], {}
     for number in range(searches):
         documents = [f"d{place}" for place in range(1, SHOWN + 1)]
@@ -55,10 +64,30 @@ def simulate(searches: int, seed: int, exponent: float = 1.0) -> Simulation:
                 "event": 1,
                 "query": f"query {number}",
                 "results": list(documents),
-                "selected": documents[old[number] - 1] if looked[number] else None,
+                "selected": [
+                    document
+                    for place, document in enumerate(documents, start=1)
+                    if (looked[number] if place == old[number] else trusted[number, place - 1])
+                ],
             }
         )
         good = documents.pop(old[number] - 1)
         documents.insert(new[number] - 1, good)
         rankings[f"s{number}"] = documents
-    return Simulation(SessionLog.from_frame(pd.DataFrame(rows)), rankings, float((1 / new).mean()))
+    good_ones = [f"d{place}" for place in old.tolist()]
+    log = SessionLog.from_frame(pd.DataFrame(rows))
+    truths = (float((1 / new).mean()), float((1 / old).mean()))
+    return Simulation(log, rankings, *truths, good_ones)
+
+
+def trusting(trust: float, exponent: float = 1.0) -> dict[int, tuple[float, float]]:
+    """Return (alpha, beta) of each rank for users of `simulate` with ``trust``.
+
+    A good document is selected if it is looked at, theta = r ** -exponent; another one with theta
+    trust / r. So beta = theta trust / r, and alpha is the difference.
+    """
+    table = {}
+    for rank in range(1, SHOWN + 1):
+        looked = rank**-exponent
+        table[rank] = (looked * (1 - trust / rank), looked * trust / rank)
+    return table

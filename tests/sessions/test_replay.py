@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from reference import data as reference_data
-from simulated import simulate
+from simulated import Simulation, simulate, trusting
 
 from pytest_rankcheck import (
+    Comparison,
     ConfigurationError,
+    Conventions,
+    Gate,
     GoldenSet,
+    GoldenSetError,
+    Metric,
+    MetricError,
+    MetricWarning,
+    Record,
     Run,
     SessionLog,
     SessionLogError,
     assert_at_least,
+    assert_not_regressed,
+    compare,
     evaluate,
     rank,
 )
+from pytest_rankcheck.baselines.metric_check import incompatibilities
+from pytest_rankcheck.baselines.record_writer import record_text
 from pytest_rankcheck.rankers import scorer
 
 
@@ -119,6 +134,12 @@ def test_propensities_from_a_table_and_clipped() -> None:
         ({"propensity": {1: 0.5}}, "lacks rank 2, where the log has a selection"),
         ({"propensity": {1: 0.5, 2: 0}}, "the propensity of rank 2 is 0; it must be above 0"),
         ({"propensity": "power(1)", "clip": 0}, "clip=0 is invalid"),
+        ({"clip": 0.1}, "clip= has no effect without a propensity; give propensity="),
+        ({"sensitivity": ["power(1)"]}, "sensitivity= has no effect without a propensity"),
+        ({"propensity": "power(1)", "uncorrected": True}, "uncorrected=True contradicts"),
+        ({"propensity": "power(1)", "max_unseen": 2}, "max_unseen=2 is invalid"),
+        ({"propensity": {1: (0.9, 0.2), 2: 0.5}}, "alpha . beta at most 1"),
+        ({"propensity": {1: (0.8, 0.2), 2: 0.5}}, "needs states='all'"),
         ({"propensity": "power(1)", "unselected": True}, "cannot be combined with a propensity"),
         ({"states": "prefixes", "unselected": True}, "cannot be combined with states='prefixes'"),
     ],
@@ -152,6 +173,8 @@ def test_a_replay_is_saved_and_loaded(tmp_path: Path) -> None:
     assert again.weights == golden.weights
     assert again.clusters == golden.clusters
     assert again.fingerprint == golden.fingerprint
+    assert again.replay == golden.replay
+    assert again.replay.convention == "power(1), clip=0.05"
 
 
 def test_rankers_rerank_the_candidates() -> None:
@@ -245,3 +268,227 @@ def test_bounds_use_the_weights_and_the_sessions() -> None:
     assert_at_least(evaluation, "RR", low - 1e-3, confidence=0.975)
     with pytest.raises(AssertionError, match="lower 98% bound"):
         assert_at_least(evaluation, "RR", low + 1e-4, confidence=0.975)
+
+
+# --- what a replay says of itself ---------------------------------------------------------------
+
+
+def test_how_it_was_replayed_stays_with_the_golden_set(tmp_path: Path) -> None:
+    golden = LOG.to_golden_set("all", propensity="power( 1 )")
+    assert golden.replay.convention == "power(1), clip=0.05"  # type: ignore[union-attr]
+    assert golden.corrects_positions
+    for part in (golden.subset(["s1.2", "s3.1"]), golden.weighted("weight"), golden.sample(2)):
+        assert part.replay == golden.replay
+        assert part.corrects_positions
+    golden.save(tmp_path / "replay.parquet")
+    again = GoldenSet.load(tmp_path / "replay.parquet")
+    assert again.replay == golden.replay
+    assert not again.corrects_positions
+    run = Run.from_candidates(again)
+    assert 'call .weighted("weight")' in "".join(evaluate(run, again).notes)
+    assert GoldenSet.from_dict({"q": {"d": 1}}).replay is None
+    other = LOG.to_golden_set("all", uncorrected=True).subset(["s1.2"])
+    both = LOG.to_golden_set().merge(other)
+    with pytest.raises(GoldenSetError, match="queries of different replays"):
+        _ = both.replay
+
+
+def test_a_replay_without_a_propensity_says_so() -> None:
+    golden = LOG.to_golden_set()
+    (note,) = evaluate(Run.from_candidates(golden), golden).notes
+    assert note == (
+        "a replay without a propensity: positions are not corrected, which favours the ranker that "
+        "made the log, and rankers that resemble it"
+    )
+
+
+def test_what_was_clipped_is_counted() -> None:
+    # The final selections are at ranks 1, 2 and 10; their weights would be 1, 2 and 10.
+    shown = [f"d{rank}" for rank in range(1, 11)]
+    log = log_of(*((f"s{rank}", "q", shown, [f"d{rank}"]) for rank in (1, 2, 10)))
+    golden = log.to_golden_set(propensity="power(1)", clip=0.2)
+    (note,) = evaluate(Run.from_candidates(golden), golden).notes
+    assert note == (  # 10 / 13 of the weight
+        "1 of 3 selections (33.3%, 77% of the weight before clipping) has a propensity below "
+        "clip=0.2 and counts as 0.2"
+    )
+    golden = log.to_golden_set(propensity="power(1)", clip=0.1)
+    assert evaluate(Run.from_candidates(golden), golden).notes == []
+
+
+def test_the_order_of_the_log_is_no_baseline_without_a_propensity() -> None:
+    """The equal ranker of the simulation would be blocked every time, and a better one too."""
+    simulation = simulate(300, seed=0)
+    gate = Gate.significant()
+    for options, is_refused in (
+        ({}, True),
+        ({"uncorrected": True}, False),
+        ({"propensity": "power(1)"}, False),
+    ):
+        golden = simulation.log.to_golden_set(**options)  # type: ignore[arg-type]
+        seen = evaluate(Run.from_candidates(golden), golden)
+        new = evaluate(simulation.run(golden), golden)
+        for one, two in ((new, seen), (seen, new), (new, Record.of(seen, [Metric.parse("RR")]))):
+            if is_refused:
+                with pytest.raises(ConfigurationError, match="uncorrected=True"):
+                    assert_not_regressed(one, two, "RR", gate=gate)
+            else:
+                compare(one, two)
+        again = evaluate(simulation.run(golden), golden)
+        assert_not_regressed(new, again, "RR", gate=gate)  # neither is the order of the log
+
+
+def test_a_record_of_another_propensity_is_not_comparable() -> None:
+    simulation = simulate(50, seed=0)
+    metric = Metric.parse("RR")
+    goldens = [
+        simulation.log.to_golden_set(propensity=propensity)
+        for propensity in ("power(1)", {rank: 1 / rank**0.5 for rank in range(1, 11)}, None)
+    ]
+    evaluations = [evaluate(simulation.run(golden), golden) for golden in goldens]
+    record = Record.from_text(record_text(Record.of(evaluations[0], [metric])))
+    assert incompatibilities(record, evaluations[0]) == ()
+    for other, shown in zip(evaluations[1:], ("{1: 1, 2: 0.707107,", "no propensity"), strict=True):
+        (difference,) = incompatibilities(record, other)
+        assert difference.startswith("replay: 'power(1), clip=0.05' in the baseline, '")
+        assert shown in difference
+    with pytest.raises(ConfigurationError, match="does not fit golden set"):
+        evaluate(simulation.run(goldens[0]), goldens[0], conventions=Conventions(replay="power(2)"))
+
+
+# --- estimates of relevance: users who trust the ranker, and models of relevance -----------------
+
+
+def test_estimates_worked_by_hand() -> None:
+    """Two lists of a and b; b is selected in the first one, nothing in the second.
+
+    (c - beta) / alpha is -0.1 / 0.8 = -1/8 for a, and 1 / 0.5 = 2 for b if it is selected, else 0.
+    The sums are 15/8 and -1/8, on average 7/8; divided by it: -1/7 and 16/7, and -1/7 and 0.
+    """
+    log = log_of(("s1", "q", ["a", "b"], ["b"]), ("s2", "q", ["a", "b"], []))
+    golden = log.to_golden_set("all", propensity={1: (0.8, 0.1), 2: 0.5})
+    assert golden.weights is None
+    assert golden.replay.convention == "{1: (0.8, 0.1), 2: 0.5}, clip=0.05, affine"  # type: ignore[union-attr]
+    assert judged(golden) == {
+        "s1.1": {"a": pytest.approx(-1 / 7), "b": pytest.approx(16 / 7)},
+        "s2.1": {"a": pytest.approx(-1 / 7), "b": pytest.approx(0)},
+    }
+    evaluation = evaluate(Run.from_dict({"s1.1": ["b", "a"], "s2.1": ["x", "a"]}), golden)
+    assert evaluation.values("RR").tolist() == pytest.approx([16 / 7 - 1 / 14, -1 / 14])
+    assert evaluation.values("Success@1").tolist() == pytest.approx([16 / 7, 0])
+    assert evaluation.values("P@2").tolist() == pytest.approx([15 / 14, -1 / 14])
+    discounted = 1 / math.log2(3)
+    for name in ("nDCG@2", "DCG@2"):
+        expected = [16 / 7 - discounted / 7, -discounted / 7]
+        assert evaluation.values(name).tolist() == pytest.approx(expected)
+    assert evaluation.mean("R@2") == pytest.approx(1)  # b is found and a too: the sum of all
+
+
+@pytest.mark.parametrize("metric", ["AP", "ERR@10", "Bpref", "RR(judged_only=true)", "RR(rel=2)"])
+def test_metrics_that_are_not_linear_are_refused(metric: str) -> None:
+    log = log_of(("s1", "q", ["a", "b"], ["b"]))
+    golden = log.to_golden_set(
+        "all", propensity="power(1)", relevance=lambda _, ids: [0.5] * len(ids)
+    )
+    with pytest.raises(MetricError, match=r"not linear in them\. Use RR, Success, P,"):
+        evaluate(Run.from_candidates(golden), golden).mean(metric)
+
+
+def test_a_model_of_relevance_worked_by_hand() -> None:
+    """At clip 0.5, alpha of ranks 1 to 3 is 1, 1/2 and 1/4: only the last is clipped.
+
+    The model says 0.6 of every document. a and b: (c - 0.6 alpha) / alpha + 0.6 = c / alpha, that is
+    0 and 2. c: 0.6 + (0 - 0.6 / 4) / 0.5 = 0.3. Their sum is 2.3.
+    """
+    log = log_of(("s1", "q", ["a", "b", "c"], ["b"]))
+    asked = []
+
+    def model(query: str, documents: Sequence[str]) -> Sequence[float]:
+        asked.append((query, list(documents)))
+        return [0.6] * len(documents)
+
+    chances = {1: 1.0, 2: 0.5, 3: 0.25}
+    golden = log.to_golden_set("all", propensity=chances, clip=0.5, relevance=model)
+    assert asked == [("q", ["a", "b", "c"])]
+    expected = {"a": 0, "b": pytest.approx(2 / 2.3), "c": pytest.approx(0.3 / 2.3)}
+    assert judged(golden)["s1.1"] == expected
+    for answer in ([0.5], [0.5, 0.5, 2.0], "abc", None):
+        broken = partial(lambda given, *_: given, answer)
+        with pytest.raises(ConfigurationError, match="return one probability from 0 to 1 for each"):
+            log.to_golden_set("all", propensity=chances, relevance=broken)
+
+
+def test_an_affine_correction_recovers_the_truth_of_trusting_users() -> None:
+    """Users select what is not good in one of five looks at rank 1, one of ten at rank 2, ...
+
+    Weights alone take that for relevance, and see less than the true fall. With the betas, 36 or
+    more of 40 intervals of 95% hold the true difference in 95% of such tests.
+    """
+    covered, without = 0, []
+    for seed in range(40):
+        simulation = simulate(1000, seed, trust=0.2)
+        truth = simulation.truth - simulation.truth_before
+        golden = simulation.log.to_golden_set("all", propensity=trusting(0.2))
+        low, high = difference(golden, simulation).interval("RR")
+        covered += low <= truth <= high
+        if seed < 5:
+            weighted = simulation.log.to_golden_set("all", propensity="power(1)")
+            without.append(difference(weighted, simulation).mean_difference("RR") - truth)
+    assert covered >= 36
+    assert min(without) > 0.03
+
+
+def difference(golden: GoldenSet, simulation: Simulation) -> Comparison:
+    """Return the new ranker against the order of the log."""
+    seen = evaluate(Run.from_candidates(golden), golden)
+    return compare(evaluate(simulation.run(golden), golden), seen)
+
+
+def test_doubly_robust_estimates() -> None:
+    """A good model makes up for clipping; a bad one does no harm where nothing is clipped."""
+    errors: dict[str, list[float]] = {"clipped": [], "good model": [], "bad model": [], "plain": []}
+    for seed in range(25):
+        simulation = simulate(600, seed)
+        # d1, d2, ... are shown in this order; the good one is where the old ranker had it.
+        good = dict(zip(simulation.log.session_ids, simulation.good, strict=True))
+        numbers = {f"query {number}": f"s{number}" for number in range(600)}
+
+        def right(query: str, documents: Sequence[str]) -> list[float]:
+            return [0.9 if document == good[numbers[query]] else 0.01 for document in documents]  # noqa: B023
+
+        def wrong(query: str, documents: Sequence[str]) -> list[float]:
+            return [0.9 if document == "d10" else 0.1 for document in documents]
+
+        for name, clip, model in (
+            ("clipped", 0.4, lambda _, documents: [0.0] * len(documents)),
+            ("good model", 0.4, right),
+            ("bad model", 0.05, wrong),
+            ("plain", 0.05, lambda _, documents: [0.0] * len(documents)),
+        ):
+            golden = simulation.log.to_golden_set(
+                "all", propensity="power(1)", clip=clip, relevance=model
+            )
+            mean = evaluate(simulation.run(golden), golden).mean("RR")
+            errors[name].append(mean - simulation.truth)
+    bias = {name: abs(np.mean(each)) for name, each in errors.items()}
+    spread = {name: np.std(each) for name, each in errors.items()}
+    assert errors["bad model"] == pytest.approx(errors["plain"])  # nothing is clipped
+    assert bias["clipped"] > 0.05
+    assert bias["good model"] < 0.01
+    assert bias["bad model"] < 3 * spread["bad model"] / 5
+    assert spread["good model"] < 0.7 * spread["plain"]
+
+
+def test_metrics_of_several_documents_warn_where_only_one_is_relevant() -> None:
+    golden = LOG.to_golden_set()
+    evaluation = evaluate(Run.from_candidates(golden), golden)
+    with pytest.warns(MetricWarning, match="no query of golden set .* use Success@2 or RR"):
+        evaluation.mean("P@2")
+    with pytest.warns(MetricWarning, match="R only says whether it is found; use Success@2 or RR"):
+        evaluation.mean("R@2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluation.mean("P@2")  # once
+        evaluation.mean("P@1")
+        several = LOG.to_golden_set("all")  # d and e are selected at once
+        evaluate(Run.from_candidates(several), several).mean("R@2")

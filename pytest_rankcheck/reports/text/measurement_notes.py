@@ -29,9 +29,13 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
         for text in evaluation.notes:
             yield Note(Topic.MEASURED, f"session log '{name}': {text}")
         return
+    for text in evaluation.notes:
+        yield Note(Topic.MEASURED, f"golden set '{name}': {text}")
     yield from _weight_notes(evaluation)
     yield from tie_notes(evaluation)
-    for finding in evaluation.golden.lint(rules=_HOPELESS):
+    # Estimates of relevance are often negative, so a query without a positive one is ordinary.
+    rules = _HOPELESS if not evaluation.golden.has_estimates else ()
+    for finding in evaluation.golden.lint(rules=rules) if rules else ():
         yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
     yield from unmet_id_notes(evaluation)
     if evaluation.missing:
