@@ -79,8 +79,12 @@ class Clock:
             self._first[_KINDS[kind]] = min(first, self._first.get(_KINDS[kind], first))
         return values * self._factors[kinds], errors
 
-    def refuse_mixture(self, place: Callable[[int], str]) -> None:
+    def refuse_mixture(self, place: Callable[[int], str], *, are_seconds: bool = False) -> None:
         """Check that all times are of one kind, and that the kind matches ``time_unit``.
+
+        Args:
+            place: returns the place of a position, for messages.
+            are_seconds: whether the log's format says that numbers are seconds since a start.
 
         Raises:
             SessionLogError: times are of several kinds (a row of each is named), contradict
@@ -100,7 +104,7 @@ class Clock:
                 f"{place(self._first[str(wrong)])}: time_unit={self._unit} was "
                 f"given, but the time is {_WORDS[str(wrong)]}; omit time_unit, or give {wrong}"
             )
-        if self._unit is None and "relative" in self._first:
+        if self._unit is None and "relative" in self._first and not are_seconds:
             raise SessionLogError(
                 f"{place(self._first['relative'])}: the time is a number that is not a time since "
                 '1970; give its unit: time_unit="s", "ms", "us" or "ns"'

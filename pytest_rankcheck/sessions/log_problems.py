@@ -56,6 +56,8 @@ class Problems:
         """Rows of a known session that could not be read as events."""
         self.notes: list[str] = []
         """What was unusual in the sources of the rows, as sentences."""
+        self.times_are_seconds = False
+        """Whether the format of a source says that its times are seconds since a start."""
         self._reasons: Counter[str] = Counter()
         self._first: dict[str, tuple[bool, int]] = {}
         """By reason, whether the first such row was read as an event, and its position."""

@@ -99,7 +99,7 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
             for rows in nested.events(batch):
                 reader.read(rows)
     layouts.check()
-    reader.clock.refuse_mixture(problems.place)
+    reader.clock.refuse_mixture(problems.place, are_seconds=problems.times_are_seconds)
     if not reader.parts:
         problems.refuse()
         raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))

@@ -83,8 +83,9 @@ class SessionLog:
             path: the file; or several, as a list or as a pattern such as
                 ``"logs/2026-11-*.jsonl"``. A session may go on from one file to the next. The
                 files may be packed with gzip or Zstandard.
-            format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"json"`` (an array), ``"parquet"`` or
-                ``"arrow"``; without it, the content of each file decides.
+            format: ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"json"`` (an array), ``"parquet"``,
+                ``"arrow"`` or ``"trec-xml"`` (of the TREC session tracks); without it, the content
+                of each file decides.
             name: what messages and records call the log; without it, the first file's name up to
                 the first dot, or what a pattern has before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,

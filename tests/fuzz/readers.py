@@ -93,6 +93,7 @@ def read_run(path: Path) -> None:
 HOW: dict[str, dict[str, Any]] = {
     "log.jsonl": {"first_rank": 1, "time_unit": "s"},
     "nested.jsonl": {"first_rank": 1, "time_unit": "s"},
+    "log.json": {"time_unit": "s"},
     "log.csv": {"first_rank": 1},
     "numbers.tsv": {"first_rank": 1},
 }

@@ -162,6 +162,18 @@ s1,2,2026-11-21T14:30:09Z,camel,d3,1,true,A
 s2,1,2026-11-21T15:00:00Z,x,d1|d2,2,yes,B
 """,
     "numbers.tsv": "sid\tstep\tts\tkeyword\tresult_count\tclicked_rank\ns1\t1\t1763735405\tcam\t2\t1\ns2\t1\t1763735406\tx\t0\t\n",
+    "log.json": """[
+  {"session_id": "s1", "event": 1, "time": 0.5, "query": "cam", "results": ["d7", "d3"], "group": "A"},
+  {"session_id": "s1", "event": 2, "time": 1.5, "results": ["d3"], "selected": "d3", "group": "A"}
+]
+""",
+    "log.xml": """<?xml version="1.0" encoding="utf-8"?>
+<sessiontrack2014><session num="1" starttime="0" userid="u"><topic num="5"><title>t</title></topic>
+<interaction num="1" starttime="4.5"><query>a &amp; b</query><results>
+<result rank="1"><url>http://a</url><clueweb12id>d-a</clueweb12id></result><result rank="2"><url>http://b</url></result>
+</results><clicked><click num="1" starttime="9.5" endtime="NA"><rank>2</rank></click></clicked></interaction>
+<currentquery starttime="40"><query>never run</query></currentquery></session></sessiontrack2014>
+""",
     "payload.csv": """event_id,time_epoch,event_data
 searchRestarted,1763735405000,"{""sessionId"": ""s1"", ""index"": 1, ""query"": ""cam"", ""results"": [""d7"", ""d3""]}"
 sessionFinished,1763735409000,"{""sessionId"": ""s1"", ""index"": 2, ""query"": ""camel"", ""results"": [""d3""], ""selectedIndexes"": [0]}"
