@@ -66,7 +66,7 @@ GROUPS = (
         "Gates and verdicts",
         "gates.md#gates",
         "Gate GateRule Evidence Verdict Outcome Decision Gap QueryDrop TieEffect MostlyTied "
-        "Fragility OtherRuling TooFewChanges TooWideAllowance",
+        "Fragility OtherRuling ReplayEvidence RulingUnder TooFewChanges TooWideAllowance",
     ),
     Group(
         "Baselines",

@@ -92,6 +92,8 @@ from pytest_rankcheck.evaluation.tied_scores import MostlyTied as MostlyTied
 from pytest_rankcheck.gates.explanations import (
     Fragility as Fragility,
     OtherRuling as OtherRuling,
+    ReplayEvidence as ReplayEvidence,
+    RulingUnder as RulingUnder,
     TieEffect as TieEffect,
 )
 from pytest_rankcheck.gates.gate import Gate as Gate

@@ -246,6 +246,8 @@ MADE_BY_THE_LIBRARY = {
         "MostlyTied",
         "Move",
         "OtherRuling",
+        "ReplayEvidence",
+        "RulingUnder",
         "Outcome",
         "Paired",
         "PerturbedQuery",

@@ -113,6 +113,7 @@ class Check:
             self.gate is not None
             and self.verdict is not None
             and not self.fell
+            and not (self.verdict.replay is not None and self.verdict.replay.leaves_open)
             and (self.gate.is_better(self.verdict.overall.pairs))
         )
 

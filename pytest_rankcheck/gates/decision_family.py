@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
@@ -90,6 +92,17 @@ def decide_family(
         ),
     )
     family = _Family.of(comparison, gates, by)
+    verdicts = _with_ties(family, by)
+    if comparison.evaluation.golden.replay is None:
+        return verdicts
+    from pytest_rankcheck.gates.replayed_verdicts import with_replay_evidence
+
+    return with_replay_evidence(comparison, verdicts, family.weighted_verdicts)
+
+
+def _with_ties(family: _Family, by: str | Sequence[str] | None) -> Mapping[Metric, Verdict]:
+    """Return the verdicts with what explains them, and with the effect of tied documents."""
+    comparison, gates = family.comparison, family.gates
     verdicts = family.verdicts()
     verdicts = {metric: family.explained(verdict) for metric, verdict in verdicts.items()}
     evaluation = comparison.evaluation
@@ -156,6 +169,12 @@ class _Family:
             for metric, gate in self.gates.items()
         }
 
+    def weighted_verdicts(self, weights: Mapping[str, float]) -> dict[Metric, Verdict]:
+        """Return the verdict on each metric if queries had other weights, by query id."""
+        sets = [replace(part, values=_reweighted(part.values, weights)) for part in self.sets]
+        other = replace(self, sets=sets, evidence=[part.evidence for part in sets])
+        return other.verdicts()
+
     def without(self, metric: Metric, query_ids: Collection[str]) -> Verdict:
         """Return the verdict on a metric without some queries; those of other metrics stay."""
         sets, evidence = [], []
@@ -221,6 +240,13 @@ class _Family:
         golden = self.comparison.evaluation.golden
         names = dict(zip(golden.query_ids, golden.clusters or (), strict=True))
         return Fragility(tuple(names[ids[0]] for ids in queries), queries, True, ruling)
+
+
+def _reweighted(values: ComparedValues, weights: Mapping[str, float]) -> Paired:
+    """Return values with other weights."""
+    assert isinstance(values, Paired)
+    chosen = [weights[query_id] for query_id in values.query_ids]
+    return replace(values, weights=np.array(chosen, dtype=np.float64))
 
 
 def _without(part: FamilySet, query_ids: Collection[str]) -> FamilySet | None:

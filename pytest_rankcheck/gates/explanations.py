@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Fragility", "OtherRuling", "TieEffect"]
+__all__ = ["Fragility", "OtherRuling", "ReplayEvidence", "RulingUnder", "TieEffect"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +46,48 @@ class TieEffect:
     """The highest mean over all orders of the tied documents."""
     decides: bool
     """Whether the verdict depends on the order."""
+
+
+@dataclass(frozen=True, slots=True)
+class RulingUnder:
+    """What the gate decides on a replay under another propensity."""
+
+    propensity: str
+    before: float
+    now: float
+    ruling: str
+    """Passed, regressed or inconclusive."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEvidence:
+    """What a verdict on a replayed log rests on."""
+
+    ruling: str
+    """What the gate decided under the propensity of the replay: passed, regressed or inconclusive.
+    """
+    k: int
+    """The number of documents that count as the top."""
+    unseen_now: float
+    """The share of the top now that was never shown, and was at another rank before, in [0, 1]."""
+    unseen_before: float
+    """The share of the top before that was never shown, and is at another rank now."""
+    max_unseen: float
+    """Above this share, nothing is decided."""
+    under: tuple[RulingUnder, ...] = ()
+    """What the gate decides under the other propensities of ``sensitivity=``."""
+
+    @property
+    def has_unseen(self) -> bool:
+        """Whether too much of one of the tops was never shown."""
+        return max(self.unseen_now, self.unseen_before) > self.max_unseen
+
+    @property
+    def flips(self) -> bool:
+        """Whether the verdict depends on the propensity."""
+        return any(each.ruling != self.ruling for each in self.under)
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether the log cannot decide, so that the verdict is inconclusive."""
+        return self.has_unseen or self.flips

@@ -9,7 +9,12 @@ from enum import StrEnum
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.explanations import Fragility, OtherRuling, TieEffect
+from pytest_rankcheck.gates.explanations import (
+    Fragility,
+    OtherRuling,
+    ReplayEvidence,
+    TieEffect,
+)
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = [
@@ -171,9 +176,17 @@ class Verdict:
     other_rulings: tuple[OtherRuling, ...] = ()
     """If the gate allows no fall and this is one: what gates that know the noise would decide."""
 
+    replay: ReplayEvidence | None = None
+    """On a replayed log: other propensities, and documents that were never shown."""
+
     @property
     def outcome(self) -> Outcome:
-        """The worst outcome: a single collapsed slice or query is a regression."""
+        """The worst outcome: a single collapsed slice or query is a regression.
+
+        It is inconclusive if a replayed log cannot decide.
+        """
+        if self.replay is not None and self.replay.leaves_open:
+            return Outcome.INCONCLUSIVE
         if self.query_drops or self.wide_gaps:
             return Outcome.REGRESSED
         return worst_outcome([decision.outcome for decision in (self.overall, *self.slices)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, plural, quoted, suggestion, unknown_id
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.log_replay import REPLAY, WEIGHT, Replay, replay_of
+from pytest_rankcheck.golden.log_replay import ALTERNATIVE, REPLAY, WEIGHT, Replay, replay_of
 from pytest_rankcheck.golden.query import Query, clusters_of, effective_size, slices_of, weights_of
 
 if TYPE_CHECKING:
@@ -186,6 +186,10 @@ class JudgedQueries:
         """The weight of each query in a mean, in the set's order; None if all weigh the same."""
         by = self._contents.weight_by
         return None if by is None else weights_of(self, by, self.name)
+
+    def weights_under(self, propensity: str) -> Sequence[float]:
+        """Return the weight of each query of a replay under another propensity, given as text."""
+        return weights_of(self, f"{ALTERNATIVE}{propensity}", self.name)
 
     @cached_property
     def clusters(self) -> Sequence[str] | None:

@@ -67,6 +67,7 @@ def verdict_detail(
         unjudged=_unjudged(verdict, comparison),
         fragility=verdict.fragility,
         other_rulings=verdict.other_rulings,
+        replay=verdict.replay,
         suspicions=tuple(suspicions),
         slide=_slide(slide),
         approvals=tuple(approvals),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_rankcheck.gates.explanations import ReplayEvidence
 from pytest_rankcheck.reports.findings import FindingOfTest
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "IndecisiveGateFinding",
     "MostlyInconclusiveFinding",
     "RarelyDecidingFinding",
+    "ReplayFinding",
     "SliceOdds",
     "UngatedFallFinding",
     "UngatedSlice",
@@ -94,6 +96,15 @@ class RarelyDecidingFinding(FindingOfTest):
     """How many queries there are, such as ``60 queries``, or how many clusters."""
     fewest: int
     """With fewer of them, the test rarely decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayFinding(FindingOfTest):
+    """What the verdict on a replayed log rests on."""
+
+    golden_set: str
+    metric: str
+    evidence: ReplayEvidence
 
 
 @dataclass(frozen=True, slots=True)

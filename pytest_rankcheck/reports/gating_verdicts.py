@@ -13,6 +13,7 @@ from pytest_rankcheck.reports.gating_findings import (
     IndecisiveGateFinding,
     MostlyInconclusiveFinding,
     RarelyDecidingFinding,
+    ReplayFinding,
     SliceOdds,
     UngatedFallFinding,
     UngatedSlice,
@@ -40,6 +41,11 @@ def gating_findings(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[R
         yield from _indecisive(golden_name, verdict)
         yield from _rarely_deciding(golden_name, verdict)
         yield from _gate_choice(golden_name, verdict)
+        evidence = verdict.replay
+        if evidence and (evidence.under or evidence.unseen_now or evidence.unseen_before):
+            yield ReplayFinding(
+                golden_set=golden_name, metric=str(verdict.metric), evidence=evidence
+            )
     for group in same_slices.values():
         yield UngatedSlicesFinding(
             golden_set=golden_name,

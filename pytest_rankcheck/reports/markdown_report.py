@@ -13,6 +13,7 @@ from pytest_rankcheck.reports.notes import Note, Topic, by_heading
 from pytest_rankcheck.reports.report_data import Report, ReportedGate
 from pytest_rankcheck.reports.resolution_findings import ResolutionFinding
 from pytest_rankcheck.reports.text.explanation_text import fragility_text, other_rulings_text
+from pytest_rankcheck.reports.text.replay_text import replay_lines
 from pytest_rankcheck.reports.text.resolution_text import (
     COLUMNS,
     resolution_cells,
@@ -126,6 +127,9 @@ def _gate(gate: ReportedGate, report: Report) -> str:
         lines += ["", f"Fragile: {escaped(fragility_text(detail.fragility), 400)}."]
     if detail.other_rulings:
         lines += ["", f"{escaped(other_rulings_text(detail.other_rulings), 400)}."]
+    if detail.replay is not None:
+        for line in replay_lines(detail.replay):
+            lines += ["", f"{escaped(line, 400)}."]
     unjudged = detail.unjudged
     if unjudged and unjudged.documents and unjudged.if_relevant is not None:
         documents = plural(unjudged.documents, "document")

@@ -10,7 +10,12 @@ from typing import Self
 
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_age import BaselineAge
-from pytest_rankcheck.gates.explanations import Fragility, OtherRuling, TieEffect
+from pytest_rankcheck.gates.explanations import (
+    Fragility,
+    OtherRuling,
+    ReplayEvidence,
+    TieEffect,
+)
 from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = [
@@ -87,6 +92,8 @@ class GateDetail:
     """The few queries that a failing or inconclusive verdict depends on; None if it does not."""
     other_rulings: tuple[OtherRuling, ...] = ()
     """If a fall failed under a gate that allows none: what other gates would have decided."""
+    replay: ReplayEvidence | None = None
+    """On a replayed log: other propensities, and documents that were never shown."""
     suspicions: tuple[str, ...] = ()
     slide: SlideDetail | None = None
     """Only if the mean is lower than in the baseline, and the number of changes is known."""

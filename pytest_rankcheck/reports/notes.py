@@ -29,6 +29,7 @@ class Topic(StrEnum):
     UNGATED_SLICES = "ungated-slices"
     SLIDE = "slide"
     INCONCLUSIVE = "inconclusive"
+    REPLAYS = "replays"
     MOSTLY_INCONCLUSIVE = "mostly-inconclusive"
     UNSHOWN_FALL = "unshown-fall"
     SLICES = "slices"
@@ -80,6 +81,7 @@ _HEADINGS = {
     Topic.SLIDE: "warning: small falls have added up to more than noise explains, though each "
     "passed its gate",
     Topic.INCONCLUSIVE: "inconclusive: not enough evidence to say whether it got worse",
+    Topic.REPLAYS: "replayed logs: other propensities, and documents that were never shown",
     Topic.MOSTLY_INCONCLUSIVE: "warning: gates that would be inconclusive for most changes that "
     "lose nothing",
     Topic.UNSHOWN_FALL: "falls that passed because chance could explain them",

@@ -11,7 +11,7 @@ from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluat
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
 from pytest_rankcheck.baselines.update_actions import Action
-from pytest_rankcheck.gates.explanations import TieEffect
+from pytest_rankcheck.gates.explanations import ReplayEvidence, RulingUnder, TieEffect
 from pytest_rankcheck.reports.baseline_findings import (
     BaselineFinding,
     MeanChange,
@@ -26,6 +26,7 @@ from pytest_rankcheck.reports.gating_findings import (
     IndecisiveGateFinding,
     MostlyInconclusiveFinding,
     RarelyDecidingFinding,
+    ReplayFinding,
     SliceOdds,
     UngatedFallFinding,
     UngatedSlice,
@@ -116,6 +117,13 @@ FINDINGS_MADE: list[ReportedFinding] = [
         gate="significant(alpha=0.05, min_drop=0, test=guaranteed)",
         units="60 queries",
         fewest=200,
+    ),
+    ReplayFinding(
+        golden_set="week",
+        metric="RR",
+        evidence=ReplayEvidence(
+            "passed", 10, 0.05, 0.2, 0.1, (RulingUnder("power(0.5)", 0.5, 0.4, "regressed"),)
+        ),
     ),
     GatedSizeFinding(golden_set="web", metric="RR", gate="tolerance(abs=0.01, rel=0)", queries=80),
     MostlyInconclusiveFinding(

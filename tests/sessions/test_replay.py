@@ -24,6 +24,7 @@ from pytest_rankcheck import (
     Metric,
     MetricError,
     MetricWarning,
+    Outcome,
     Record,
     Run,
     SessionLog,
@@ -36,7 +37,15 @@ from pytest_rankcheck import (
 )
 from pytest_rankcheck.baselines.metric_check import incompatibilities
 from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.gates.explanations import ReplayEvidence, RulingUnder
 from pytest_rankcheck.rankers import scorer
+from pytest_rankcheck.reports.finding_codec import decoded
+from pytest_rankcheck.reports.finding_encoding import encoded
+from pytest_rankcheck.reports.gating_findings import ReplayFinding
+from pytest_rankcheck.reports.gating_verdicts import gating_findings
+from pytest_rankcheck.reports.text.blocked_text import regression_text
+from pytest_rankcheck.reports.text.gating_text import gating_notes
+from pytest_rankcheck.reports.text.measurement_notes import evaluation_notes
 
 
 def log_of(*events: tuple[str, str, list[str], list[str]], **reading: object) -> SessionLog:
@@ -492,3 +501,111 @@ def test_metrics_of_several_documents_warn_where_only_one_is_relevant() -> None:
         evaluation.mean("P@1")
         several = LOG.to_golden_set("all")  # d and e are selected at once
         evaluate(Run.from_candidates(several), several).mean("R@2")
+
+
+# --- what a replay cannot know -------------------------------------------------------------------
+
+
+def with_unseen(rankings: dict[str, list[str]], unseen: int) -> dict[str, list[str]]:
+    """Return rankings with as many documents on top that were never shown."""
+    return {
+        query_id: [*(f"new{place}" for place in range(unseen)), *ranking]
+        for query_id, ranking in rankings.items()
+    }
+
+
+def test_documents_that_were_never_shown_leave_a_verdict_open() -> None:
+    simulation = simulate(200, seed=3)
+    golden = simulation.log.to_golden_set(propensity="power(1)")
+    run = simulation.run(golden)
+    before = evaluate(run, golden)
+    rankings = {query_id: list(run.ranking(query_id)) for query_id in golden.query_ids}
+    moved = evaluate(Run.from_dict(with_unseen(rankings, 10), name="moved"), golden)
+    assert moved.mean("RR") < 0.2 * before.mean("RR")
+    for gate in (Gate.tolerance(), Gate.significant(), Gate.noninferior(0.02)):
+        verdict = gate.decide(compare(moved, before), "RR")
+        assert verdict.replay == ReplayEvidence("regressed", 10, 1.0, 0.0, 0.1)
+        assert verdict.ruling == "inconclusive"
+        back = gate.decide(compare(before, moved), "RR")
+        assert back.replay == ReplayEvidence("passed", 10, 0.0, 1.0, 0.1)
+        assert back.ruling == "inconclusive"
+    verdict = Gate.significant().decide(compare(moved, before), "RR", by="session")
+    assert {part.outcome for part in verdict.slices} <= {Outcome.INCONCLUSIVE, Outcome.NOT_GATED}
+    headline, *lines = regression_text(verdict, compare(moved, before)).splitlines()
+    assert "RR is inconclusive on golden set" in headline
+    assert headline.endswith("100% of the new top 10 was never shown to anyone")
+    assert any("more than max_unseen=0.1: judge these documents" in line for line in lines)
+    # One new document in each top is no more than one of ten.
+    one = evaluate(Run.from_dict(with_unseen(rankings, 1), name="one"), golden)
+    verdict = Gate.significant().decide(compare(one, before), "RR")
+    assert (verdict.ruling, verdict.replay.unseen_now) == ("regressed", pytest.approx(0.1))  # type: ignore[union-attr]
+    # A stricter limit, and one in the top 5 of a metric with that cutoff.
+    strict = simulation.log.to_golden_set(propensity="power(1)", max_unseen=0.05)
+    pair = [evaluate(Run.from_dict(with_unseen(rankings, count)), strict) for count in (1, 0)]
+    verdict = Gate.significant().decide(compare(*pair), "RR@5")
+    assert (verdict.ruling, verdict.replay.unseen_now) == ("inconclusive", pytest.approx(0.2))  # type: ignore[union-attr]
+    # The same unseen documents at the same ranks on both sides do not change the difference.
+    verdict = Gate.significant().decide(compare(moved, moved), "RR")
+    assert (verdict.ruling, verdict.replay.unseen_now) == ("passed", 0)  # type: ignore[union-attr]
+
+
+def test_a_verdict_that_depends_on_the_propensity_is_inconclusive() -> None:
+    """Worked by hand: RR before and now, and the selected rank r of each search.
+
+    30 searches: r = 1, from 1 to 1/2. 19 searches: r = 4, from 1/4 to 1. Under power(eta) the
+    weights are 1 and 4 ** eta. At eta 0 the mean goes from (30 + 4.75) / 49 to (15 + 19) / 49; at
+    1, with weights 1 and 4, from (30 + 19) / 106 to (15 + 76) / 106.
+    """
+    shown = ["a", "b", "c", "d"]
+    log = log_of(
+        *((f"s{n}", "q", shown, ["a"]) for n in range(30)),
+        *((f"t{n}", "q", shown, ["d"]) for n in range(19)),
+    )
+    golden = log.to_golden_set(propensity="power(1)", sensitivity=("power(0)", "power(1)"))
+    assert golden.weights_under("power(0)") == [1.0] * 49
+    assert golden.subset(["s0.1", "t0.1"]).weights_under("power(1)") == [1, 4]
+    rankings = {
+        query_id: ["b", "a", "c", "d"] if query_id[0] == "s" else ["d", "a", "b", "c"]
+        for query_id in golden.query_ids
+    }
+    seen = evaluate(Run.from_candidates(golden), golden)
+    now = evaluate(Run.from_dict(rankings), golden)
+    verdict = Gate.tolerance().decide(compare(now, seen), "RR")
+    assert verdict.replay is not None
+    zero, one = verdict.replay.under
+    assert zero == RulingUnder("power(0)", pytest.approx(34.75 / 49), 34 / 49, "regressed")
+    assert one == RulingUnder("power(1)", pytest.approx(49 / 106), 91 / 106, "passed")
+    assert (verdict.replay.ruling, verdict.ruling) == ("passed", "inconclusive")
+    text = regression_text(verdict, compare(now, seen))
+    assert "; the verdict depends on the propensity" in text.splitlines()[0]
+    assert (
+        "  under power(0) 0.7092 -> 0.6939, regressed; under power(1) 0.4623 -> 0.8585, passed; "
+        "under the propensity of the replay it is passed"
+    ) in text
+    agreed = log.to_golden_set(propensity="power(1)", sensitivity=("power(0.5)", "power(1.5)"))
+    pair = [
+        evaluate(Run.from_dict(rankings), agreed),
+        evaluate(Run.from_candidates(agreed), agreed),
+    ]
+    assert Gate.tolerance().decide(compare(*pair), "RR").ruling == "passed"
+
+
+def test_the_summary_says_what_a_replay_cannot_know() -> None:
+    simulation = simulate(60, seed=3)
+    golden = simulation.log.to_golden_set(propensity="power(1)", sensitivity=["power(0.5)"])
+    run = simulation.run(golden)
+    rankings = {query_id: list(run.ranking(query_id)) for query_id in golden.query_ids}
+    moved = evaluate(Run.from_dict(with_unseen(rankings, 4)), golden)
+    notes = [note.text for note in evaluation_notes(moved)]
+    assert any("40% of the top 10 was never shown in its search" in note for note in notes)
+    verdict = Gate.significant().decide(compare(moved, evaluate(run, golden)), "RR")
+    findings = [
+        each for each in gating_findings("week", [verdict]) if isinstance(each, ReplayFinding)
+    ]
+    (finding,) = findings
+    assert decoded(encoded(finding)) == finding
+    texts = [note.text for note in gating_notes(finding.with_test("t.py::t"))]
+    assert texts[0].startswith(
+        "t.py::t: RR on 'week': 40% of the new top 10 was never shown to anyone"
+    )
+    assert "under power(0.5)" in texts[1]

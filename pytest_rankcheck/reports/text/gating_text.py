@@ -9,12 +9,14 @@ from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     IndecisiveGateFinding,
     RarelyDecidingFinding,
+    ReplayFinding,
     UngatedFallFinding,
     UngatedSlice,
     UngatedSlicesFinding,
 )
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.gate_choice_text import gate_choice_notes
+from pytest_rankcheck.reports.text.replay_text import replay_lines
 from pytest_rankcheck.reports.text.wording import counted, gate_start, number_text
 
 __all__ = ["gating_notes"]
@@ -47,6 +49,10 @@ def gating_notes(finding: ReportedFinding) -> Iterator[Note]:
             f"{start}: {finding.gate} rarely decides with fewer than {finding.fewest} "
             f"({finding.units} here)",
         )
+    elif isinstance(finding, ReplayFinding):
+        start = gate_start(finding.test, finding.golden_set, finding.metric)
+        for line in replay_lines(finding.evidence):
+            yield Note(Topic.REPLAYS, f"{start}: {line}")
     else:
         yield from gate_choice_notes(finding)
 

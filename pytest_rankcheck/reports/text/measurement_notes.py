@@ -31,6 +31,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
         return
     for text in evaluation.notes:
         yield Note(Topic.MEASURED, f"golden set '{name}': {text}")
+    yield from _unseen_notes(evaluation)
     yield from _weight_notes(evaluation)
     yield from tie_notes(evaluation)
     # Estimates of relevance are often negative, so a query without a positive one is ordinary.
@@ -76,6 +77,21 @@ def _weight_notes(evaluation: Evaluation) -> Iterator[Note]:
         )
     text = f"the effective sample size of {queries} is {size:,.1f}{warning}"
     yield Note(Topic.MEASURED, f"golden set '{quoted(golden.name)}': {text}")
+
+
+def _unseen_notes(evaluation: Evaluation) -> Iterator[Note]:
+    """Yield how much of the top a replayed log never showed."""
+    if evaluation.golden.replay is None:
+        return
+    from pytest_rankcheck.comparison.unseen_documents import TOP, unseen_share
+
+    share = unseen_share(evaluation)
+    if share:
+        yield Note(
+            Topic.MEASURED,
+            f"golden set '{quoted(evaluation.golden.name)}': {share:.0%} of the top {TOP} was "
+            "never shown in its search, and counts as not relevant",
+        )
 
 
 def tie_notes(evaluation: Evaluation) -> Iterator[Note]:

@@ -14,6 +14,7 @@ from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, p_text
 from pytest_rankcheck.reports.text.explanation_text import explanation_lines
+from pytest_rankcheck.reports.text.replay_text import open_reason, replay_lines
 from pytest_rankcheck.reports.text.unjudged_text import unjudged_lines
 from pytest_rankcheck.reports.text.wording import (
     change,
@@ -40,6 +41,8 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     pairs = leading.pairs
     yield f"  {counts_text(pairs)}"
     yield from evidence_lines(verdict, pairs)
+    if verdict.replay is not None:
+        yield from (f"  {line}" for line in replay_lines(verdict.replay))
     yield from explanation_lines(verdict)
     if leading is not verdict.overall:
         overall = verdict.overall.pairs
@@ -58,6 +61,8 @@ def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> st
     where = f"{golden_name(evaluation)} ({queries})"
     if leading.outcome is Outcome.REGRESSED:
         word = "regressed"
+    elif verdict.replay is not None and verdict.replay.leaves_open:
+        word = "is inconclusive"
     elif verdict.query_drops:
         count = plural(len(verdict.query_drops), "query", "queries")
         limit = f"max_query_drop={verdict.max_query_drop:g}"
@@ -80,6 +85,8 @@ def _why(verdict: Verdict, decision: Decision) -> str:
 
     A rule with a test also allows what chance explains, whatever fixed fall it allows.
     """
+    if verdict.replay is not None and verdict.replay.leaves_open:
+        return open_reason(verdict.replay)
     fall = f"{decision.allowed:.4f}"
     if math.isnan(decision.p):
         sign = "-" if verdict.metric.higher_is_better else "+"

@@ -1,0 +1,83 @@
+"""Documents that a replayed log never showed, so that nobody could select them.
+
+Every metric counts them as not relevant. A ranker that finds new documents therefore looks bad,
+and one that drops such documents looks good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pytest_rankcheck.comparison.measurement import Measured
+from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.evaluation.evaluation import Evaluation
+
+__all__ = ["TOP", "UnseenDocuments", "unseen_between", "unseen_share"]
+
+TOP = 10
+"""The number of documents that count as the top, if the metric has no cutoff."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenDocuments:
+    """How much of both tops was never shown, in searches where the log showed other documents."""
+
+    k: int
+    """The number of documents that count as the top."""
+    now: float
+    """The share of the top now that was never shown, and was at another rank before, in [0, 1]."""
+    before: float
+    """The share of the top before that was never shown, and is at another rank now."""
+
+
+def unseen_between(evaluation: Evaluation, other: Measured, values: Paired) -> UnseenDocuments:
+    """Return how much of the tops of both sides was never shown.
+
+    A document at the same rank on both sides does not count: whatever it is worth, it does not
+    change the difference.
+
+    Args:
+        evaluation: what is measured now, on a replay.
+        other: what it is compared with.
+        values: the values of a metric on both sides.
+    """
+    wanted = (values.metric.cutoff or TOP, evaluation.depth)
+    k = min(each for each in (*wanted, evaluation.known_depth, other.known_depth) if each)
+
+    def moved(here: Measured, there: Measured) -> float:
+        return _share(
+            (
+                (query_id, here.ranking(query_id)[:k], there.ranking(query_id)[:k])
+                for query_id in values.query_ids
+            ),
+            evaluation,
+        )
+
+    return UnseenDocuments(k, moved(evaluation, other), moved(other, evaluation))
+
+
+def unseen_share(evaluation: Evaluation, k: int = TOP) -> float:
+    """Return the share of the top k of all queries that was never shown, in [0, 1]."""
+    tops = ((each, evaluation.ranking(each)[:k], ()) for each in evaluation.query_ids)
+    return _share(tops, evaluation)
+
+
+def _share(
+    tops: Iterable[tuple[str, Sequence[str], Sequence[str]]], evaluation: Evaluation
+) -> float:
+    """Return the share of documents that were never shown.
+
+    Args:
+        tops: a query, its top, and the documents that do not count at the same places.
+        evaluation: what has the golden set.
+    """
+    unseen = documents = 0
+    for query_id, top, same in tops:
+        shown = set(evaluation.golden.candidates_of(query_id))
+        documents += len(top)
+        unseen += sum(
+            doc_id not in shown and (place >= len(same) or same[place] != doc_id)
+            for place, doc_id in enumerate(top)
+        )
+    return unseen / documents if documents else 0.0

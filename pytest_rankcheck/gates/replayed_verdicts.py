@@ -1,0 +1,76 @@
+"""Verdicts on replayed logs: inconclusive if the propensity or unseen documents decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.unseen_documents import unseen_between
+from pytest_rankcheck.gates.explanations import ReplayEvidence, RulingUnder
+from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.metrics.metric_names import Metric
+
+__all__ = ["with_replay_evidence"]
+
+Verdicts = Mapping[Metric, Verdict]
+
+
+def with_replay_evidence(
+    comparison: Comparison,
+    verdicts: Verdicts,
+    decided_with: Callable[[Mapping[str, float]], Verdicts],
+) -> Verdicts:
+    """Return the verdicts with what a replay knows; unchanged for other golden sets.
+
+    Args:
+        comparison: what was compared.
+        verdicts: the verdict on each metric.
+        decided_with: returns the verdicts if queries had other weights, by query id.
+    """
+    golden = comparison.evaluation.golden
+    replay = golden.replay
+    if replay is None:
+        return verdicts
+    others = {}
+    if golden.corrects_positions:
+        for propensity in replay.alternatives:
+            weights = dict(zip(golden.query_ids, golden.weights_under(propensity), strict=True))
+            others[propensity] = decided_with(weights)
+    complete = {}
+    for metric, verdict in verdicts.items():
+        values = verdict.overall.pairs
+        assert isinstance(values, Paired)
+        unseen = unseen_between(comparison.evaluation, comparison.other, values)
+        under = tuple(_under(propensity, other[metric]) for propensity, other in others.items())
+        evidence = ReplayEvidence(
+            verdict.ruling, unseen.k, unseen.now, unseen.before, replay.max_unseen, under
+        )
+        complete[metric] = _decided(verdict, evidence)
+    return complete
+
+
+def _under(propensity: str, verdict: Verdict) -> RulingUnder:
+    pairs = verdict.overall.pairs
+    return RulingUnder(propensity, pairs.mean_before, pairs.mean_after, verdict.ruling)
+
+
+def _decided(verdict: Verdict, evidence: ReplayEvidence) -> Verdict:
+    """Return a verdict with the evidence; if that leaves it open, all its decisions are."""
+    if not evidence.leaves_open:
+        return replace(verdict, replay=evidence)
+    return replace(
+        verdict,
+        replay=evidence,
+        overall=_open(verdict.overall),
+        slices=tuple(map(_open, verdict.slices)),
+        fragility=None,
+        other_rulings=(),
+    )
+
+
+def _open(decision: Decision) -> Decision:
+    if decision.outcome is Outcome.NOT_GATED:
+        return decision
+    return replace(decision, outcome=Outcome.INCONCLUSIVE, futility=None)
