@@ -1,8 +1,9 @@
 """The text of a data file: one line per query of a large record, in cells separated by tabs.
 
 The cells are the id, the fingerprint, the value of each metric (``null``: it did not count), the
-weight and the slices where the record has them, and then the first documents of the ranking. Text
-is written as in a JSON string, without the quotation marks around it; slices are a JSON object.
+weight, the slices and the cluster where the record has them, and then the first documents of the
+ranking. Text is written as in a JSON string, without the quotation marks around it; slices and
+clusters are JSON.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import overload
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.baselines.entry_values import as_list, as_mapping, as_text
+from pytest_rankcheck.baselines.entry_values import as_cluster, as_list, as_mapping, as_text
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, Slices
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.paused_collector import collector_paused
@@ -25,14 +26,16 @@ from pytest_rankcheck.files.whole_files import readable_json
 __all__ = ["columns_of", "lines_text", "queries_of"]
 
 _NO_VALUE = "null"
-_FIRST, _WEIGHT, _SLICES, _LAST = ("id", "fingerprint"), "weight", "slices", "top"
+_FIRST, _LAST = ("id", "fingerprint"), "top"
+_WEIGHT, _SLICES, _CLUSTER = "weight", "slices", "cluster"
 
 
 def columns_of(queries: RecordedQueries) -> list[str]:
     """Return what the cells of a line are; the last stands for all documents."""
     weight = [] if queries.weights is None else [_WEIGHT]
     slices = [] if queries.slices is None else [_SLICES]
-    return [*_FIRST, *queries.values_of, *weight, *slices, _LAST]
+    cluster = [] if queries.clusters is None else [_CLUSTER]
+    return [*_FIRST, *queries.values_of, *weight, *slices, *cluster, _LAST]
 
 
 def lines_text(queries: RecordedQueries) -> str:
@@ -46,6 +49,8 @@ def lines_text(queries: RecordedQueries) -> str:
         columns.append(_number_cells(queries.weights))
     if queries.slices is not None:
         columns.append(list(_slice_cells(queries.slices)))
+    if queries.clusters is not None:
+        columns.append([json.dumps(unit) for unit in queries.clusters])
     numbers = zip(*columns, strict=True) if columns else (() for _ in queries.ids)
     rows = zip(queries.ids, queries.fingerprints, numbers, queries.tops, strict=True)
     return "".join([_line(*row) for row in rows])
@@ -95,7 +100,7 @@ def queries_of(text: str, columns: Sequence[str], metrics: Sequence[str]) -> Rec
     """
     begin = len(_FIRST) + len(metrics)
     first, names, rest = columns[: len(_FIRST)], columns[len(_FIRST) : begin], columns[begin:]
-    optional = [name for name in (_WEIGHT, _SLICES) if name in rest]
+    optional = [name for name in (_WEIGHT, _SLICES, _CLUSTER) if name in rest]
     if (*first, *rest) != (*_FIRST, *optional, _LAST) or sorted(names) != sorted(metrics):
         raise ValueError(f"its columns are {quoted(columns)}")
     with collector_paused():
@@ -111,13 +116,15 @@ def queries_of(text: str, columns: Sequence[str], metrics: Sequence[str]) -> Rec
         name: _numbers(column, name)
         for name, column in zip(names, cells[len(_FIRST) : begin], strict=True)
     }
+    more = dict(zip(optional, cells[begin:], strict=True))
     return RecordedQueries(
         ids,
         list(map(_unescaped, cells[1])),
         values,
         documents,
-        weights=_weights(cells[begin]) if _WEIGHT in rest else None,
-        slices=list(_slices(cells[-1])) if _SLICES in rest else None,
+        weights=_weights(more[_WEIGHT]) if _WEIGHT in rest else None,
+        slices=list(_slices(more[_SLICES])) if _SLICES in rest else None,
+        clusters=_clusters(more[_CLUSTER]) if _CLUSTER in rest else None,
     )
 
 
@@ -188,3 +195,8 @@ def _slices(cells: Iterable[str]) -> Iterator[Slices]:
                 for attribute, values in entry.items()
             }
         yield known[cell]
+
+
+def _clusters(cells: Sequence[str]) -> Sequence[int | str]:
+    known = {cell: as_cluster(json.loads(cell)) for cell in dict.fromkeys(cells)}
+    return [known[cell] for cell in cells]

@@ -12,6 +12,7 @@ from typing import Any
 from pytest_rankcheck.errors import quoted
 
 __all__ = [
+    "as_cluster",
     "as_count",
     "as_list",
     "as_mapping",
@@ -61,6 +62,11 @@ def as_count(value: object) -> int:
     if is_whole and 0 <= value <= _LARGEST_COUNT:  # type: ignore[operator]
         return value  # type: ignore[return-value]
     raise _unlike(value, "a whole number from 0 on")
+
+
+def as_cluster(value: object) -> int | str:
+    """Return an independent unit: a whole number from 0 on, or a text."""
+    return value if isinstance(value, str) else as_count(value)
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:

@@ -279,4 +279,11 @@ def incompatibilities(record: Record, evaluation: Evaluation) -> tuple[str, ...]
     ]
     if record.depth != evaluation.depth:
         differences.append(f"depth: {record.depth} in the baseline, {evaluation.depth} now")
+    units_then = record.clusters_kept.by if record.clusters_kept else None
+    units_now = evaluation.golden.cluster_by
+    if units_then != units_now:
+        then_text, now_text = (
+            "none" if by is None else f"'{quoted(by)}'" for by in (units_then, units_now)
+        )
+        differences.append(f"clusters: {then_text} in the baseline, {now_text} now")
     return tuple(differences)

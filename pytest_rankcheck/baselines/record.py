@@ -6,12 +6,14 @@ import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.data_file import DataFiles, MissingDataError
 from pytest_rankcheck.baselines.record_contents import (
@@ -24,10 +26,17 @@ from pytest_rankcheck.baselines.record_contents import (
     as_decimals,
 )
 from pytest_rankcheck.baselines.record_reader import contents_from_text
+from pytest_rankcheck.baselines.recorded_clusters import (
+    RecordedClusters,
+    keyed_hashes,
+    numbered,
+    secret_key,
+)
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.metric_values import numbers_of
 from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 from pytest_rankcheck.files.packed_files import failures_named
 from pytest_rankcheck.files.text_files import text_of
@@ -147,6 +156,7 @@ class Record(RecordContents):
             test=test,
             since_approval=SinceApproval(len(golden), counts_of(queries, names)),
             world=world or {},
+            clusters_kept=_clusters_kept(evaluation),
         )
 
     @property
@@ -202,6 +212,33 @@ class Record(RecordContents):
                 places.setdefault(value, []).append(place)
         return places
 
+    @cached_property
+    def clusters(self) -> IntArray | None:
+        """The number of the independent unit of each session, ``[Q]``; None: each is one."""
+        units = self.lines.clusters
+        if units is None:
+            return None
+        return np.array([self._cluster_codes[unit] for unit in units], dtype=np.int64)
+
+    @cached_property
+    def _cluster_codes(self) -> Mapping[int | str, int]:
+        """The number of each recorded unit."""
+        units = self.lines.clusters or ()
+        return {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+
+    def clusters_named(self, names: Sequence[str]) -> IntArray | None:
+        """Return the numbers in `clusters` of units with these names, other numbers for unknown.
+
+        None if the record has numbers instead of keyed hashes, or the key is not at hand.
+        """
+        if self.clusters_kept is None or self.lines.clusters is None:
+            return None
+        hashes = self.clusters_kept.hashes(names)
+        if hashes is None:
+            return None
+        known = {str(unit): number for unit, number in self._cluster_codes.items()}
+        return numbers_of(hashes, known)
+
     def best_for(self, pairs: ComparedValues) -> float:
         """Return the best mean that was approved, on the queries of ``pairs``.
 
@@ -240,7 +277,27 @@ def recorded_queries(
         [tuple(ranking(query_id)[:kept_depth]) for query_id in ids],
         weights=None if weights is None else np.asarray(weights, dtype=np.float64)[order],
         slices=[members.get(place, {}) for place in order.tolist()] if members else None,
+        clusters=_clusters(evaluation, order),
     )
+
+
+def _clusters(evaluation: Evaluation, order: IntArray) -> Sequence[int | str] | None:
+    """Return the independent unit of each session in the order of a record.
+
+    None for queries: those of the next measurement are the same, and say it themselves.
+    """
+    names = evaluation.cluster_names
+    if names is None or evaluation.unit != "session":
+        return None
+    ordered, key = [names[place] for place in order.tolist()], secret_key()
+    return numbered(ordered) if key is None else keyed_hashes(ordered, key)
+
+
+def _clusters_kept(evaluation: Evaluation) -> RecordedClusters | None:
+    by = evaluation.golden.cluster_by
+    if by is None:
+        return None
+    return RecordedClusters.of(by, secret_key() if evaluation.unit == "session" else None)
 
 
 def counts_of(queries: RecordedQueries, names: Iterable[str]) -> Mapping[str, int]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.approval import Approval
+from pytest_rankcheck.baselines.recorded_clusters import RecordedClusters
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, RecordedQuery
 from pytest_rankcheck.errors import BaselineError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
@@ -118,6 +119,8 @@ class RecordContents:
     """What was ranked with, if the project declares it: a file's hash or a package's version."""
     retired: Approval | None = None
     """Why tests no longer measure it; None for a record in use."""
+    clusters_kept: RecordedClusters | None = None
+    """What the independent units are; None: each query or session is one."""
     is_merged: bool = False
     """Whether two branches' records were merged into it, and no update has measured it since."""
 
@@ -129,6 +132,12 @@ class RecordContents:
         """The same as `queries`, with its columns."""
         assert isinstance(self.queries, RecordedQueries)
         return self.queries
+
+    @property
+    def manner(self) -> tuple[object, ...]:
+        """How it was measured: two records that differ in this cannot be compared."""
+        clusters = self.clusters_kept
+        return self.conventions, self.depth, None if clusters is None else clusters.by
 
     @property
     def metrics(self) -> tuple[str, ...]:

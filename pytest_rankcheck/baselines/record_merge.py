@@ -71,6 +71,8 @@ def _differences(target: Record, other: Record) -> Iterator[str]:
         yield "conventions"
     if target.depth != other.depth:
         yield "depth"
+    if target.manner[2:] != other.manner[2:]:
+        yield "clusters"
 
 
 def _higher_best(target: Record, other: Record) -> Iterator[tuple[str, float]]:

@@ -12,6 +12,7 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.data_file import DataFiles, DataSummary, checked_sha256
 from pytest_rankcheck.baselines.data_lines import queries_of
 from pytest_rankcheck.baselines.entry_values import (
+    as_cluster,
     as_count,
     as_list,
     as_mapping,
@@ -30,6 +31,7 @@ from pytest_rankcheck.baselines.record_contents import (
     SinceApproval,
     digest_of,
 )
+from pytest_rankcheck.baselines.recorded_clusters import RecordedClusters
 from pytest_rankcheck.baselines.recorded_queries import RecordedQueries, RecordedQuery
 from pytest_rankcheck.errors import BaselineError, MetricError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
@@ -152,8 +154,14 @@ def _record(entry: Mapping[str, Any], path: str, data: DataFiles | None) -> Reco
         since_approval=_since_approval(entry["since_approval"]),
         world={name: as_text(value) for name, value in entry.get("world", {}).items()},
         retired=_approval(entry["retired"]) if "retired" in entry else None,
+        clusters_kept=_clusters_kept(entry["clusters"]) if "clusters" in entry else None,
         is_merged=bool(entry.get("merged", False)),
     )
+
+
+def _clusters_kept(entry: Mapping[str, Any]) -> RecordedClusters:
+    key = entry.get("key")
+    return RecordedClusters(as_text(entry["by"]), None if key is None else as_text(key))
 
 
 def _kept(detail: Mapping[str, Any]) -> RecordedMetric:
@@ -262,7 +270,8 @@ def _query_line(
         for attribute, values in as_mapping(line.get("slices", {})).items()
     }
     top = tuple(map(as_text, as_list(line["top"])))
-    return RecordedQuery(as_text(line["fingerprint"]), values, top, weight, slices)
+    cluster = as_cluster(line["cluster"]) if "cluster" in line else None
+    return RecordedQuery(as_text(line["fingerprint"]), values, top, weight, slices, cluster)
 
 
 def _metric(name: str, path: str) -> Metric:

@@ -117,6 +117,9 @@ def _header(record: RecordContents) -> dict[str, object]:
         "conventions": record.conventions.to_dict(),
         "slices": {name: dict(values) for name, values in record.slices.items()},
     }
+    if record.clusters_kept is not None:
+        kept = record.clusters_kept
+        header["clusters"] = {"by": kept.by, **({"key": kept.key} if kept.key else {})}
     if record.kept_depth != TOP:
         header["top"] = record.kept_depth
     if record.since_approval is not None:
@@ -182,6 +185,8 @@ def _query_entries(queries: RecordedQueries) -> Iterator[dict[str, object]]:
             entry["weight"] = weights[place]
         if queries.slices is not None and queries.slices[place]:
             entry["slices"] = {name: list(each) for name, each in queries.slices[place].items()}
+        if queries.clusters is not None:
+            entry["cluster"] = queries.clusters[place]
         yield entry
 
 

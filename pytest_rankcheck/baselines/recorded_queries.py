@@ -29,6 +29,8 @@ class RecordedQuery:
     slices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Of a session: the slices that it belongs to, by gated attribute. The sessions of the next log
     are others, and are compared slice by slice with these."""
+    cluster: int | str | None = None
+    """Of a session: its independent unit, as a number or a keyed hash; None: it is one itself."""
 
 
 class RecordedQueries(Mapping[str, RecordedQuery]):
@@ -41,6 +43,7 @@ class RecordedQueries(Mapping[str, RecordedQuery]):
         tops: the first documents of the ranking of each.
         weights: how much each counts, ``[Q]``; None where all count the same.
         slices: of sessions, the slices of each; None for queries.
+        clusters: of sessions, the independent unit of each; None: each is one.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class RecordedQueries(Mapping[str, RecordedQuery]):
         *,
         weights: FloatArray | None = None,
         slices: Sequence[Slices] | None = None,
+        clusters: Sequence[int | str] | None = None,
     ) -> None:
         self.ids = ids
         self.fingerprints = fingerprints
@@ -60,6 +64,7 @@ class RecordedQueries(Mapping[str, RecordedQuery]):
         self.tops = tops
         self.weights = weights
         self.slices = slices
+        self.clusters = clusters
         for column in values.values():
             column.setflags(write=False)  # it is handed out without a copy
 
@@ -68,7 +73,7 @@ class RecordedQueries(Mapping[str, RecordedQuery]):
         """Return the columns of some lines, with the values of some metrics.
 
         Raises:
-            ValueError: some lines have a weight and others have none.
+            ValueError: some lines have a weight and others have none, or a cluster.
         """
         if isinstance(lines, RecordedQueries) and lines.values_of.keys() == set(metrics):
             return lines
@@ -78,6 +83,9 @@ class RecordedQueries(Mapping[str, RecordedQuery]):
         weights = [line.weight for line in chosen if line.weight is not None]
         if weights and len(weights) < len(chosen):
             raise ValueError("some queries have a weight and others have none")
+        clusters = [line.cluster for line in chosen if line.cluster is not None]
+        if clusters and len(clusters) < len(chosen):
+            raise ValueError("some sessions have a cluster and others have none")
         return cls(
             ids,
             [line.fingerprint for line in chosen],
@@ -85,6 +93,7 @@ class RecordedQueries(Mapping[str, RecordedQuery]):
             [line.top for line in chosen],
             weights=np.array(weights, dtype=np.float64) if weights else None,
             slices=slices if any(slices) else None,
+            clusters=clusters or None,
         )
 
     def __len__(self) -> int:
@@ -104,6 +113,7 @@ class RecordedQueries(Mapping[str, RecordedQuery]):
             tuple(self.tops[place]),
             None if self.weights is None else float(self.weights[place]),
             {} if self.slices is None else self.slices[place],
+            None if self.clusters is None else self.clusters[place],
         )
 
     @cached_property

@@ -115,10 +115,7 @@ class _Successor:
         self.measured = measured
         self.revision = revision
         self.comparison = compare(evaluation, before)
-        self.is_comparable = (before.conventions, before.depth) == (
-            measured.conventions,
-            measured.depth,
-        )
+        self.is_comparable = before.manner == measured.manner
 
     def record(self) -> Record:
         """Return the record."""
@@ -205,6 +202,7 @@ class _Successor:
             tops,
             weights=measured.weights,
             slices=measured.slices,
+            clusters=measured.clusters,
         )
 
     @cached_property

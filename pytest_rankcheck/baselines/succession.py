@@ -71,7 +71,7 @@ def broken_promises(before: Record, after: Record) -> Sequence[Problem]:
     if approvals is None:
         return [Problem("the earlier approvals differ")]
     problems = list(_changes(before, after))
-    if (before.conventions, before.depth) == (after.conventions, after.depth):
+    if before.manner == after.manner:
         problems = [*_falls(before, after), *problems]
     if not approvals:
         problems += _forgotten(before, after)
@@ -109,7 +109,7 @@ def raises_best(before: Record, after: Record, metric: Metric) -> bool:
 
     A golden set that changed moves the best mean without a new approval.
     """
-    if (before.conventions, before.depth) != (after.conventions, after.depth):
+    if before.manner != after.manner:
         return True
     then, now = _compared_places(before, after)
     if str(metric) not in before.metrics or not len(now):
@@ -132,8 +132,10 @@ def _possible_gain(before: Record, metric: Metric, shared: PlaceArray) -> float:
 
 def _changes(before: Record, after: Record) -> Iterator[Problem]:
     """Yield what is gone, loosened or measured in another way."""
-    if (before.conventions, before.depth) != (after.conventions, after.depth):
-        yield Problem("conventions or depth differ", words=(" in the baseline, ",))
+    if before.manner != after.manner:
+        is_of_units = before.manner[:2] == after.manner[:2]
+        what = "clusters" if is_of_units else "conventions or depth"
+        yield Problem(f"{what} differ", words=(" in the baseline, ",))
     for name in before.gated:
         if name not in after.gated:
             text = f"{name} is no longer gated"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.paired_values import Paired
@@ -99,6 +101,9 @@ class Comparison(QueryOverlap):
             before, after = before[np.asarray(then, np.intp)], after[np.asarray(now, np.intp)]
             ids = [ids[place] for place in now]
             ids_before = [ids_before[place] for place in then]
+        units, units_before, are_matched = self._units
+        if then is not None and now is not None:
+            units, units_before = _at(units, now), _at(units_before, then)
         counted, counted_before = ~np.isnan(after), ~np.isnan(before)
         return Unpaired(
             metric,
@@ -107,7 +112,20 @@ class Comparison(QueryOverlap):
             after[counted],
             self._noise(metric),
             before_ids=tuple(compress(ids_before, counted_before)),
+            clusters=_at(units, counted),
+            before_clusters=_at(units_before, counted_before),
+            are_matched=are_matched,
         )
+
+    @cached_property
+    def _units(self) -> tuple[IntArray | None, IntArray | None, bool]:
+        """The independent unit of each value now and before, and whether they are matched."""
+        now, before = self.evaluation.clusters, self.other.clusters
+        names = self.evaluation.cluster_names
+        matched = None if names is None else self.other.clusters_named(names)
+        if matched is None:
+            return now, before, False
+        return matched, before, True
 
     def _noise(self, metric: Metric) -> float:
         """Return the noise of the approved side, else of this one; NaN if neither was measured.
@@ -350,3 +368,11 @@ class Comparison(QueryOverlap):
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"
+
+
+def _at(units: IntArray | None, chosen: BoolArray | Sequence[int]) -> IntArray | None:
+    """Return the units of some values."""
+    if units is None:
+        return None
+    places = chosen if isinstance(chosen, np.ndarray) else np.asarray(chosen, np.intp)
+    return np.asarray(units[places])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.metrics.metric_definition import Unit
 from pytest_rankcheck.metrics.metric_names import Metric
 
@@ -38,6 +38,16 @@ class Measured(Protocol):
     @property
     def weights(self) -> FloatArray | None:
         """The weight of each query in the mean, ``[Q]``; None if all have the same."""
+
+    @property
+    def clusters(self) -> IntArray | None:
+        """The number of the independent unit of each query, ``[Q]``; None: each is one."""
+
+    def clusters_named(self, names: Sequence[str]) -> IntArray | None:
+        """The numbers in `clusters` of units with these names, other numbers for unknown names.
+
+        None if its queries are no clusters, or the names of the clusters are not known.
+        """
 
     def fits(self, metric: Metric) -> bool:
         """Return whether it has values of a metric."""

@@ -61,21 +61,15 @@ def bets_on_gains(
             A cluster's turn is that of its first query.
         width: the width of the metric's range.
     """
-    order = bet_order(ids)
-    shares = np.ones(len(order)) if weights is None else weights[order]
-    sums = shares * gains[order]
-    if clusters is not None:
-        _, first, codes = np.unique(clusters[order], return_index=True, return_inverse=True)
-        turns = np.argsort(first)
-        sums, shares = (
-            np.asarray(np.bincount(codes, weights=each)[turns], dtype=np.float64)
-            for each in (sums, shares)
-        )
-    return BetsOnMean(sums, shares, -width, width)
+    return BetsOnMean(*_in_turn(ids, gains, weights, clusters), -width, width)
 
 
 def bets_on_values(
-    ids: Sequence[str], values: FloatArray, limits: tuple[float, float], sign: int
+    ids: Sequence[str],
+    values: FloatArray,
+    limits: tuple[float, float],
+    sign: int,
+    clusters: IntArray | None = None,
 ) -> BetsOnMean:
     """Return the bets on the mean of one sample, negated where lower is better.
 
@@ -84,10 +78,29 @@ def bets_on_values(
         values: ``[n]`` their values.
         limits: the lowest and the highest possible value.
         sign: 1 if higher is better, else -1.
+        clusters: ``[n]`` the number of each value's independent unit; None: each value is one.
     """
-    ordered = sign * values[bet_order(ids)]
     low, high = sorted(sign * limit for limit in limits)
-    return BetsOnMean(ordered, np.ones(len(ordered)), low, high)
+    return BetsOnMean(*_in_turn(ids, sign * values, None, clusters), low, high)
+
+
+def _in_turn(
+    ids: Sequence[str],
+    values: FloatArray,
+    weights: FloatArray | None,
+    clusters: IntArray | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the sum of each unit's values and of its weights, in the order of the bets."""
+    order = bet_order(ids)
+    shares = np.ones(len(order)) if weights is None else weights[order]
+    sums = shares * values[order]
+    if clusters is None:
+        return sums, shares
+    _, first, codes = np.unique(clusters[order], return_index=True, return_inverse=True)
+    turns = np.argsort(first)
+    added = (np.bincount(codes, weights=each)[turns] for each in (sums, shares))
+    unit_sums, unit_shares = (np.asarray(each, dtype=np.float64) for each in added)
+    return unit_sums, unit_shares
 
 
 def checked_range(declared: object, test: str) -> tuple[float, float]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray
+from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.ordered_bets import bets_on_values, refuse_outside
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.statistics.betting import BetsOnDifference
+from pytest_rankcheck.statistics.matched_samples import MatchedSamples
+from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.named_tests import FallTest
 from pytest_rankcheck.statistics.permutation import smallest_permutation_p
 from pytest_rankcheck.statistics.two_samples import TwoSamples
+from pytest_rankcheck.statistics.weighted_clusters import unit_means
 
 __all__ = ["Unpaired"]
 
@@ -28,6 +32,12 @@ class Unpaired(ComparedValues):
 
     before_ids: tuple[str, ...] = field(default=(), kw_only=True)
     """The queries or sessions of ``before``; only ``test="guaranteed"`` needs them."""
+    clusters: IntArray | None = field(default=None, kw_only=True)
+    """``[n1]`` the number of the independent unit of each value now; None: each value is one."""
+    before_clusters: IntArray | None = field(default=None, kw_only=True)
+    """``[n0]`` the same of each value before."""
+    are_matched: bool = field(default=False, kw_only=True)
+    """Whether a number stands for the same unit in both samples."""
 
     is_paired = False
 
@@ -42,14 +52,23 @@ class Unpaired(ComparedValues):
         return min(len(self.before), len(self.after))
 
     @property
+    def unit_counts(self) -> tuple[int, int]:
+        """The number of independent units before and now."""
+        pairs = ((self.before_clusters, self.before), (self.clusters, self.after))
+        before, now = (
+            len(values) if units is None else len(np.unique(units)) for units, values in pairs
+        )
+        return before, now
+
+    @property
     def units(self) -> int:
-        """The size of the smaller sample."""
-        return self.size
+        """The number of independent units of the smaller sample."""
+        return min(self.unit_counts)
 
     @property
     def changed_units(self) -> int:
-        """The size of the smaller sample: every value may have changed."""
-        return self.size
+        """The number of units of the smaller sample: every value may have changed."""
+        return self.units
 
     @property
     def is_same(self) -> bool:
@@ -58,36 +77,78 @@ class Unpaired(ComparedValues):
         return not samples.size or float(np.ptp(samples)) <= SLACK
 
     @property
+    def _sign(self) -> float:
+        return 1.0 if self.metric.higher_is_better else -1.0
+
+    @property
+    def matched(self) -> MatchedSamples | None:
+        """Both samples by unit, a higher value better; None if the units cannot be matched."""
+        if not self.are_matched or self.clusters is None or self.before_clusters is None:
+            return None
+        if not self.size:
+            return None
+        sign = self._sign
+        return MatchedSamples.of(
+            sign * self.before, self.before_clusters, sign * self.after, self.clusters
+        )
+
+    @property
+    def design_effect(self) -> float:
+        """How many times the variance is that of independent values; 1 without clusters."""
+        if self.clusters is None and self.before_clusters is None:
+            return 1.0
+        alone = replace(self, clusters=None, before_clusters=None, are_matched=False)
+        simple = alone.differences.error
+        return (self.differences.error / simple) ** 2 if simple > 0 else math.nan
+
+    @property
     def _bets(self) -> BetsOnDifference:
         """The bets of ``test="guaranteed"``, on each sample."""
         sign = 1 if self.metric.higher_is_better else -1
         samples = []
-        for when, ids, values in (
-            ("now", self.query_ids, self.after),
-            ("before", self.before_ids, self.before),
+        for when, ids, values, units in (
+            ("now", self.query_ids, self.after, self.clusters),
+            ("before", self.before_ids, self.before, self.before_clusters),
         ):
             refuse_outside(self.metric, ids, values, self.limits, when)
-            samples.append(bets_on_values(ids, values, self.limits, sign))
+            samples.append(bets_on_values(ids, values, self.limits, sign, units))
         return BetsOnDifference(*samples)
 
     @property
-    def differences(self) -> TwoSamples:
+    def differences(self) -> Differences:
         """How precisely the difference of the two means is known."""
-        sign = 1.0 if self.metric.higher_is_better else -1.0
-        low, high = sorted(sign * limit for limit in self._range)
+        low, high = sorted(self._sign * limit for limit in self._range)
+        matched = self.matched
+        if matched is not None:
+            gains, weights = matched.differences
+            return Differences(gains, weights, full_range=high - low)
+        now, weights_now = unit_means(self._sign * self.after, None, self.clusters)
+        before, weights_before = unit_means(self._sign * self.before, None, self.before_clusters)
         return TwoSamples(
-            sign * self.after,
-            before=sign * self.before,
+            now,
+            weights_now,
+            before=before,
+            before_weights=weights_before,
             low=low,
             high=high,
             full_range=high - low,
         )
 
     def p_of_fall(self, test: FallTest = "sign_flip") -> float:
-        """Return the one-sided p of a test of two samples, or by betting if ``test`` says so."""
+        """Return the one-sided p of a test of two samples, or by betting if ``test`` says so.
+
+        Of matched units, it is that of a sign-flip test.
+        """
         if test == "guaranteed":
             return self._bets.p_of_fall()
-        return self.differences.p_of_fall()
+        matched = self.matched
+        if matched is not None:
+            from pytest_rankcheck.statistics.paired_tests import p_of_fall
+
+            return p_of_fall(matched.contributions, "sign_flip")
+        differences = self.differences
+        assert isinstance(differences, TwoSamples)
+        return differences.p_of_fall()
 
     def p_of_rise(self, test: FallTest = "sign_flip") -> float:
         """Return the one-sided p of a rise; small if the gain is more than chance."""
@@ -97,6 +158,8 @@ class Unpaired(ComparedValues):
             before=self.after,
             after=self.before,
             before_ids=self.query_ids,
+            clusters=self.before_clusters,
+            before_clusters=self.clusters,
         )
         return swapped.p_of_fall(test)
 
@@ -104,4 +167,9 @@ class Unpaired(ComparedValues):
         """Return the smallest p that a fall could have in samples of these sizes."""
         if test == "guaranteed":
             return self._bets.smallest_p
-        return smallest_permutation_p(len(self.before), len(self.after))
+        matched = self.matched
+        if matched is not None:
+            from pytest_rankcheck.statistics.paired_tests import smallest_p
+
+            return smallest_p(matched.contributions, "sign_flip")
+        return smallest_permutation_p(*self.unit_counts)

@@ -15,6 +15,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
+from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.metric_definition import MetricInput, Unit, wrong_form
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
@@ -24,7 +25,7 @@ from pytest_rankcheck.statistics.weighted_clusters import unit_means
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MIN_QUERIES", "MetricValues", "attributes_of", "computed_values"]
+__all__ = ["MIN_QUERIES", "MetricValues", "attributes_of", "computed_values", "numbers_of"]
 
 _ROUNDING = 1e-9
 """How far a value may be outside a metric's range, because of rounding."""
@@ -82,11 +83,29 @@ class MetricValues(ABC):
         weights = self.golden.weights
         return None if weights is None else np.array(weights, dtype=np.float64)
 
+    @property
+    def cluster_names(self) -> Sequence[str] | None:
+        """The name of the independent unit of each query, ``[Q]``; None: each is one."""
+        return self.golden.clusters
+
     @cached_property
     def clusters(self) -> IntArray | None:
         """The number of the independent unit of each query, ``[Q]``; None: each is one."""
-        clusters = self.golden.clusters
-        return None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+        names = self.cluster_names
+        return None if names is None else np.array([self._cluster_codes[name] for name in names])
+
+    @cached_property
+    def _cluster_codes(self) -> Mapping[str, int]:
+        """The number of each cluster by its name, sorted by name."""
+        names = sorted(set(self.cluster_names or ()))
+        return {name: number for number, name in enumerate(names)}
+
+    def clusters_named(self, names: Sequence[str]) -> IntArray | None:
+        """Return the numbers in `clusters` of units with these names, ``[n]``.
+
+        Unknown names get other numbers. None without clusters.
+        """
+        return numbers_of(names, self._cluster_codes) if self._cluster_codes else None
 
     def values(self, metric: MetricLike) -> FloatArray:
         """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
@@ -160,6 +179,34 @@ class MetricValues(ABC):
         everything = range(len(self.query_ids))
         spread = self.differences_at(everything, self.values(parsed))
         return spread.interval(level) if spread.count > 1 else (math.nan, math.nan)
+
+    def design_effect(self, metric: MetricLike, by: str | None = None) -> float:
+        """Return how many times the variance of the mean is that of independent queries.
+
+        1 without clusters; NaN if all values are the same (Kish, Survey Sampling, 1965, section
+        5.4).
+
+        Args:
+            metric: a name such as ``"SuccessRate"``, or a ``Metric``.
+            by: the attribute whose values are the independent units; None: the clusters.
+
+        Raises:
+            GoldenSetError: no query has the attribute ``by``.
+        """
+        values = self.values(metric)
+        clusters = self.clusters
+        if by is not None:
+            _ = self.slices(by)
+            labels = [label_of(query.attributes.get(by)) for query in self.golden]
+            clusters = np.unique(labels, return_inverse=True)[1]
+        if clusters is None:
+            return 1.0
+        has_value = ~np.isnan(values)
+        counted = values[has_value]
+        weights = None if self.weights is None else self.weights[has_value]
+        alone = Differences(counted, weights).error
+        together = Differences(*unit_means(counted, weights, clusters[has_value])).error
+        return (together / alone) ** 2 if alone > 0 else math.nan
 
     def differences_at(self, places: Sequence[int], values: FloatArray) -> Differences:
         """Return how precisely the values at some places determine their mean.
@@ -313,6 +360,12 @@ def _outside_range(values: FloatArray, metric: Metric, query_ids: Sequence[str])
         f"{valid[0]:g} to {valid[1]:g}; correct the function, or declare the metric with "
         "range=(lowest, highest)"
     )
+
+
+def numbers_of(names: Sequence[str], known: Mapping[str, int]) -> IntArray:
+    """Return the number of each name, ``[n]``; a name that is not known gets the next number."""
+    codes = dict(known)
+    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
 
 def attributes_of(by: str | Sequence[str] | None) -> tuple[str, ...]:

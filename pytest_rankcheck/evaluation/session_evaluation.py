@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, quoted
+from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.metric_values import computed_values
@@ -29,7 +30,11 @@ __all__ = ["SessionEvaluation", "evaluate_sessions"]
 
 @checked_arguments
 def evaluate_sessions(
-    log: SessionLog, judgments: GoldenSet | None = None, *, judged_by: str | None = None
+    log: SessionLog,
+    judgments: GoldenSet | None = None,
+    *,
+    judged_by: str | None = None,
+    clustered: str | None = None,
 ) -> SessionEvaluation:
     """Measure a session log. Metrics are computed when they are first needed.
 
@@ -39,10 +44,15 @@ def evaluate_sessions(
             (``session.event``, as in `SessionLog.to_golden_set`), or a session.
         judged_by: the attribute of sessions that names the query of ``judgments`` that a session
             is about, such as its topic.
+        clustered: the attribute of sessions whose values are the independent units, such as
+            ``"user"``; without it, that of `SessionLog.clustered`, else each session is one.
 
     Raises:
         GoldenSetError: no query of ``judgments`` belongs to a session of the log.
+        SessionLogError: no session has the attribute ``clustered``.
     """
+    if clustered is not None:
+        log = log.clustered(clustered)
     trails = log.trails if judgments is None else _judged_trails(log, judgments, judged_by)
     return SessionEvaluation(log, trails)
 
@@ -66,8 +76,29 @@ class SessionEvaluation(Evaluation):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was unusual when the log was read: set aside, ignored, put in order."""
-        return self.log.notes
+        """What was unusual when the log was read, and users who have several sessions."""
+        return [*self.log.notes, *self._user_notes()]
+
+    def _user_notes(self) -> Iterator[str]:
+        """Yield that sessions are not independent, if an attribute says so and no cluster does."""
+        repeated = self.log.repeated_users
+        if self.log.cluster_by is not None or not repeated:
+            return
+        found = repeated[0]
+        metrics = [metric for metric in self.computed if metric.definition.is_mean_of_values]
+        metric = metrics[0] if metrics else Metric.parse("SuccessRate")
+        effect = self.design_effect(metric, found.attribute)
+        of_metric = ""
+        if not math.isnan(effect):
+            of_metric = f"; the variance of {metric} is {effect:.1f} times that of independent ones"
+        name = quoted(found.attribute)
+        yield (
+            f"the attribute '{name}' repeats: {found.users:,} of its values have "
+            f"{plural(found.sessions, 'session')}, up to {found.most:,} each, so sessions are not "
+            f"independent, but gates and intervals take them to be{of_metric}; set "
+            f'rankcheck_session_clusters = "{name}", or evaluate_sessions(log, '
+            f'clustered="{name}")'
+        )
 
     @property
     def known_depth(self) -> int | None:
@@ -106,7 +137,14 @@ class _SessionsAsQueries(JudgedQueries):
             is_known = rank <= len(results)
             selected = {results[int(rank) - 1]: 1.0} if is_known else {}
             contents.collected.add_all(session_id, selected)
+        contents.cluster_by = log.cluster_by
+        self._units = log.cluster_names
         super().__init__(contents, log.name)
+
+    @property
+    def clusters(self) -> Sequence[str] | None:
+        """The independent unit of each session; None if each session is one."""
+        return self._units
 
     @cached_property
     def query_fingerprints(self) -> Mapping[str, str]:

@@ -104,9 +104,10 @@ def _budget(
         return 0.0
     passing_fall = rule.passing_fall if rule else lambda error, shares, unseen: math.inf
     length = next((each for each in _SEQUENCES if steps <= each), _SEQUENCES[-1])
-    if isinstance(differences, TwoSamples):
+    if not values.is_paired:
         passing = passing_fall(error, shares, 0.0) / error
-        shared = min(max(differences.share_before, _LEAST_SHARE), 1 - _LEAST_SHARE)
+        share_before = differences.share_before if isinstance(differences, TwoSamples) else 0.5
+        shared = min(max(share_before, _LEAST_SHARE), 1 - _LEAST_SHARE)
         bound = samples_bound(length, level, shared, passing)
     else:
         # Errors, and the changes of single queries, grow with the square root of the steps.

@@ -191,6 +191,11 @@ class JudgedQueries:
         """Return the weight of each query of a replay under another propensity, given as text."""
         return weights_of(self, f"{ALTERNATIVE}{propensity}", self.name)
 
+    @property
+    def cluster_by(self) -> str | None:
+        """The attribute whose values are the independent units; None if each query is one."""
+        return self._contents.cluster_by
+
     @cached_property
     def clusters(self) -> Sequence[str] | None:
         """The independent unit that each query belongs to; None if each query is one."""

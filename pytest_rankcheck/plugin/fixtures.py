@@ -184,14 +184,20 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
     path, here = request.config.rootpath / given, Path.cwd()
     shown = path.relative_to(here) if path.is_relative_to(here) else path
     reading: dict[str, Any] = dict(config.session_reading)
-    return SessionLog.load(shown, columns=config.session_columns or None, **reading)
+    log = SessionLog.load(shown, columns=config.session_columns or None, **reading)
+    return log if config.session_clusters is None else log.clustered(config.session_clusters)
 
 
-def _session_evaluation(session_log: SessionLog) -> SessionEvaluation:
-    """The evaluation of ``session_log``: metrics whose unit is the session."""
+def _session_evaluation(pytestconfig: pytest.Config, session_log: SessionLog) -> SessionEvaluation:
+    """The evaluation of ``session_log``: metrics whose unit is the session.
+
+    The independent units are those of ``rankcheck_session_clusters`` unless the log has its own.
+    """
     from pytest_rankcheck.evaluation.session_evaluation import evaluate_sessions
 
-    return evaluate_sessions(session_log)
+    configured = pytestconfig.stash[CONFIG].session_clusters
+    clustered = configured if session_log.cluster_by is None else None
+    return evaluate_sessions(session_log, clustered=clustered)
 
 
 def _rankcheck_world() -> World:

@@ -178,6 +178,15 @@ class Config:
         guide="sessions.md#reading-a-log",
     )
 
+    session_clusters: str | None = option(
+        None,
+        "attribute of sessions whose values are independent units, such as user; without it, each "
+        "session is one",
+        ini="rankcheck_session_clusters",
+        parse=text,
+        guide="sessions.md#users-not-sessions-are-independent",
+    )
+
     # --- the ranker and its runs
 
     ranker: str | None = option(

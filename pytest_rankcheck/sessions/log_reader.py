@@ -14,6 +14,7 @@ from pytest_rankcheck.errors import SessionLogError, quoted
 from pytest_rankcheck.files.data_frames import frame_of_columns
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.table_batches import Table
+from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.sessions.event_columns import Events, joined
 from pytest_rankcheck.sessions.event_order import check_order, in_order, out_of_order
 from pytest_rankcheck.sessions.event_rows import EventReader
@@ -54,6 +55,19 @@ class LogContents:
     def last_events(self) -> IntArray:
         """The last event of each session, ``[S]``."""
         return session_starts(self.events, len(self.session_ids))[1:] - 1
+
+    def units_by(self, attribute: str) -> Sequence[str]:
+        """Return the independent unit of each session: the value of an attribute.
+
+        A session without a value is a unit of its own, whatever the others are called.
+        """
+        values = [each.get(attribute) for each in self.attributes]
+        labels = [None if value is None else label_of(value) for value in values]
+        alone, taken = "(session {})", set(labels)
+        pairs = list(zip(labels, self.session_ids, strict=True))
+        while any(label is None and alone.format(own) in taken for label, own in pairs):
+            alone = f"({alone})"
+        return [alone.format(own) if label is None else label for label, own in pairs]
 
     def query_at(self, place: int) -> str | None:
         """Return the query text of an event; None without one."""

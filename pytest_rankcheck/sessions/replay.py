@@ -151,8 +151,12 @@ class _Replayed:
     """The ranks of the selections in that event."""
 
 
-def queries_of_log(log: LogContents, options: ReplayOptions, name: str) -> Contents:
+def queries_of_log(
+    log: LogContents, options: ReplayOptions, name: str, cluster_by: str | None = None
+) -> Contents:
     """Return the queries, candidates and judgments of a replay.
+
+    The independent units are the sessions, or the values of the attribute ``cluster_by``.
 
     Raises:
         SessionLogError: the log has no selections, or the results shown are unknown.
@@ -164,9 +168,12 @@ def queries_of_log(log: LogContents, options: ReplayOptions, name: str) -> Conte
     summary = options.summary(ranks).text
     contents = Contents()
     weights = _weights(replayed, options)
+    units = None if cluster_by is None else log.units_by(cluster_by)
     for number, state in enumerate(replayed):
         session = int(log.events.session[state.place])
         attributes = {**log.attributes[session], CLUSTER: log.session_ids[session]}
+        if cluster_by is not None and units is not None:
+            attributes[cluster_by] = units[session]
         attributes |= {attribute: column[number] for attribute, column in weights.items()}
         attributes[REPLAY] = summary
         contents.queries[state.id] = Query(state.id, log.query_at(state.place), attributes)
@@ -174,7 +181,7 @@ def queries_of_log(log: LogContents, options: ReplayOptions, name: str) -> Conte
             contents.candidates.add(state.id, doc_id, {})
     _judge(contents, log, replayed, options)
     contents.candidates.complete()
-    contents.cluster_by = CLUSTER
+    contents.cluster_by = cluster_by or CLUSTER
     contents.weight_by = WEIGHT if WEIGHT in weights else None
     return contents
 

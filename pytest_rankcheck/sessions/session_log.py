@@ -9,7 +9,14 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, unknown_id
+from pytest_rankcheck.errors import (
+    SessionLogError,
+    listed,
+    plural,
+    quoted,
+    suggestion,
+    unknown_id,
+)
 from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
 from pytest_rankcheck.metrics.session_trails import Trails
@@ -19,6 +26,7 @@ from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
 from pytest_rankcheck.sessions.propensity import Propensity
+from pytest_rankcheck.sessions.repeated_users import RepeatedUsers, repeated_users
 from pytest_rankcheck.sessions.replay import (
     RelevanceModel,
     ReplayOptions,
@@ -59,9 +67,13 @@ class SessionLog:
     Make one with `load`, `from_frame` or `from_records`. It does not change after that.
     """
 
-    def __init__(self, contents: LogContents, name: str = "session log") -> None:
+    def __init__(
+        self, contents: LogContents, name: str = "session log", cluster_by: str | None = None
+    ) -> None:
         self.name = name
         self._contents = contents
+        self.cluster_by = cluster_by
+        """The attribute whose values are the independent units; None: each session is one."""
 
     @classmethod
     @checked_arguments
@@ -160,6 +172,45 @@ class SessionLog:
         problems = Problems("records", is_lenient=lenient)
         options = LogOptions(columns or {}, first_rank, time_unit, attributes)
         return cls(read_log(table_of_records(records, problems), options, problems), name)
+
+    @checked_arguments
+    def clustered(self, by: str) -> SessionLog:
+        """Return the log with its sessions grouped into independent units, such as users.
+
+        Sessions of one user are not independent. Intervals, tests and replays of the result keep
+        them together. A session without the attribute is a unit of its own.
+
+        Args:
+            by: the attribute whose values are the units, such as ``"user"``.
+
+        Raises:
+            SessionLogError: no session has this attribute.
+        """
+        if by not in self.attribute_names:
+            varying = self._contents.varying
+            why = "; it changes within a session" if by in varying else ""
+            raise SessionLogError(
+                f"session log '{quoted(self.name)}' has no attribute '{quoted(by)}'"
+                f"{suggestion(by, self.attribute_names)}{why}; its attributes: "
+                f"{listed(self.attribute_names, 12) or 'none'}"
+            )
+        return SessionLog(self._contents, self.name, by)
+
+    @cached_property
+    def attribute_names(self) -> Sequence[str]:
+        """The attributes that some session has."""
+        return tuple(dict.fromkeys(name for each in self._contents.attributes for name in each))
+
+    @cached_property
+    def repeated_users(self) -> Sequence[RepeatedUsers]:
+        """The attributes that name users, some of whom have several sessions."""
+        return repeated_users(self._contents.attributes)
+
+    @cached_property
+    def cluster_names(self) -> Sequence[str] | None:
+        """The independent unit of each session, ``[S]``; None: each session is one."""
+        by = self.cluster_by
+        return None if by is None else self._contents.units_by(by)
 
     @property
     def session_ids(self) -> Sequence[str]:
@@ -285,7 +336,8 @@ class SessionLog:
 
         The id of a query is ``session.event``, its candidates are the results that were shown, and
         a selected result has grade 1; ``Run.from_candidates`` is the order in which users saw
-        them. Intervals and tests on the set keep each session together.
+        them. Intervals and tests on the set keep each session together, or each unit that
+        `clustered` names.
 
         Args:
             states: ``"last"``: the state of each session with its final selection; ``"all"``: all
@@ -323,7 +375,7 @@ class SessionLog:
             relevance=relevance,
             max_unseen=max_unseen,
         )
-        contents = queries_of_log(self._contents, choice, self.name)
+        contents = queries_of_log(self._contents, choice, self.name, self.cluster_by)
         return GoldenSet(contents, name or self.name)
 
     @cached_property

@@ -165,15 +165,21 @@ class Differences:
         fall = unseen_fall(known, self.full_range, self.effective_count)
         return self._with_unseen(-fall) if math.isfinite(fall) else (-math.inf, math.nan, math.nan)
 
-    def _with_unseen(self, gain: float) -> tuple[float, float, float]:
-        """Return the mean, its standard error and the degrees of freedom with one more unit.
+    def with_value(self, gain: float) -> tuple[FloatArray, FloatArray | None]:
+        """Return the differences and their weights with one more unit.
 
         That unit has the weight that makes it one of n_e: sum w / n_e.
         """
+        gains, weights = np.append(self.gains, gain), self.weights
+        if weights is None:
+            return gains, None
+        return gains, np.append(weights, weights.sum() / self.effective_count)
+
+    def _with_unseen(self, gain: float) -> tuple[float, float, float]:
+        """Return the mean, its standard error and the degrees of freedom with one more unit."""
         count = self.count
-        shares = np.ones(count) if self.weights is None else self.weights
-        shares = np.append(shares, shares.sum() / self.effective_count)
-        gains = np.append(self.gains, gain)
+        gains, weights = self.with_value(gain)
+        shares = np.ones(count + 1) if weights is None else weights
         total = float(shares.sum())
         mean = float(shares @ gains) / total
         squares = float(((shares * (gains - mean)) ** 2).sum())

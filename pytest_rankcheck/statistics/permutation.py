@@ -5,11 +5,16 @@ the pooled values anew, 10,000 times, and counts how often the difference of the
 errors, is at least as low as the observed one. Because it is divided by its standard error
 (Welch's), the test also keeps its level in large samples whose spreads differ (Chung and Romano,
 Exact and asymptotically robust permutation tests, Annals of Statistics 41, 2013).
+
+Where values have weights, such as the numbers of sessions of users, each moves together with its
+value, and the standard error is that of a ratio of two sums (see ``weighted_clusters``).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +31,12 @@ _NO_SPREAD = 1e-6
 """Of values with a spread of 1, a smaller standard error counts as 0, because of rounding."""
 
 
-def permutation_p(now: FloatArray, before: FloatArray) -> float:
+def permutation_p(
+    now: FloatArray,
+    before: FloatArray,
+    weights: FloatArray | None = None,
+    before_weights: FloatArray | None = None,
+) -> float:
     """Return the one-sided p that the mean is lower now, in (0, 1].
 
     The same values give the same p on every machine, in any order.
@@ -34,18 +44,23 @@ def permutation_p(now: FloatArray, before: FloatArray) -> float:
     Args:
         now: the values now, ``[n1]``, at least two.
         before: the values before, ``[n0]``, at least two.
+        weights: how much each value now counts, ``[n1]``; None: all count the same.
+        before_weights: how much each value before counts, ``[n0]``.
     """
     swapped = len(now) > len(before)
-    smaller = np.sort(before if swapped else now)
-    pooled = np.sort(np.concatenate((now, before)))
-    centre, scale = pooled.mean(), pooled.std() or 1.0
-    standard = (pooled - centre) / scale  # large offsets would cost precision in the squares
-    observed = _welch(((smaller - centre) / scale)[np.newaxis], standard)[0]
-    raw = np.random.PCG64(seed_of(np.concatenate((whole_gains(smaller), whole_gains(pooled)))))
-    extreme, rows = 0, max(1, _MOST_AT_ONCE // len(smaller))
+    samples = [_Sample.of(now, weights), _Sample.of(before, before_weights)]
+    smaller, pooled = samples[swapped], _Sample.joined(*samples)
+    raw = np.random.PCG64(pooled.seed(smaller))
+    centre, scale = pooled.values.mean(), pooled.values.std() or 1.0
+    # Large offsets would cost precision in the squares.
+    pooled = replace(pooled, values=(pooled.values - centre) / scale)
+    smaller = replace(smaller, values=(smaller.values - centre) / scale)
+    whole, size = pooled.moments(), len(smaller.values)
+    observed = _welch(smaller.taken(np.arange(size)[np.newaxis]).moments(), whole)[0]
+    extreme, rows = 0, max(1, _MOST_AT_ONCE // size)
     for start in range(0, DRAWS, rows):
-        chosen = _subsets(raw, min(rows, DRAWS - start), len(smaller), len(pooled))
-        drawn = _welch(standard[chosen], standard)
+        chosen = _subsets(raw, min(rows, DRAWS - start), size, len(pooled.values))
+        drawn = _welch(pooled.taken(chosen).moments(), whole)
         is_extreme = drawn >= observed - _SAME if swapped else drawn <= observed + _SAME
         extreme += int(is_extreme.sum())
     return (1 + extreme) / (DRAWS + 1)
@@ -72,19 +87,92 @@ def _subsets(raw: np.random.PCG64, rows: int, size: int, count: int) -> PlaceArr
     return chosen
 
 
-def _welch(parts: FloatArray, pooled: FloatArray) -> FloatArray:
-    """Return Welch's t of each part, ``[rows, size]``, against the rest of the pooled values."""
-    size, rest = parts.shape[1], len(pooled) - parts.shape[1]
-    sums, squares = parts.sum(axis=1), (parts**2).sum(axis=1)
-    rest_sums, rest_squares = pooled.sum() - sums, (pooled**2).sum() - squares
-    differences = sums / size - rest_sums / rest
-    spread = np.sqrt(
-        _variance_of_mean(sums, squares, size) + _variance_of_mean(rest_sums, rest_squares, rest)
-    )
+class _Moments(NamedTuple):
+    """The sums over samples from which their means and standard errors follow, ``[rows]`` each."""
+
+    units: int
+    """The number of values of each sample."""
+    weights: FloatArray
+    values: FloatArray
+    """Of weight times value, as all below."""
+    squared_weights: FloatArray
+    squared_weights_values: FloatArray
+    squares: FloatArray
+
+    def without(self, part: _Moments) -> _Moments:
+        """Return the sums over everything but a part."""
+        rest = (mine - theirs for mine, theirs in zip(self[1:], part[1:], strict=True))
+        return _Moments(self.units - part.units, *rest)
+
+    @property
+    def variance_of_mean(self) -> FloatArray:
+        """The squared standard error of the weighted mean; values deviate from it as a ratio."""
+        mean = self.values / self.weights
+        squares = self.squares - 2 * mean * self.squared_weights_values
+        spread = np.maximum(squares + mean**2 * self.squared_weights, 0.0)
+        return np.asarray(spread / self.weights**2 * (self.units / (self.units - 1)))
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Values, sorted, and how much each counts; ``[n]``, or ``[rows, n]`` for several samples."""
+
+    values: FloatArray
+    weights: FloatArray | None
+
+    @classmethod
+    def of(cls, values: FloatArray, weights: FloatArray | None) -> _Sample:
+        """Return a sample, sorted by value and weight."""
+        if weights is None:
+            return cls(np.sort(values), None)
+        order = np.lexsort((weights, values))
+        return cls(values[order], weights[order])
+
+    @classmethod
+    def joined(cls, one: _Sample, other: _Sample) -> _Sample:
+        """Return both samples as one."""
+        values, weights = np.concatenate((one.values, other.values)), None
+        if one.weights is not None or other.weights is not None:
+            parts = [
+                np.ones(len(each.values)) if each.weights is None else each.weights
+                for each in (one, other)
+            ]
+            weights = np.concatenate(parts)
+        return cls.of(values, weights)
+
+    def seed(self, part: _Sample) -> int:
+        """Return a seed that depends only on these values and weights, and on those of a part."""
+        parts = [part.values, self.values, *(() if self.weights is None else (self.weights,))]
+        return seed_of(np.concatenate([whole_gains(each) for each in parts]))
+
+    def taken(self, places: PlaceArray) -> _Sample:
+        """Return the values at some places, ``[rows, size]``."""
+        weights = None if self.weights is None else self.weights[places]
+        return _Sample(self.values[places], weights)
+
+    def moments(self) -> _Moments:
+        """Return the sums over each sample."""
+        values, weights, count = self.values, self.weights, self.values.shape[-1]
+        if weights is None:
+            sums, squares = values.sum(axis=-1), (values**2).sum(axis=-1)
+            size = np.full_like(sums, float(count))
+            return _Moments(count, size, sums, size, sums, squares)
+        weighted = weights * values
+        return _Moments(
+            count,
+            weights.sum(axis=-1),
+            weighted.sum(axis=-1),
+            (weights**2).sum(axis=-1),
+            (weights * weighted).sum(axis=-1),
+            (weighted**2).sum(axis=-1),
+        )
+
+
+def _welch(part: _Moments, pooled: _Moments) -> FloatArray:
+    """Return Welch's t of each part, ``[rows]``, against the rest of the pooled values."""
+    rest = pooled.without(part)
+    differences = part.values / part.weights - rest.values / rest.weights
+    spread = np.sqrt(part.variance_of_mean + rest.variance_of_mean)
     without_spread = spread < _NO_SPREAD
     infinite = np.where(np.abs(differences) > _SAME, np.copysign(np.inf, differences), 0.0)
     return np.where(without_spread, infinite, differences / np.where(without_spread, 1.0, spread))
-
-
-def _variance_of_mean(sums: FloatArray, squares: FloatArray, size: int) -> FloatArray:
-    return np.maximum(squares - sums**2 / size, 0.0) / (size - 1) / size

@@ -5,6 +5,11 @@ freedom of Welch (The generalization of Student's problem, Biometrika 34, 1947) 
 The lower bound adds one unseen value to each sample (see ``unseen_values``). If the smaller sample
 is below 1,000, p is that of a permutation test, because Welch's t is too certain of skewed samples
 of unequal size.
+
+Units of unequal weight, such as users with several sessions each, are linearised like those of one
+sample (see ``weighted_clusters``), and each sample's degrees of freedom come from its effective
+number of units: with the number of sessions instead, a week in which nothing changed is blocked
+four to six times as often as stated.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.permutation import permutation_p
 from pytest_rankcheck.statistics.sample_size import deviation_interval
 from pytest_rankcheck.statistics.unseen_values import unseen_extreme
+from pytest_rankcheck.statistics.weighted_clusters import linearised
 
 __all__ = ["LARGE_SAMPLE", "TwoSamples"]
 
@@ -34,31 +40,39 @@ class TwoSamples(Differences):
 
     before: FloatArray = field(kw_only=True)
     """The values before, ``[n0]``; in both samples a higher value means better."""
+    before_weights: FloatArray | None = field(default=None, kw_only=True)
+    """``[n0]`` how much each value before counts; None: all count the same."""
     low: float = field(default=-math.inf, kw_only=True)
     """The lowest possible value."""
     high: float = field(default=math.inf, kw_only=True)
     """The highest possible value."""
+
+    @cached_property
+    def samples(self) -> tuple[Differences, Differences]:
+        """The sample before and the one now, each for itself."""
+        return Differences(self.before, self.before_weights), Differences(self.gains, self.weights)
 
     @property
     def count(self) -> int:
         """The number of values in both samples, n0 + n1."""
         return len(self.gains) + len(self.before)
 
+    @property
+    def effective_count(self) -> float:
+        """How many values of equal weight are as informative as both samples."""
+        return sum(sample.effective_count for sample in self.samples)
+
     @cached_property
     def mean(self) -> float:
         """The difference of the means, now minus before; NaN if a sample is empty."""
-        if not len(self.gains) or not len(self.before):
-            return math.nan
-        return float(np.mean(self.gains) - np.mean(self.before))
+        before, now = self.samples
+        return now.mean - before.mean
 
     @cached_property
     def _variances(self) -> tuple[float, float]:
         """The variance of the mean of each sample; NaN for fewer than two values."""
-        samples = (self.before, self.gains)
-        first, second = (
-            float(np.var(one, ddof=1)) / len(one) if len(one) > 1 else math.nan for one in samples
-        )
-        return first, second
+        before, now = self.samples
+        return before.error**2, now.error**2
 
     @property
     def share_before(self) -> float:
@@ -73,13 +87,10 @@ class TwoSamples(Differences):
     @property
     def effect(self) -> float:
         """The difference in pooled standard deviations of both samples (Cohen's d)."""
-        sizes = (len(self.before), len(self.gains))
-        if min(sizes) < 2:
+        if min(sample.count for sample in self.samples) < 2:
             return math.nan
-        squares = math.fsum(
-            float(np.var(one, ddof=1)) * (len(one) - 1) for one in (self.before, self.gains)
-        )
-        pooled = math.sqrt(squares / (sum(sizes) - 2))
+        squares = math.fsum(sample.deviation**2 * (sample.count - 1) for sample in self.samples)
+        pooled = math.sqrt(squares / (self.count - 2))
         return self.mean / pooled if pooled > 0 else math.nan
 
     @property
@@ -90,14 +101,14 @@ class TwoSamples(Differences):
     @property
     def degrees(self) -> float:
         """The degrees of freedom of Welch and Satterthwaite."""
-        parts = zip(self._variances, (len(self.before), len(self.gains)), strict=True)
-        spread = math.fsum(variance**2 / (size - 1) for variance, size in parts)
+        parts = zip(self._variances, self.samples, strict=True)
+        spread = math.fsum(variance**2 / sample.degrees for variance, sample in parts)
         return sum(self._variances) ** 2 / spread if spread > 0 else self.count - 2
 
     def deviation_interval(self) -> tuple[float, float]:
         """Return the 80% interval of `deviation`, from the intervals of both samples."""
-        samples = (self.before, self.gains)
-        return deviation_interval(samples, [self.count / max(1, len(one)) for one in samples])
+        values = [linearised(each.gains, each.weights, None) for each in self.samples]
+        return deviation_interval(values, [self.count / max(1, len(one)) for one in values])
 
     @cached_property
     def _with_unseen_fall(self) -> tuple[float, float, float]:
@@ -107,25 +118,29 @@ class TwoSamples(Differences):
         reach is seen in both samples if the range is known; otherwise in each for itself, since the
         extremes of a large sample say little of a small one.
         """
-        if min(len(self.gains), len(self.before)) < 2:
+        before, now = self.samples
+        if min(now.count, before.count) < 2:
             return -math.inf, math.nan, math.nan
-        worse = self._unseen(self.gains, np.min, self.low)
-        better = self._unseen(self.before, np.max, self.high)
+        worse = self._unseen(now, np.min, self.low)
+        better = self._unseen(before, np.max, self.high)
         if not (math.isfinite(worse) and math.isfinite(better)):
             return -math.inf, math.nan, math.nan
-        longer = TwoSamples(np.append(self.gains, worse), before=np.append(self.before, better))
+        gains, weights = now.with_value(worse)
+        values, before_weights = before.with_value(better)
+        longer = TwoSamples(gains, weights, before=values, before_weights=before_weights)
         return longer.mean, longer.error, longer.degrees
 
     def _unseen(
-        self, sample: FloatArray, extreme_of: Callable[[FloatArray], float], limit: float
+        self, sample: Differences, extreme_of: Callable[[FloatArray], float], limit: float
     ) -> float:
         """Return an unseen value of a sample; the limit if nothing varies in either sample."""
         both = np.concatenate((self.gains, self.before))
         if not np.ptp(both) > 0:
             return limit
         is_bounded = math.isfinite(self.low) and math.isfinite(self.high)
-        seen = both if is_bounded or not np.ptp(sample) > 0 else sample
-        return unseen_extreme(float(extreme_of(seen)), float(sample.mean()), limit, len(sample))
+        seen = both if is_bounded or not np.ptp(sample.gains) > 0 else sample.gains
+        extreme = float(extreme_of(seen))
+        return unseen_extreme(extreme, sample.mean, limit, sample.effective_count)
 
     def p_of_fall(self) -> float:
         """Return the one-sided p that the mean fell, in (0, 1].
@@ -133,10 +148,11 @@ class TwoSamples(Differences):
         A permutation test, or Welch's t-test if both samples are large. It is 1 with fewer than two
         values in a sample, because one value does not show how much values vary.
         """
-        if min(len(self.gains), len(self.before)) < 2:
+        smaller = min(sample.count for sample in self.samples)
+        if smaller < 2:
             return 1.0
-        if min(len(self.gains), len(self.before)) < LARGE_SAMPLE:
-            return permutation_p(self.gains, self.before)
+        if smaller < LARGE_SAMPLE:
+            return permutation_p(self.gains, self.before, self.weights, self.before_weights)
         if not self.error > 0:
             return math.nan if math.isnan(self.error) else float(self.mean >= 0)
         from scipy.special import stdtr

@@ -215,6 +215,30 @@ def test_abandoned_sessions_and_then_bad_ones(branch: PullRequest) -> None:
     log(branch, 3, [1, 1] + [20] * 58)
 
 
+def significant_sessions(main: PullRequest) -> None:
+    """Of 60 sessions of 30 users, half in each of two groups, all succeed; the gate is a test."""
+    sessions(main)
+    main.edit_test("abs=0.01", "gate=Gate.significant()")
+    main.edit_test("import assert_not_regressed", "import Gate, assert_not_regressed")
+    grouped(main, 1, [1] * 60)
+
+
+def grouped(branch: PullRequest, week: int, ranks: list[int | None]) -> None:
+    """Write a log whose sessions have groups."""
+    log(branch, week, ranks)
+    lines = (branch.path / "logs/week.jsonl").read_text("utf-8").splitlines()
+    rows = [{**json.loads(line), "group": "AB"[n % 2]} for n, line in enumerate(lines)]
+    branch.write("logs/week.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+
+@refused("clusters: none in the baseline, 'group' now", main=significant_sessions)
+def test_clusters_that_hide_a_fall(branch: PullRequest) -> None:
+    """All sessions get worse, and two groups become the only independent units."""
+    ini = (branch.path / "pyproject.toml").read_text("utf-8")
+    branch.write("pyproject.toml", ini + 'rankcheck_session_clusters = "group"\n')
+    grouped(branch, 2, [2] * 60)
+
+
 # --- tests that pytest reports as failed -----------------------------------------------------
 
 BETTER: Ranks = {}

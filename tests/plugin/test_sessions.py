@@ -95,6 +95,39 @@ def test_an_update_replaces_last_week(sessions: Project) -> None:
     assert sessions.record(golden="week")["queries"][0]["id"].startswith("week2")
 
 
+def test_users_are_independent_if_the_configuration_says_so(sessions: Project) -> None:
+    sessions.test(
+        TEST
+        + """
+
+def test_replay(session_log, session_evaluation):
+    assert session_log.to_golden_set(uncorrected=True).cluster_by == "user"
+    assert session_evaluation.golden.cluster_by == "user"
+"""
+    )
+    ini = sessions.path / "pyproject.toml"
+    text = ini.read_text().replace("attributes=group", "attributes=group,user")
+    ini.write_text(text + 'rankcheck_session_clusters = "user"\n')
+    log(sessions, 1, [0, 1, 0, 0, 2, 0, 0, None] * 12, user="u1")
+    rows = (sessions.path / "logs/week.jsonl").read_text().splitlines()
+    users = [{**json.loads(row), "user": f"u{n % 24}"} for n, row in enumerate(rows)]
+    sessions.write("logs/week.jsonl", "".join(json.dumps(row) + "\n" for row in users))
+    result = sessions.run("--snapshot-update")
+    result.assert_outcomes(passed=3)
+    assert "not independent" not in text_of(result)
+    record = sessions.record(golden="week")
+    assert record["clusters"] == {"by": "user"}
+    assert len({line["cluster"] for line in record["queries"]}) == 24
+    ini.write_text(text)
+    result = sessions.run()
+    result.assert_outcomes(passed=1, failed=2)
+    assert "clusters: 'user' in the baseline, none now" in text_of(result)
+    assert "the attribute 'user' repeats: 24 of its values have 96 sessions" in text_of(result)
+    ini.write_text(text + 'rankcheck_session_clusters = "usr"\n')
+    result = sessions.run()
+    assert "has no attribute 'usr'; did you mean 'user'?" in text_of(result)
+
+
 def test_sessions_set_aside_are_in_the_summary(sessions: Project) -> None:
     log(sessions, 1, [0, 9, 1] * 4)
     result = sessions.run("-k", "success")

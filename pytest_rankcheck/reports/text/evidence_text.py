@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.golden.query import effective_size
@@ -63,17 +64,25 @@ def evidence_lines(verdict: Verdict, pairs: ComparedValues) -> Iterator[str]:
 
 
 def _tested(pairs: ComparedValues) -> str:
-    if not isinstance(pairs, Paired):
-        name = "permutation test" if pairs.size < LARGE_SAMPLE else "Welch's t-test"
-        return f"p {p_text(pairs.p_of_fall())} ({name} of two samples)"
+    if isinstance(pairs, Unpaired):
+        name = "permutation test" if pairs.units < LARGE_SAMPLE else "Welch's t-test"
+        of = "two samples"
+        if pairs.matched is not None:
+            name, of = "sign-flip test", "matched clusters"
+        elif pairs.clusters is not None:
+            of = "two samples of clusters"
+        return f"p {p_text(pairs.p_of_fall())} ({name} of {of})"
+    assert isinstance(pairs, Paired)
     test = sign_flip_test(pairs.contributions, UNSEEN_GAIN)
     return f"p {p_text(test.p)} (paired sign-flip test){_few(test)}"
 
 
 def _units(pairs: ComparedValues) -> Iterator[str]:
     """Yield the number of independent units if it differs from the number of queries."""
-    if not isinstance(pairs, Paired):
+    if isinstance(pairs, Unpaired):
+        yield from _units_of_samples(pairs)
         return
+    assert isinstance(pairs, Paired)
     if pairs.clusters is not None:
         clusters = plural(len(set(pairs.clusters.tolist())), "cluster")
         yield f"  in {clusters} (such as sessions or users), each one independent unit"
@@ -85,8 +94,28 @@ def _units(pairs: ComparedValues) -> Iterator[str]:
         )
 
 
+def _units_of_samples(pairs: Unpaired) -> Iterator[str]:
+    """Yield the numbers of independent units of two samples, and whether they are matched."""
+    if pairs.clusters is None and pairs.before_clusters is None:
+        return
+    before, now = pairs.unit_counts
+    effect, matched = pairs.design_effect, pairs.matched
+    times = "" if math.isnan(effect) else f"; the variance is {effect:.1f} times that of sessions"
+    yield (
+        f"  in {plural(before, 'cluster')} before and {now:,} now (such as users), each one "
+        f"independent unit{times}"
+    )
+    if matched is not None:
+        yield f"  {plural(matched.in_both, 'cluster is', 'clusters are')} in both logs"
+    else:
+        yield (
+            "  the clusters of the two logs cannot be matched, so the logs count as independent "
+            "(a secret key matches them: RANKCHECK_CLUSTER_KEY)"
+        )
+
+
 def _has_clusters(pairs: ComparedValues) -> bool:
-    return isinstance(pairs, Paired) and pairs.clusters is not None
+    return isinstance(pairs, (Paired, Unpaired)) and pairs.clusters is not None
 
 
 def tie_lines(verdict: Verdict) -> Iterator[str]:
