@@ -44,7 +44,11 @@ class LogFiles:
         several = [given] if isinstance(given, (str, PathLike)) else list(given)
         wrong = [path for path in several if not isinstance(path, (str, PathLike))]
         if wrong or not several:
-            what = f"'{quoted(wrong[0], 60)}' is not a path" if wrong else "the list is empty"
+            what = (
+                f"'{quoted(wrong[0], 60)}' in the list is not a path"
+                if wrong
+                else "the list is empty"
+            )
             raise ConfigurationError(f"path: {what}; give the paths of log files")
         paths = list(map(Path, several))
         return cls(paths, matching_files(paths, SessionLogError))

@@ -137,7 +137,7 @@ def test_an_empty_file_among_others_is_noted(parts: list[str]) -> None:
         ("logs/2027-*.jsonl", SessionLogError, r"no file matches 'logs/2027-\*.jsonl'; correct"),
         (["logs/day-9.jsonl", "logs/day-*"], SessionLogError, "day-9.jsonl is given twice"),
         ([], ConfigurationError, "the list is empty; give the paths of log files"),
-        (["logs/day-9.jsonl", 3], ConfigurationError, "'3' is not a path"),
+        (["logs/day-9.jsonl", 3], ConfigurationError, "'3' in the list is not a path"),
         ("logs", SessionLogError, "logs is a folder; name a file in it"),
         (["logs/day-9.jsonl", "none.jsonl"], SessionLogError, "none.jsonl: no such file"),
     ],
