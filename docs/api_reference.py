@@ -98,7 +98,7 @@ GROUPS = (
     Group(
         "Search sessions",
         "sessions.md",
-        "SessionLog SessionState SetAside evaluate_sessions SessionEvaluation "
+        "SessionLog SessionState SetAside EstimatedPropensity evaluate_sessions SessionEvaluation "
         "assert_success_rate_at_least assert_success_rate_not_regressed "
         "assert_session_mrr_at_least assert_session_mrr_not_regressed",
     ),
@@ -115,6 +115,7 @@ INTERNAL = {
     "ComparedValues": "size is_same",
     "Comparison": "places other_places",
     "Differences": "of gains degrees",
+    "EstimatedPropensity": "harvest",
     "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places computed",
     "Approval": "now to_dict",
     "Expectation": "claim",

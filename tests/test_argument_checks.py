@@ -239,6 +239,7 @@ RIGHT: dict[str, object] = {
 
 MADE_BY_THE_LIBRARY = {
     *("Approval", "Baseline", "ComparedValues", "Comparison", "Decision", "Differences"),
+    "EstimatedPropensity",
     *("Evaluation", "Evidence", "Gap", "JudgedHits", "LabelSensitivity", "LawReport"),
     *(
         "Fragility",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from pytest_rankcheck.files.frame_tables import Frame
     from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.sessions.estimated_propensity import EstimatedPropensity
 
 __all__ = ["SessionLog", "SessionState"]
 
@@ -377,6 +378,28 @@ class SessionLog:
         )
         contents = queries_of_log(self._contents, choice, self.name, self.cluster_by)
         return GoldenSet(contents, name or self.name)
+
+    @checked_arguments
+    def estimate_propensity(self, by: str) -> EstimatedPropensity:
+        """Return how likely users look at each rank, from the sessions of two or more rankers.
+
+        If two rankers show a document at different ranks for the same query, it is as good at
+        both, so its selections differ by how often users look there (intervention harvesting:
+        Agarwal, Zaitsev, Wang, Li, Najork and Joachims, Estimating position bias without intrusive
+        interventions, WSDM 2019). It is assumed that chance decided which ranker a session saw,
+        and that users only select what is good: trust in the ranker is not told apart from looking.
+
+        Args:
+            by: the attribute of the sessions that says which ranker they saw.
+
+        Raises:
+            ConfigurationError: no session has the attribute, or all have the same value.
+            SessionLogError: it is unknown what was shown, or no document that was selected was
+                shown at different ranks.
+        """
+        from pytest_rankcheck.sessions.estimated_propensity import estimated_propensity
+
+        return estimated_propensity(self._contents, by, self.name)
 
     @cached_property
     def _place(self) -> Mapping[str, int]:
