@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 from typing import Literal, get_args
 
@@ -78,6 +78,11 @@ class Clock:
             first = int(positions[kinds == kind].min())
             self._first[_KINDS[kind]] = min(first, self._first.get(_KINDS[kind], first))
         return values * self._factors[kinds], errors
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds of times so far: of text with or without a zone, of numbers since 1970."""
+        return self._first.keys()
 
     def refuse_mixture(self, place: Callable[[int], str], *, are_seconds: bool = False) -> None:
         """Check that all times are of one kind, and that the kind matches ``time_unit``.

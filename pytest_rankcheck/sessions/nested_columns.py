@@ -9,7 +9,7 @@ from itertools import islice
 
 from pytest_rankcheck.files.table_columns import CellColumn, Column
 
-__all__ = ["ABSENT", "NestedColumns", "value_at"]
+__all__ = ["ABSENT", "NestedColumns", "object_in", "value_at"]
 
 ABSENT = object()
 """What an object has at a path that it does not have."""
@@ -61,7 +61,7 @@ def value_at(cell: object, path: str) -> object:
 
     The keys of the object may have dots too; the longest key counts.
     """
-    inner = _object_in(cell)
+    inner = object_in(cell)
     if inner is None:
         return ABSENT
     if path in inner:
@@ -75,7 +75,7 @@ def value_at(cell: object, path: str) -> object:
     return ABSENT
 
 
-def _object_in(cell: object) -> Mapping[str, object] | None:
+def object_in(cell: object) -> Mapping[str, object] | None:
     """Return a cell that is an object, or the JSON text of one; None for anything else."""
     if isinstance(cell, str) and cell.startswith("{"):
         with suppress(ValueError, RecursionError):
@@ -91,7 +91,7 @@ def _paths(columns: Mapping[str, Column]) -> Iterator[str]:
 
 
 def _paths_in(cell: object, before: str, depth: int = 0) -> Iterator[str]:
-    inner = _object_in(cell)
+    inner = object_in(cell)
     if inner is None or depth > _DEPTH:
         return
     for name, value in inner.items():

@@ -34,6 +34,8 @@ from pytest_rankcheck.sessions.replay import (
     queries_of_log,
     state_ids,
 )
+from pytest_rankcheck.sessions.ubi_log import UbiChoice, grades_of, table_of_ubi
+from pytest_rankcheck.sessions.ubi_rows import UbiSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,6 +175,61 @@ class SessionLog:
         problems = Problems("records", is_lenient=lenient)
         options = LogOptions(columns or {}, first_rank, time_unit, attributes)
         return cls(read_log(table_of_records(records, problems), options, problems), name)
+
+    @classmethod
+    @checked_arguments
+    def from_ubi(
+        cls,
+        queries: UbiSource,
+        events: UbiSource,
+        *,
+        select: str | Sequence[str] = ("click",),
+        grades: Mapping[str, float] | None = None,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        attributes: Sequence[str] | None = None,
+        first_rank: int | None = None,
+        session_gap: float = 1800,
+        lenient: bool = False,
+    ) -> SessionLog:
+        """Make a log of User Behavior Insights, as OpenSearch and Elasticsearch record it.
+
+        Each query is an event of a session; its results are the ``query_response_hit_ids``, or
+        else its impressions in the order of their positions.
+
+        Args:
+            queries: ``ubi_queries``: a file, a list or a pattern of files, a DataFrame of pandas
+                or polars, a table of pyarrow, or dicts. Several rows with one ``query_id`` are
+                pages of one search.
+            events: ``ubi_events``, in one of these forms.
+            select: the actions (``action_name``) that select a document, ignoring case.
+            grades: the grades of further selections: ``{"add_to_cart": 2, "purchase": 3}``. The
+                actions in ``select`` have grade 1.
+            name: what messages and records call the log; without it, "ubi".
+            columns: ``{field: column}`` where fields are elsewhere, such as
+                ``{"ordinal": "event_attributes.rank"}``.
+            attributes: as in `load`; without it, ``client_id``, ``user_id`` and the plain values
+                in ``query_attributes`` are attributes if they are the same throughout a session.
+            first_rank: whether positions count from 0 or 1. A position counts only where the
+                results are unknown; without ``first_rank``, selections of known results show how
+                positions count, and else it is from 1, as in the schema.
+            session_gap: in seconds. Queries without a ``session_id``, of their own or of their
+                events, are one session with those of the same ``client_id`` until a pause of
+                more than this.
+            lenient: as in `load`.
+
+        What is not counted is in `notes`: events of other actions, without a known query, and
+        selections of documents that were not among the results.
+
+        Raises:
+            SessionLogError: a file or a row cannot be read, or no event has one of the actions.
+            ConfigurationError: an argument is invalid.
+        """
+        choice = UbiChoice(
+            grades_of(select, grades), session_gap, columns or {}, first_rank, lenient
+        )
+        table, problems = table_of_ubi(queries, events, choice)
+        return cls(read_log(table, LogOptions(attributes=attributes), problems), name or "ubi")
 
     @checked_arguments
     def clustered(self, by: str) -> SessionLog:

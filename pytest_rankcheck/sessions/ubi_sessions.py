@@ -1,0 +1,67 @@
+"""The sessions of searches: by their session ids where there are any, else by inactivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+__all__ = ["sessions_of"]
+
+Ids = Sequence[str | None]
+
+
+def sessions_of(known: Ids, clients: Ids, times: Sequence[float], gap: float) -> list[str | None]:
+    """Return the session of each of N searches; None for one without a session and a client.
+
+    A search without a session id belongs to the session of the same client that it follows, or else
+    precedes, without a pause of more than the gap. If there is none, the searches of a client up to
+    the next pause are a session of their own: ``client#1``, ``client#2``.
+
+    Args:
+        known: ``[N]`` the session ids; None for a search without one.
+        clients: ``[N]`` who searched; None if unknown.
+        times: ``[N]`` in seconds; NaN if unknown.
+        gap: in seconds.
+    """
+    found = list(known)
+    taken = {session for session in known if session is not None}
+    by_client: dict[str, list[int]] = {}
+    for place, client in enumerate(clients):
+        if client is not None:
+            by_client.setdefault(client, []).append(place)
+    for client, places in by_client.items():
+        if all(found[place] is not None for place in places):
+            continue
+        ordered = sorted(places, key=lambda place: (math.isnan(times[place]), times[place]))
+        for run in (*_runs(ordered, times, gap), *_runs(ordered[::-1], times, gap)):
+            _carry(found, run)
+        number = 0
+        for run in _runs(ordered, times, gap):
+            unknown = [place for place in run if found[place] is None]
+            if unknown:
+                number += 1
+                while f"{client}#{number}" in taken:
+                    number += 1
+                for place in unknown:
+                    found[place] = f"{client}#{number}"
+    return found
+
+
+def _runs(ordered: Sequence[int], times: Sequence[float], gap: float) -> Iterator[list[int]]:
+    """Yield the searches of a client that no pause separates."""
+    run: list[int] = []
+    for place in ordered:
+        if run and not abs(times[place] - times[run[-1]]) <= gap:
+            yield run
+            run = []
+        run.append(place)
+    if run:
+        yield run
+
+
+def _carry(found: list[str | None], run: Sequence[int]) -> None:
+    """Give the searches of a run that have no session that of the search before."""
+    session = None
+    for place in run:
+        session = found[place] or session
+        found[place] = session

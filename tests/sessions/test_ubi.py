@@ -1,0 +1,362 @@
+"""Logs of User Behavior Insights: the join of queries and events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import ConfigurationError, SessionLog, SessionLogError, evaluate_sessions
+from pytest_rankcheck.sessions.ubi_sessions import sessions_of
+
+METRICS = (
+    "SuccessRate",
+    "SuccessRate@1",
+    "SessionRR(abandoned=zero)",
+    "TimeToSelection(abandoned=exclude)",
+    "SessionDuration",
+    "EventsPerSession",
+)
+
+
+def query(number: int, client: str, time: str, hits: str | None, **more: Any) -> dict[str, Any]:
+    """Return a line of ``ubi_queries`` of 2026-11-16."""
+    row = {
+        "query_id": f"q{number}",
+        "client_id": client,
+        "timestamp": f"2026-11-16T{time}Z",
+        "user_query": f"query {number}",
+        "query_attributes": {"device": "mobile" if client == "ann" else "desktop"},
+    }
+    return row | ({} if hits is None else {"query_response_hit_ids": hits.split()}) | more
+
+
+def event(number: int | None, action: str, document: str | None, time: str, **more: Any) -> Any:
+    """Return a line of ``ubi_events`` of 2026-11-16."""
+    ordinal = more.pop("ordinal", None)
+    row = {
+        "action_name": action,
+        "timestamp": f"2026-11-16T{time}Z",
+        "event_attributes": {
+            "object": {"object_id": document, "object_id_field": "sku"},
+            "position": {"ordinal": ordinal},
+        },
+    }
+    return row | ({} if number is None else {"query_id": f"q{number}"}) | more
+
+
+QUERIES = [
+    query(1, "ann", "09:00:00", "a b c", query_attributes={"device": "mobile", "page": 1}),
+    query(2, "ann", "09:00:40", "d e f"),
+    query(3, "ann", "09:31:00", "a b c"),  # 30 min 20 s later: another session
+    query(4, "bob", "09:05:00", "a b c"),
+    query(4, "bob", "09:05:09", "d e"),  # the second page
+]
+EVENTS = [
+    event(1, "impression", "a", "09:00:00", ordinal=1),
+    event(1, "click", "zzz", "09:00:05"),  # not among the results
+    event(2, "Click", "e", "09:00:50", ordinal=2),
+    event(2, "click", "e", "09:00:50", ordinal=2),  # delivered twice
+    event(2, "purchase", "e", "09:02:40", ordinal=2),
+    event(4, "click", "d", "09:04:58", ordinal=4),  # the clock of the client is 2 s late
+    event(9, "click", "d", "09:04:58"),
+    event(None, "click", "d", "09:04:58"),
+    event(4, "scroll", None, "09:06:00"),
+]
+
+
+def lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def test_a_log_worked_by_hand() -> None:
+    log = SessionLog.from_ubi(QUERIES, EVENTS, grades={"purchase": 3})
+    assert log.name == "ubi"
+    assert log.session_ids == ("ann#1", "ann#2", "bob#1")
+    events = log.events.to_dict("list")
+    assert events["query"] == ["query 1", "query 2", "query 3", "query 4"]
+    assert events["results"][3] == ["a", "b", "c", "d", "e"]
+    assert events["selected"] == [[], [2, 2], [], [4]]
+    assert log.attributes("ann#1") == {"client_id": "ann", "device": "mobile", "page": 1}
+    assert log.attributes("bob#1") == {"client_id": "bob", "device": "desktop"}
+    evaluation = evaluate_sessions(log)
+    assert evaluation.mean("SuccessRate") == 2 / 3
+    assert evaluation.mean("SessionRR(abandoned=zero)") == (1 / 2 + 0 + 1 / 4) / 3
+    # ann clicks 50 s after her first query, bob at once: his click is not before his query.
+    assert evaluation.mean("TimeToSelection(abandoned=exclude)") == (50 + 0) / 2
+    assert evaluation.mean("SessionDuration") == (160 + 0 + 0) / 3
+    note = "; ".join(log.notes)
+    assert note == (
+        "no search has a session_id: there, a session is what a client does without a pause of "
+        "more than 30 minutes; "
+        "1 selection is earlier than the query, by up to 2 s; they count as simultaneous with it; "
+        "1 row repeats a query_id, such as a further page of results; each query_id is one search; "
+        "2 events of other actions not counted: impression (1), scroll (1); "
+        "selections not counted: 1 delivered more than once, 1 of an unknown query_id, "
+        "1 without a query_id, 1 of a document that was not among the results"
+    )
+
+
+def simulated(sessions: int = 120) -> tuple[list[Any], list[Any], SessionLog]:
+    """Return queries and events, and the log that they are of."""
+    random = np.random.default_rng(5)
+    queries, events, rows = [], [], []
+    number = 0
+    for session in range(sessions):
+        client, start = f"c{session // 3}", 1_763_280_000 + 86_400 * (session % 3) + 10 * session
+        for place in range(int(random.integers(1, 4))):
+            number += 1
+            hits = [f"d{each}" for each in random.permutation(20)[:5].tolist()]
+            asked = start + 30 * place
+            queries.append(
+                {
+                    "query_id": f"q{number}",
+                    "client_id": client,
+                    "timestamp": asked * 1000,
+                    "user_query": f"query {number % 9}",
+                    "query_response_hit_ids": hits,
+                    "query_attributes": {"group": "AB"[session // 3 % 2]},
+                }
+            )
+            clicks = []
+            for rank, hit in enumerate(hits, start=1):
+                made = event(number, "impression", hit, "00:00:00", ordinal=rank)
+                at = pd.Timestamp(asked, unit="s", tz="UTC")
+                events.append(made | {"timestamp": at.isoformat(), "client_id": client})
+                if random.random() < 0.2:
+                    at += pd.Timedelta(seconds=int(random.integers(1, 25)))
+                    made = event(number, "click", hit, "00:00:00", ordinal=rank)
+                    events.append(made | {"timestamp": at.isoformat(), "client_id": client})
+                    clicks.append({"rank": rank, "start": at.timestamp()})
+            rows.append(
+                {
+                    "session_id": f"s{session}",
+                    "time": asked,
+                    "query": f"query {number % 9}",
+                    "results": hits,
+                    "clicks": clicks,
+                    "group": "AB"[session // 3 % 2],
+                    "client_id": client,
+                }
+            )
+    return queries, events, SessionLog.from_records(rows)
+
+
+def frame_of(make: Callable[[Any], Any]) -> Callable[[list[Any], Path], Any]:
+    return lambda rows, _: make(rows)
+
+
+def polars_frame(rows: list[Any]) -> Any:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def arrow_table(rows: list[Any]) -> Any:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
+    return pa.Table.from_pylist(rows)
+
+
+def jsonl(rows: list[Any], folder: Path) -> str:
+    path = folder / f"{len(list(folder.iterdir()))}.jsonl"
+    path.write_text(lines(rows))
+    return str(path)
+
+
+def dump(rows: list[Any], folder: Path) -> Path:
+    """Write a dump: the documents of an index with their ids."""
+    whole = [{"_index": "ubi", "_id": str(n), "_source": row} for n, row in enumerate(rows)]
+    return Path(jsonl(whole, folder))
+
+
+def several(rows: list[Any], folder: Path) -> list[str]:
+    return [jsonl(rows[part::2], folder) for part in range(2)]
+
+
+SOURCES: dict[str, Callable[[list[Any], Path], Any]] = {
+    "records": lambda rows, _: iter(rows),
+    "jsonl": jsonl,
+    "several files": several,
+    "dump": dump,
+    "pandas": frame_of(pd.DataFrame),
+    "polars": frame_of(polars_frame),
+    "arrow": frame_of(arrow_table),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_gives_the_log_of_which_the_events_are(tmp_path: Path, source: str) -> None:
+    queries, events, expected = simulated()
+    make = SOURCES[source]
+    log = SessionLog.from_ubi(make(queries, tmp_path), make(events, tmp_path))
+    assert (len(log), log.event_count) == (120, expected.event_count)
+    found, wanted = evaluate_sessions(log), evaluate_sessions(expected)
+    for metric in METRICS:
+        assert found.mean(metric) == pytest.approx(wanted.mean(metric), abs=1e-12), metric
+    assert found.by("group", "SuccessRate").equals(wanted.by("group", "SuccessRate"))
+    clients = [log.attributes(session)["client_id"] for session in log.session_ids]
+    assert sorted(clients) == sorted(
+        str(expected.attributes(session)["client_id"]) for session in expected.session_ids
+    )
+
+
+def test_a_golden_set_of_the_log_has_the_selections() -> None:
+    log = SessionLog.from_ubi(QUERIES, EVENTS, grades={"purchase": 3})
+    golden = log.to_golden_set("all")
+    assert set(golden.query_ids) == {"ann#1.2", "bob#1.1"}
+
+
+def test_sessions_are_those_of_the_events_where_they_have_some() -> None:
+    events = [
+        event(1, "impression", "a", "09:00:00", session_id="s1"),
+        event(2, "click", "e", "09:00:50", session_id="s1"),
+        event(4, "click", "b", "09:05:10", session_id="s9", user_id="u1"),
+    ]
+    log = SessionLog.from_ubi(QUERIES, events)
+    assert log.session_ids == ("s1", "ann#1", "s9")
+    assert log.events["session_id"].tolist() == ["s1", "s1", "ann#1", "s9"]
+    assert log.attributes("s9") == {"client_id": "bob", "user_id": "u1", "device": "desktop"}
+    assert log.notes[0].startswith(
+        "1 search lacks a session_id: there, a session is what a client does"
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "times", "expected"),
+    [
+        ("--", (0, 10), ["c#1", "c#1"]),
+        ("--", (0, 11), ["c#1", "c#2"]),
+        ("a--", (0, 9, 18), ["a", "a", "a"]),  # a chain without a long pause
+        ("--a", (0, 9, 18), ["a", "a", "a"]),
+        ("a-b", (0, 5, 6), ["a", "a", "b"]),  # the session before counts first
+        ("a--", (0, 20, 25), ["a", "c#1", "c#1"]),
+        ("-a", (30, 0), ["c#1", "a"]),
+    ],
+)
+def test_searches_without_a_session(
+    known: str, times: tuple[float, ...], expected: list[str]
+) -> None:
+    given = [None if each == "-" else each for each in known]
+    assert sessions_of(given, ["c"] * len(given), times, 10) == expected
+
+
+def test_a_session_of_a_client_has_an_id_that_no_other_has() -> None:
+    found = sessions_of(["c#1", None], ["d", "c"], [0, 0], 10)
+    assert found == ["c#1", "c#2"]
+    assert sessions_of([None], [None], [0], 10) == [None]
+
+
+# --- positions -----------------------------------------------------------------------------------
+
+
+def without_hits(first: int) -> tuple[list[Any], list[Any]]:
+    queries = [query(1, "ann", "09:00:00", None), query(2, "bob", "09:00:00", "a b c")]
+    events = [
+        event(1, "click", "x", "09:00:05", ordinal=2 + first),
+        event(2, "click", "b", "09:00:05", ordinal=1 + first),
+        event(2, "click", "c", "09:00:06", ordinal=2 + first),
+    ]
+    return queries, events
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_known_results_show_how_positions_count(first: int) -> None:
+    log = SessionLog.from_ubi(*without_hits(first))
+    assert log.events["selected"].tolist() == [[3], [2, 3]]
+    assert len(log.notes) == 1  # of the sessions
+
+
+def test_positions_count_from_1_or_as_given() -> None:
+    queries, events = without_hits(0)
+    log = SessionLog.from_ubi(queries[:1], events[:1])
+    assert log.events["selected"].tolist() == [[2]]
+    log = SessionLog.from_ubi(queries[:1], events[:1], first_rank=0)
+    assert log.events["selected"].tolist() == [[3]]
+    log = SessionLog.from_ubi(queries, events, first_rank=1)
+    assert log.events["selected"].tolist() == [[2], [2, 3]]
+    assert (
+        "2 of 2 positions, counted from 1, are not the rank of their document; the document decides"
+    ) in log.notes
+    events[0]["event_attributes"]["position"]["ordinal"] = 0
+    with pytest.raises(SessionLogError, match="events, row 1: the position is 0, counted from 1"):
+        SessionLog.from_ubi(queries[:1], events[:1])
+
+
+def test_impressions_are_the_results_where_no_others_are_known() -> None:
+    queries = [query(1, "ann", "09:00:00", None), query(2, "bob", "09:00:00", None)]
+    events = [
+        event(1, "impression", "b", "09:00:00", ordinal=1),
+        event(1, "impression", "a", "09:00:00", ordinal=0),
+        event(1, "click", "b", "09:00:05"),
+        event(2, "impression", "a", "09:00:00", ordinal=3),  # what is at 1 and 2 is unknown
+        event(2, "click", "a", "09:00:00"),
+    ]
+    log = SessionLog.from_ubi(queries, events)
+    assert log.events["results"].tolist() == [["a", "b"], []]
+    assert log.events["selected"].tolist() == [[2], []]
+    assert any("1 of an unknown rank, without results and position" in note for note in log.notes)
+
+
+def test_an_internal_id_finds_the_document_too() -> None:
+    made = event(2, "click", "sku-5", "09:00:50")
+    made["event_attributes"]["object"]["internal_id"] = "f"
+    log = SessionLog.from_ubi(QUERIES, [made])
+    assert log.events["selected"].tolist() == [[], [3], [], []]
+
+
+def test_fields_in_other_columns() -> None:
+    queries = [query(1, "ann", "09:00:00", None)]
+    made = event(1, "click", "x", "09:00:05")
+    made["event_attributes"]["rank"] = 4
+    log = SessionLog.from_ubi(queries, [made], columns={"ordinal": "event_attributes.rank"})
+    assert log.events["selected"].tolist() == [[4]]
+    with pytest.raises(
+        SessionLogError, match=r"'event_attributes.ranc'; did you mean 'event_attrib"
+    ):
+        SessionLog.from_ubi(queries, [made], columns={"ordinal": "event_attributes.ranc"})
+    with pytest.raises(
+        ConfigurationError, match="unknown field 'ordinals'; did you mean 'ordinal'"
+    ):
+        SessionLog.from_ubi(queries, [made], columns={"ordinals": "event_attributes.rank"})
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("queries", "events", "how", "message"),
+    [
+        (QUERIES, EVENTS, {"select": "clicked"},
+         r"no event has the action_name clicked; did you mean 'click'\?; the actions are click \(6\)"),
+        (QUERIES, EVENTS, {"grades": {"purchase": "3"}}, "the grade 3 of the action 'purchase' is inv"),
+        (QUERIES, EVENTS, {"select": ()}, "no action is a selection"),
+        ([*QUERIES, {"user_query": "x"}], EVENTS, {}, "queries, row 6: the query has no query_id"),
+        (QUERIES, [*EVENTS, event(1, "click", "a", "29:00:00")], {},
+         "events, row 10: timestamp: '2026-11-16T29:00:00Z' is not a time"),
+        (QUERIES, [*EVENTS, event(1, "click", "a", "09:00:00", ordinal="x")], {},
+         "events, row 10: the position: 'x' is not a number"),
+        (QUERIES, [event(1, "click", "a", "09:00:00") | {"timestamp": "2026-11-16T09:00:00"}], {},
+         "the times of the events are text without a time zone, those of the other file are not"),
+        ([query(1, "null", "09:00:00", "a")], EVENTS, {}, "queries, row 1: the event has no session"),
+        ("none.jsonl", EVENTS, {}, "none.jsonl: no such file"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(queries: Any, events: Any, how: dict[str, Any], message: str) -> None:
+    with pytest.raises((SessionLogError, ConfigurationError), match=message):
+        SessionLog.from_ubi(queries, events, **how)
+
+
+def test_a_lenient_reading_counts_what_it_skips() -> None:
+    queries = [*QUERIES, {"user_query": "x"}]
+    events = [*EVENTS, event(1, "click", "a", "29:00:00")]
+    log = SessionLog.from_ubi(queries, events, lenient=True)
+    assert log.session_ids == ("ann#1", "ann#2", "bob#1")
+    assert (
+        "rows that cannot be used: 1 x no query_id; first: queries, row 6: the query has no "
+        "query_id; give it one"
+    ) in log.notes
+    assert any("1 x bad time; first: events, row 10" in note for note in log.notes)
