@@ -296,7 +296,7 @@ def _warn_if_uninformative(metric: Metric, golden: JudgedQueries) -> None:
     if golden.has_estimates:
         return
     rel = dict(metric.parameters).get("rel")
-    golden_name = f"golden set '{quoted(golden.name)}'"
+    golden_name = f"{golden.kind} '{quoted(golden.name)}'"
     if isinstance(rel, (int, float)) and rel > golden.max_grade:
         text = (
             f"{metric}: nothing is relevant, since no grade of {golden_name} is as high as "

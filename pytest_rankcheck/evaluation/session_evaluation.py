@@ -140,6 +140,12 @@ class _SessionsAsQueries(JudgedQueries):
         contents.cluster_by = log.cluster_by
         self._units = log.cluster_names
         super().__init__(contents, log.name)
+        self._max_grade = float(log.trails.selected_grade.max(initial=1.0))
+
+    @property
+    def max_grade(self) -> float:
+        """The highest grade of a selection, at least 1."""
+        return self._max_grade
 
     @property
     def clusters(self) -> Sequence[str] | None:

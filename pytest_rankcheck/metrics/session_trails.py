@@ -30,13 +30,23 @@ class Trails:
     """``[S]`` the number of results that the last event showed."""
 
     click_rank: FloatArray
-    """``[S]`` the mean 1-based rank of all selections."""
+    """``[S]`` the mean 1-based rank of all selections; in one event, each rank counts once."""
 
     duration: FloatArray
     """``[S]`` seconds from the start of the session to its last event or selection."""
 
     first_selection: FloatArray
     """``[S]`` seconds from the start of the session to its first selection."""
+
+    selected_in: NDArray[np.intp]
+    """``[M]`` the index of each selection's session in the block. The selections of a session are
+    in the order in which they become final: the last is the final one."""
+
+    selected_rank: FloatArray
+    """``[M]`` the 1-based rank of each selection."""
+
+    selected_grade: FloatArray
+    """``[M]`` how good each selection is; 1 where the log does not say."""
 
     states: JudgedHits | None = None
     """The judged hits of the result lists of all N events; None without judgments."""
@@ -54,6 +64,18 @@ class Trails:
     def is_abandoned(self) -> NDArray[np.bool_]:
         """``[S]`` whether the session has no selection."""
         return np.isnan(self.final_rank)
+
+    def final_rank_from(self, grade: float | None) -> FloatArray:
+        """Return the rank of the final selection with at least a grade, NaN without one, ``[S]``.
+
+        None: of the final selection with any grade.
+        """
+        if grade is None:
+            return self.final_rank
+        counted = np.flatnonzero(self.selected_grade >= grade)
+        ranks = np.full(len(self.final_rank), np.nan)
+        ranks[self.selected_in[counted]] = self.selected_rank[counted]  # the last assignment wins
+        return ranks
 
     def judged(
         self, states: JudgedHits, session_of: NDArray[np.intp], place_of: FloatArray

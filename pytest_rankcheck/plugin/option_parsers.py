@@ -200,20 +200,59 @@ def session_reading(given: Given) -> Mapping[str, object]:
     """
     keywords: dict[str, object] = {}
     for key, value in pairs("first_rank=0")(given).items():
-        if key == "first_rank" and value in ("0", "1"):
-            keywords[key] = int(value)
-        elif key == "time_unit" and value in ("s", "ms", "us", "ns"):
-            keywords[key] = value
-        elif key == "attributes":
-            keywords[key] = tuple(part.strip() for part in value.split(",") if part.strip())
-        elif key == "lenient" and value in ("true", "false"):
-            keywords[key] = value == "true"
-        else:
+        read = _READING.get(key, (None, ""))[0]
+        found = None if read is None else read(value)
+        if found is None:
+            known = ", ".join(example for _, example in _READING.values())
             raise ConfigurationError(
-                f"{given.name}: '{quoted(key)}={quoted(value)}' is invalid; write first_rank=0 or "
-                "1, time_unit=s, ms, us or ns, attributes=group,locale, or lenient=true or false"
+                f"{given.name}: '{quoted(key)}={quoted(value)}' is invalid; write {known}"
             )
+        keywords[key] = found
     return keywords
+
+
+def _one_of(*words: str) -> Callable[[str], str | None]:
+    return lambda text: text if text in words else None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _values_by_name(text: str) -> dict[str, list[str]] | None:
+    """Return ``{column: values}`` of ``column:value|value,column:value``."""
+    by_name = [part.partition(":") for part in _names(text)]
+    if not by_name or any(not name or not values for name, _, values in by_name):
+        return None
+    return {name.strip(): values.split("|") for name, _, values in by_name}
+
+
+def _selections_where(text: str) -> dict[str, list[str]] | str | None:
+    return text if text == "all" else _values_by_name(text)
+
+
+def _grades(text: str) -> dict[str, float] | None:
+    """Return ``{value: grade}`` of ``value:grade,value:grade``."""
+    grades = {
+        name: _number(values[0]) if len(values) == 1 else None
+        for name, values in (_values_by_name(text) or {}).items()
+    }
+    known = {name: grade for name, grade in grades.items() if grade is not None}
+    return known if known and len(known) == len(grades) else None
+
+
+_READING: Mapping[str, tuple[Callable[[str], object], str]] = {
+    "first_rank": ({"0": 0, "1": 1}.get, "first_rank=0 or 1"),
+    "time_unit": (_one_of("s", "ms", "us", "ns"), "time_unit=s, ms, us or ns"),
+    "attributes": (_names, "attributes=group,locale"),
+    "selections_where": (
+        _selections_where,
+        "selections_where=action_name:click|tap or selections_where=all",
+    ),
+    "grades": (_grades, "grades=add_to_cart:2,purchase:3"),
+    "lenient": ({"true": True, "false": False}.get, "lenient=true or false"),
+}
+"""How each keyword for reading session logs is read from a line, and an example; None: invalid."""
 
 
 def slide(given: Given) -> SlideChoice:

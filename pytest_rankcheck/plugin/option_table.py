@@ -171,7 +171,8 @@ class Config:
     session_reading: Mapping[str, object] = option(
         {},
         "how session logs are read, one per line: first_rank=0|1, time_unit=s|ms|us|ns, "
-        "attributes=group,locale, lenient=true",
+        "attributes=group,locale, selections_where=action_name:click, "
+        "grades=add_to_cart:2,purchase:3, lenient=true",
         ini="rankcheck_session_reading",
         ini_type="linelist",
         parse=session_reading,

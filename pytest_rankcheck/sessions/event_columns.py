@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -42,6 +42,8 @@ class Events:
     """``[N]`` the event's index in its session; NaN if the log does not say."""
     time: FloatArray
     """``[N]`` seconds; NaN where the log has no times."""
+    end: FloatArray
+    """``[N]`` the time of the last row of the event, in seconds; mostly equal to `time`."""
     start: FloatArray
     """``[N]`` when the session started, in seconds; NaN where the event does not say."""
     query: IntArray
@@ -62,6 +64,8 @@ class Events:
     """The 1-based ranks of the selected documents."""
     selected_time: FloatArray
     """When each was selected, in seconds; NaN where only the event's time is known."""
+    selected_grade: FloatArray
+    """How good each selection is; 1 where the log does not say."""
 
     def __len__(self) -> int:
         return len(self.session)
@@ -70,6 +74,12 @@ class Events:
     def selections(self) -> IntArray:
         """``[N]`` how many documents were selected in each event."""
         return np.diff(self.selected_starts)
+
+    def grades_at(self, place: int) -> Mapping[int, float]:
+        """Return the highest grade of the selections of an event, by their ranks."""
+        start, end = self.selected_starts[place : place + 2].tolist()
+        ranks, grades = self.selected_rank[start:end], self.selected_grade[start:end]
+        return dict(sorted(zip(ranks.tolist(), grades.tolist(), strict=True)))  # the last one wins
 
     def taken(self, rows: IntArray) -> Events:
         """Return the events at the given rows, in that order."""
@@ -84,10 +94,14 @@ class Events:
             selected_starts=selected_starts,
             selected_rank=self.selected_rank[selected],
             selected_time=self.selected_time[selected],
+            selected_grade=self.selected_grade[selected],
         )
 
 
-_ITEMS = ("shown_starts", "shown", "selected_starts", "selected_rank", "selected_time")
+_ITEMS = (
+    *("shown_starts", "shown"),
+    *("selected_starts", "selected_rank", "selected_time", "selected_grade"),
+)
 """The last columns, which do not have one value for each event."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.files.table_columns import Column
+from pytest_rankcheck.sessions.action_columns import ActionColumns
 from pytest_rankcheck.sessions.event_columns import UNKNOWN, Codes, Events
 from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (
@@ -21,11 +22,12 @@ from pytest_rankcheck.sessions.log_cells import (
     numbers,
     per_distinct_value,
 )
-from pytest_rankcheck.sessions.log_layouts import LogOptions
 from pytest_rankcheck.sessions.log_lists import DocumentCodes, Lists, id_lists, no_lists
+from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.nested_events import EventRows, SessionIds
-from pytest_rankcheck.sessions.selections import SelectionReader
+from pytest_rankcheck.sessions.searches import RowItems
+from pytest_rankcheck.sessions.selections import Items, SelectionReader, Selections
 from pytest_rankcheck.sessions.session_attributes import SessionAttributes, description
 
 __all__ = ["EventReader"]
@@ -71,13 +73,20 @@ class _Usable:
 class EventReader:
     """Converts rows to events."""
 
-    def __init__(self, options: LogOptions, sessions: SessionIds, problems: Problems) -> None:
+    def __init__(
+        self, options: LogOptions, sessions: SessionIds, problems: Problems, *, merges_rows: bool
+    ) -> None:
         self._options, self._sessions, self._problems = options, sessions, problems
         self.clock = Clock(options.time_unit)
         self.queries = Codes[str]()
         self.documents = DocumentCodes()
         self.attributes = SessionAttributes(options.attributes or ())
+        self.actions = ActionColumns(options.rule)
         self.parts: list[Events] = []
+        self.items: list[RowItems] = []
+        """What the rows of each part are about; empty if no rows are merged."""
+        self._searches = Codes[str]()
+        self._merges_rows = merges_rows
 
     def read(self, found: EventRows) -> None:
         """Add the events of some rows.
@@ -94,33 +103,38 @@ class EventReader:
         start = self._times("start", columns, usable)
         shown, counts = self._shown(columns, usable)
         is_finish = _finishes(columns, usable)
-        first_rank = 0 if found.counts_from_0 else self._options.first_rank
-        selections = SelectionReader(
-            columns, shown, counts, self.documents, first_rank, self.clock, positions
-        ).read(usable.mask)
-        for row, (reason, problem) in sorted(selections.problems.items()):
-            usable.refuse({row: problem}, reason)
+        size = len(positions)
+        items = Items.unknown(size) if self._merges_rows else None
+        selections = self._selections(found, shown, counts, items, usable)
+        _refuse_early(selections, time, usable)
+        self.actions.count(found, usable.mask, selections.rows)
         events = Events(
             position=positions,
             session=session,
             event=event,
             time=time,
+            end=time,
             start=start,
-            query=self._queries(columns, len(positions)),
+            query=self._queries(columns, size),
             count=counts,
             has_list=shown.lengths >= 0,
             is_finish=is_finish,
             shown_starts=shown.starts,
             shown=shown.items,
-            selected_starts=starts_of(np.bincount(selections.rows, minlength=len(positions))),
+            selected_starts=starts_of(np.bincount(selections.rows, minlength=size)),
             selected_rank=selections.ranks,
             selected_time=selections.times,
+            selected_grade=selections.grades,
         )
         rows = usable.rows
         described = {
             name: (list(map(description, coded.values)), coded.codes[rows])
             for name, coded in ((name, column.coded()) for name, column in found.describing.items())
         }
+        if len(rows) and items:
+            codes = _codes(columns.get("search"), self._searches, size)
+            about = RowItems(codes, items.documents, items.ranks, items.is_selection)
+            self.items.append(about.taken(rows))
         if len(rows):
             self.parts.append(events if len(rows) == len(events) else events.taken(rows))
             self.attributes.add(described, session[rows])
@@ -167,14 +181,77 @@ class EventReader:
             counts[is_given] = given[is_given].astype(np.int64)
         return shown, counts
 
+    def _selections(
+        self, found: EventRows, shown: Lists, counts: IntArray, items: Items | None, usable: _Usable
+    ) -> Selections:
+        """Return the selections of rows, with times and grades."""
+        columns, rule, size = found.columns, self._options.rule, len(usable.mask)
+        is_selection = rule.mask(found.unclaimed, size) if rule else np.ones(size, dtype=bool)
+        if items:
+            items.is_selection[:] = is_selection
+        first_rank = 0 if found.counts_from_0 else self._options.first_rank
+        read = SelectionReader(
+            columns,
+            shown,
+            counts,
+            self.documents,
+            first_rank,
+            self.clock,
+            usable.positions,
+            is_selection,
+            items,
+        ).read(usable.mask)
+        for row, (reason, problem) in sorted(read.problems.items()):
+            usable.refuse({row: problem}, reason)
+        if rule and rule.wanted:
+            lacking = is_selection & (np.bincount(read.rows, minlength=size) == 0)
+            usable.refuse(dict.fromkeys(np.flatnonzero(lacking).tolist(), _LACKING), "unknown rank")
+        times = self._times("selected_time", columns, usable)[read.rows]
+        grades = self._grades(found, usable)[read.rows]
+        return replace(
+            read,
+            times=np.where(np.isnan(read.times), times, read.times),
+            grades=np.where(np.isnan(read.grades), grades, read.grades),
+        )
+
+    def _grades(self, found: EventRows, usable: _Usable) -> FloatArray:
+        """Return the grade of each row's selections; 1 where the log does not say."""
+        rule, grades = self._options.rule, np.full(len(usable.mask), np.nan)
+        if "grade" in found.columns:
+            grades, errors = numbers(found.columns["grade"])
+            usable.refuse(errors, "bad grade", "the grade: ")
+            negative = np.flatnonzero(grades < 0).tolist()
+            usable.refuse(dict.fromkeys(negative, "the grade is negative"), "bad grade")
+        if rule:
+            of_values = rule.grades_of(found.unclaimed, len(grades))
+            grades = np.where(np.isnan(grades), of_values, grades)
+        return np.where(np.isnan(grades), 1.0, grades)
+
     def _queries(self, columns: Mapping[str, Column], size: int) -> IntArray:
         """Return the code of each event's query text, -1 without one."""
-        if "query" not in columns:
-            return np.full(size, UNKNOWN, dtype=np.int64)
-        coded = columns["query"].coded()
-        codes = [UNKNOWN if is_absent(each) else self.queries[str(each)] for each in coded.values]
-        found: IntArray = np.array(codes, dtype=np.int64)[coded.codes]
-        return found
+        return _codes(columns.get("query"), self.queries, size)
+
+
+_LACKING = "the row is a selection, but has neither the rank nor the id of a document"
+
+
+def _refuse_early(selections: Selections, time: FloatArray, usable: _Usable) -> None:
+    """Note rows with a selection before the row's own time."""
+    early = np.flatnonzero(selections.times < time[selections.rows]).tolist()
+    text = "the selection is {:g} s earlier than its event".format
+    rows = {int(selections.rows[each]): each for each in early}
+    errors = {row: text(float(time[row] - selections.times[each])) for row, each in rows.items()}
+    usable.refuse(errors, "bad time")
+
+
+def _codes(column: Column | None, known: Codes[str], size: int) -> IntArray:
+    """Return the code of each row's text, -1 for an empty cell or without the column."""
+    if column is None:
+        return np.full(size, UNKNOWN, dtype=np.int64)
+    coded = column.coded()
+    codes = [UNKNOWN if is_absent(each) else known[str(each)] for each in coded.values]
+    found: IntArray = np.array(codes, dtype=np.int64)[coded.codes]
+    return found
 
 
 def _finishes(columns: Mapping[str, Column], usable: _Usable) -> BoolArray:

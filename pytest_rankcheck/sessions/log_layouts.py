@@ -1,16 +1,16 @@
-"""The columns of a log: their roles, the options that name them, and which row has which."""
+"""The columns of a log: their roles, and which rows have which."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_rankcheck.errors import ConfigurationError, SessionLogError, listed, quoted, suggestion
+from pytest_rankcheck.errors import SessionLogError, listed, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normalised_name
+from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.nested_columns import NestedColumns
 
-__all__ = ["ROLES", "Layouts", "LogOptions"]
+__all__ = ["ROLES", "Layouts"]
 
 ROLES = (
     Role("session", ("session_id", "sessionid", "sid")),
@@ -46,15 +46,25 @@ ROLES = (
     ),
     Role(
         "selected",
-        ("selected_document", "selected_doc", "selected_id", "clicked", "clicked_document"),
-        ("doc_id", "click"),
+        (
+            *("selected_document", "selected_doc", "selected_id"),
+            *("clicked", "clicked_document", "click"),
+        ),
+        ("doc_id",),
     ),
+    Role(
+        "selected_time",
+        ("click_time", "clicked_time", "selection_time", "selected_at", "clicked_at"),
+    ),
+    Role("grade", ("selected_grade", "selection_grade", "click_grade")),
+    Role("search", ("search_id",), ("query_id", "request_id")),
     Role("clicks", ()),
     Role("finished", ("is_finished", "finish", "session_finished")),
     Role("start", ("session_start", "start_time", "starttime")),
     Role("events", ()),
 )
-"""The roles of columns. ``clicks`` and ``events`` are nested, in JSON lines only."""
+"""The roles of columns. ``clicks`` and ``events`` are nested, in JSON lines only; ``search`` is
+recognised by name only where rows are merged: see `Layouts.merges_rows`."""
 
 _PAYLOAD_ROLES = (
     Role("event_id", ("eventid", "event_type", "event_name")),
@@ -64,35 +74,11 @@ _PAYLOAD_ROLES = (
 
 _MEANINGS = frozenset(role.name for role in ROLES)
 _RANKED = frozenset({"selected_rank", "clicks"})
+_TIMED = frozenset({"time", "clicks"})
 _PAYLOAD = frozenset({"event_id", "event_data"})
 _UNINFORMATIVE = frozenset({"query_length", "querylength", "event_id", "event_data"})
 
 Header = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LogOptions:
-    """The options for reading a log."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """``{role: column}`` for columns with unusual names."""
-    first_rank: int | None = None
-    """The rank of the first result, 0 or 1; None if not given."""
-    time_unit: str | None = None
-    attributes: Sequence[str] | None = None
-    """The columns that are attributes of sessions; None for all suitable ones."""
-
-    @property
-    def named(self) -> list[str]:
-        """The columns that the options name; a dotted name is in an object of each row."""
-        return [*self.columns.values(), *(self.attributes or ())]
-
-    def __post_init__(self) -> None:
-        if self.first_rank not in (None, 0, 1) or isinstance(self.first_rank, bool):
-            raise ConfigurationError(
-                f"first_rank={quoted(self.first_rank)} is invalid; give 0 or 1, the rank of the "
-                "first result in the log"
-            )
 
 
 class Layouts:
@@ -113,28 +99,54 @@ class Layouts:
         """
         layout = self._layouts.get(header)
         if layout is None:
-            renamed = {
-                meaning: column
-                for meaning, column in self._options.columns.items()
-                if column in header or meaning not in _MEANINGS | _PAYLOAD
-            }
-            roles = (*_PAYLOAD_ROLES, *ROLES)
-            source = self._problems.source
-            indexes = index_of_roles(header, roles, renamed, source, SessionLogError)
-            unused = frozenset() if _PAYLOAD.issubset(indexes) else _PAYLOAD
-            layout = {role: header[at] for role, at in indexes.items() if role not in unused}
-            self._layouts[header] = layout
+            layout = self._layouts[header] = self._layout(header)
         return layout
+
+    def _layout(self, header: Header) -> Mapping[str, str]:
+        """Return ``{role: column}``.
+
+        A column of ``selections_where`` has a role only if ``columns`` says so.
+        """
+        given = self._options.columns
+        free = [name for name in header if name not in self.conditions - set(given.values())]
+        renamed = {
+            meaning: column
+            for meaning, column in given.items()
+            if column in header or meaning not in _MEANINGS | _PAYLOAD
+        }
+        names = set(map(normalised_name, free))
+        payloads = {"event_data", *_PAYLOAD_ROLES[1].names}
+        roles = [role for role in ROLES if role.name != "search" or self.merges_rows]
+        if names & payloads or given.keys() & _PAYLOAD:
+            roles = [*_PAYLOAD_ROLES, *roles]
+        source = self._problems.source
+        indexes = index_of_roles(free, roles, renamed, source, SessionLogError)
+        unused = frozenset() if _PAYLOAD.issubset(indexes) else _PAYLOAD
+        return {role: free[at] for role, at in indexes.items() if role not in unused}
+
+    @property
+    def conditions(self) -> frozenset[str]:
+        """The columns whose values say which rows are selections."""
+        rule = self._options.rule
+        return frozenset(rule.wanted) if rule else frozenset()
+
+    @property
+    def merges_rows(self) -> bool:
+        """Whether the rows of one search are merged into one event."""
+        return self._options.rule is not None or "search" in self._options.columns
 
     def describing(self, header: Header) -> Sequence[str]:
         """Return the columns without a role that may describe the session."""
-        claimed, wanted = set(self.of(header).values()), self._options.attributes
-        return [
-            name
-            for name in header
-            if name not in claimed
-            and (normalised_name(name) not in _UNINFORMATIVE if wanted is None else name in wanted)
-        ]
+        free, wanted = self.unclaimed(header), self._options.attributes
+        if wanted is not None:
+            return [name for name in free if name in wanted]
+        names = (name for name in free if name not in self.conditions)
+        return [name for name in names if normalised_name(name) not in _UNINFORMATIVE]
+
+    def unclaimed(self, header: Header) -> Sequence[str]:
+        """Return the columns without a role, and those of ``selections_where``."""
+        claimed = set(self.of(header).values()) - self.conditions
+        return [name for name in header if name not in claimed]
 
     @property
     def meanings(self) -> frozenset[str]:
@@ -161,23 +173,29 @@ class Layouts:
                     f"{self._problems.source} has no column '{quoted(column)}'{hint}; it has "
                     f"{listed(columns, 12)}"
                 )
-        if self.meanings and self._options.first_rank is not None and not self.meanings & _RANKED:
-            raise SessionLogError(
-                f"{self._problems.source}: first_rank={self._options.first_rank} was given, but "
-                "there is no known column with the ranks of selections; it has "
-                f"{listed(columns, 12)}. Name the column selected_rank, or pass "
-                "columns={'selected_rank': ...}"
-            )
-        has_times = self.meanings & {"time", "clicks"}
-        if self.meanings and self._options.time_unit is not None and not has_times:
-            raise SessionLogError(
-                f"{self._problems.source}: time_unit={self._options.time_unit} was given, but "
-                f"there is no known column with times; it has {listed(columns, 12)}. Name the "
-                "column time, or pass columns={'time': ...}"
-            )
+        for argument, roles, what in self._needs():
+            if self.meanings and not self.meanings & roles:
+                role = sorted(roles - {"clicks"}, reverse=True)[0]
+                raise SessionLogError(
+                    f"{self._problems.source}: {argument} was given, but there is no known column "
+                    f"with {what}; it has {listed(columns, 12)}. Name the column {role}, or pass "
+                    f"columns={{'{role}': ...}}"
+                )
         first = self._problems.place_of_first("no session")
         if first is not None and "session" not in self.meanings:
             raise SessionLogError(
                 f"{first}: there is no session column; the columns are "
                 f"{listed(columns, 12)}. Name it session_id, or pass columns={{'session': ...}}"
             )
+
+    def _needs(self) -> Iterator[tuple[str, frozenset[str], str]]:
+        """Yield each given option that needs a column: the roles of such columns, and in words."""
+        options = self._options
+        if options.first_rank is not None:
+            yield f"first_rank={options.first_rank}", _RANKED, "the ranks of selections"
+        if options.time_unit is not None:
+            yield f"time_unit={options.time_unit}", _TIMED, "times"
+        if options.gap is not None:
+            yield "session_gap", frozenset({"time"}), "times"
+        if self.conditions:
+            yield "selections_where", _RANKED | {"selected"}, "the ranks or documents of selections"

@@ -15,13 +15,16 @@ from pytest_rankcheck.files.data_frames import frame_of_columns
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.golden.query import label_of
+from pytest_rankcheck.sessions.action_columns import refuse_only_selections
 from pytest_rankcheck.sessions.event_columns import Events, joined
 from pytest_rankcheck.sessions.event_order import check_order, in_order, out_of_order
 from pytest_rankcheck.sessions.event_rows import EventReader
-from pytest_rankcheck.sessions.log_layouts import Layouts, LogOptions
+from pytest_rankcheck.sessions.log_layouts import Layouts
+from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_trails import event_places, session_starts
 from pytest_rankcheck.sessions.nested_events import NestedEvents, SessionIds
+from pytest_rankcheck.sessions.searches import RowItems, merged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,19 +110,23 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     layouts = Layouts(options, problems)
     sessions = SessionIds(problems)
     nested = NestedEvents(layouts, sessions, problems)
-    reader = EventReader(options, sessions, problems)
+    reader = EventReader(options, sessions, problems, merges_rows=layouts.merges_rows)
     with collector_paused():
         for batch in table.batches():
             for rows in nested.events(batch):
                 reader.read(rows)
     layouts.check()
     reader.clock.refuse_mixture(problems.place, are_seconds=problems.times_are_seconds)
+    reader.actions.refuse(problems.source)
     if not reader.parts:
         problems.refuse()
         raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))
     events, ids, order = _in_file_order(joined(reader.parts), sessions.ids)
     attributes, varying = reader.attributes.settled(order, events.session)
     _note_varying(varying, events, ids, problems)
+    if layouts.merges_rows:
+        items = RowItems.joined(reader.items).taken(order)
+        events = merged(events, items, ids, tuple(reader.documents), problems)
     events = in_order(events)
     check_order(events, ids, problems)
     problems.refuse()
@@ -134,6 +141,8 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     set_aside = problems.set_aside(count - len(events))
     if not len(events):
         raise SessionLogError(_no_events(problems, set_aside, nested.ignored))
+    if options.rule is None:
+        refuse_only_selections(events, problems.source)
     return LogContents(
         events=events,
         session_ids=tuple(ids[session] for session in kept.tolist()),

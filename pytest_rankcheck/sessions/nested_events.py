@@ -43,8 +43,12 @@ class EventRows:
     """``[N]`` where they are in the file."""
     columns: Mapping[str, Column]
     """The columns by role."""
+    names: Mapping[str, str]
+    """The name of the column of each role."""
     describing: Mapping[str, Column]
     """The columns that may describe the session, by name."""
+    unclaimed: Mapping[str, Column]
+    """The columns without a role, and those of ``selections_where``, by name."""
     counts_from_0: bool = False
     """Whether ranks count from 0, whatever the options say."""
 
@@ -111,7 +115,8 @@ class NestedEvents:
     ) -> EventRows:
         names = self._layouts.of(tuple(columns))
         roles = {role: columns[name] for role, name in names.items()}
-        return EventRows(places, roles, describing, from_0)
+        free = {name: columns[name] for name in self._layouts.unclaimed(tuple(columns))}
+        return EventRows(places, roles, names, describing, {**describing, **free}, from_0)
 
     def _describing(self, columns: Columns) -> Columns:
         return {name: columns[name] for name in self._layouts.describing(tuple(columns))}

@@ -206,7 +206,12 @@ def _judge(
         return
     for state in replayed:
         shown = log.results_at(state.judged_by)
-        contents.collected.add_all(state.id, {shown[rank - 1]: 1.0 for rank in state.ranks})
+        of_ranks = log.events.grades_at(state.judged_by)
+        judged: dict[str, float] = {}
+        for rank in state.ranks:  # a document may be shown at several
+            doc_id = shown[rank - 1]
+            judged[doc_id] = max(of_ranks[rank], judged.get(doc_id, 0.0))
+        contents.collected.add_all(state.id, judged)
 
 
 def _replayed(log: LogContents, options: ReplayOptions, name: str) -> Iterator[_Replayed]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import LARGEST, Errors, numbers
 from pytest_rankcheck.sessions.log_lists import DocumentCodes, Lists, id_lists, rank_lists
 
-__all__ = ["SelectionReader", "Selections"]
+__all__ = ["Items", "Problem", "SelectionReader", "Selections", "not_shown"]
 
 
 class Problem(NamedTuple):
@@ -36,14 +36,21 @@ class Selections:
     """``[M]`` from 1."""
     times: FloatArray
     """``[M]`` seconds; NaN where only the event's time is known."""
+    grades: FloatArray
+    """``[M]`` how good each selection is; NaN where the log does not say."""
     problems: Mapping[int, Problem]
     """By row, why its selections cannot be used."""
 
     def of(self, is_chosen: BoolArray) -> Selections:
         """Return the selections of some events."""
         chosen = is_chosen[self.rows]
-        rows, ranks, times = self.rows[chosen], self.ranks[chosen], self.times[chosen]
-        return Selections(rows, ranks, times, self.problems)
+        return replace(
+            self,
+            rows=self.rows[chosen],
+            ranks=self.ranks[chosen],
+            times=self.times[chosen],
+            grades=self.grades[chosen],
+        )
 
     def of_row(self, row: int) -> IntArray:
         """Return the ranks of one event."""
@@ -52,11 +59,29 @@ class Selections:
 
 
 @dataclass(frozen=True, slots=True)
+class Items:
+    """The document that each of N rows is about, in a log with a row per impression or click."""
+
+    documents: IntArray
+    """``[N]`` its code; -1 if the row has no document, or several."""
+    ranks: IntArray
+    """``[N]`` its rank from 1; 0 if the row has no rank, or several."""
+    is_selection: BoolArray
+    """``[N]`` whether the row is a selection."""
+
+    @classmethod
+    def unknown(cls, size: int) -> Items:
+        """Return N rows whose documents are unknown so far."""
+        ranks = np.zeros(size, dtype=np.int64)
+        return cls(ranks - 1, ranks, np.ones(size, dtype=bool))
+
+
+@dataclass(frozen=True, slots=True)
 class SelectionReader:
-    """Reads the selections of N events."""
+    """Reads the selections of N rows."""
 
     columns: Mapping[str, Column]
-    """The columns of the events, by role."""
+    """The columns of the rows, by role."""
     shown: Lists
     """The documents that they showed."""
     counts: IntArray
@@ -66,17 +91,23 @@ class SelectionReader:
     """The rank of the first result, 0 or 1; None if not given."""
     clock: Clock
     positions: IntArray
-    """``[N]`` where the events are, for messages."""
+    """``[N]`` where the rows are, for messages."""
+    is_selection: BoolArray
+    """``[N]`` which rows are selections, if they have a rank or a document."""
+    items: Items | None
+    """Filled with the document and the rank of each row; None if no rows are merged."""
 
     def read(self, is_used: BoolArray) -> Selections:
-        """Return the selections of some events, ``[N]``.
+        """Return the selections of some rows, ``[N]``.
 
         Raises:
             SessionLogError: there are ranks, and it is unknown whether they count from 0 or 1.
         """
-        clicks = self._clicks(is_used)
+        clicks = self._clicks(is_used & self.is_selection)
         is_used = is_used & ~_mask(len(is_used), clicks)
-        ranks, documents = self._ranks(is_used), self._documents(is_used)
+        ranks = self._ranks(is_used)
+        documents = self._documents(is_used, _mask(len(is_used), ranks))
+        ranks = ranks.of(self.is_selection)
         problems = {
             **self._disagreements(ranks, documents),
             **documents.problems,
@@ -86,9 +117,11 @@ class SelectionReader:
         found = (clicks, documents, ranks.of(~_mask(len(is_used), documents)))
         rows = np.concatenate([part.rows for part in found])
         order = np.argsort(rows, kind="stable")
-        numbers = np.concatenate([part.ranks for part in found])[order]
-        times = np.concatenate([part.times for part in found])[order]
-        return Selections(rows[order], numbers, times, problems)
+        numbers, times, grades = (
+            np.concatenate([getattr(part, name) for part in found])[order]
+            for name in ("ranks", "times", "grades")
+        )
+        return Selections(rows[order], numbers, times, grades, problems)
 
     def _clicks(self, is_used: BoolArray) -> Selections:
         """Return the selections in lists of clicks with ranks and times."""
@@ -111,12 +144,13 @@ class SelectionReader:
         moments = CellColumn([click.get("start", click.get("time")) for click in fields])
         every = np.arange(len(rows))
         times, time_errors = self.clock.column(moments, self.positions[rows], every)
+        grades, grade_errors = numbers(CellColumn([click.get("grade") for click in fields]))
         first = 1 if self.first_rank is None else self.first_rank
         is_whole = (ranks == np.floor(ranks)) & (np.abs(ranks) <= LARGEST)
         is_bad = ~is_whole | self._is_beyond(rows, ranks, first)
-        is_bad[list(time_errors)] = True
+        is_bad[[*time_errors, *grade_errors]] = True
         for item in np.flatnonzero(is_bad).tolist():
-            error = errors.get(item) or time_errors.get(item)
+            error = errors.get(item) or time_errors.get(item) or grade_errors.get(item)
             if error:
                 problem = _bad(f"a click: {error}")
             elif not is_whole[item]:
@@ -125,7 +159,7 @@ class SelectionReader:
                 problem = self._beyond(int(rows[item]), int(ranks[item]), first)
             problems.setdefault(int(rows[item]), problem)
         ranks[~is_whole] = 0
-        return Selections(rows, ranks.astype(np.int64) - first + 1, times, problems)
+        return Selections(rows, ranks.astype(np.int64) - first + 1, times, grades, problems)
 
     def _ranks(self, is_used: BoolArray) -> Selections:
         """Return the selections that are given by rank."""
@@ -144,7 +178,10 @@ class SelectionReader:
         for item in np.flatnonzero(self._is_beyond(rows, ranks, first)).tolist():
             row = int(rows[item])
             problems.setdefault(row, self._beyond(row, int(ranks[item]), first))
-        return Selections(rows, ranks - first + 1, np.full(len(rows), np.nan), problems)
+        if self.items:
+            chosen = np.bincount(rows, minlength=len(is_used))[rows] == 1
+            self.items.ranks[rows[chosen]] = ranks[chosen] - first + 1
+        return _plain(rows, ranks - first + 1, problems)
 
     def _is_beyond(self, rows: IntArray, ranks: IntArray | FloatArray, first: int) -> BoolArray:
         """Return which ranks no result of their rows has."""
@@ -167,11 +204,21 @@ class SelectionReader:
             problem, hint = "0, although ranks count from 1", "; are ranks counted from 0?"
         return Problem("rank too small", f"the selected rank is {problem}{hint}")
 
-    def _documents(self, is_used: BoolArray) -> Selections:
-        """Return the selections that are given by document."""
+    def _documents(self, is_used: BoolArray, has_rank: BoolArray) -> Selections:
+        """Return the selections that are given by document.
+
+        The rank is 0 where it becomes known only when rows are merged.
+        """
         if "selected" not in self.columns:
             return _NO_SELECTIONS
         lists = id_lists(self.columns["selected"], self.documents)
+        is_listed = self.shown.lengths >= 0
+        single = np.flatnonzero(is_used & (lists.lengths == 1)) if self.items else _NO_ROWS
+        if self.items:
+            self.items.documents[single] = lists.items[lists.starts[single]]
+        is_used = is_used & self.is_selection & (is_listed | ~has_rank)
+        later = single[(is_used & ~is_listed)[single]]
+        is_used[later] = False
         chosen = is_used[lists.rows]
         rows, codes = lists.rows[chosen], lists.items[chosen]
         problems = _invalid(lists.errors, is_used)
@@ -180,23 +227,9 @@ class SelectionReader:
         names = list(self.documents) if unknown else []
         for item in unknown:
             row = int(rows[item])
-            problems.setdefault(row, self._not_shown(row, names[codes[item]]))
-        return Selections(rows, ranks, np.full(len(rows), np.nan), problems)
-
-    def _not_shown(self, row: int, document: str) -> Problem:
-        """Return what is wrong with a document that was selected."""
-        count = int(self.shown.lengths[row])
-        if count < 0:
-            return Problem(
-                "unknown rank",
-                f"'{quoted(document)}' was selected, but the results shown are unknown; add the "
-                "results or the selected rank",
-            )
-        return Problem(
-            "document not shown",
-            f"'{quoted(document)}' was selected, but is not among the "
-            f"{plural(count, 'result')} shown",
-        )
+            problems.setdefault(row, not_shown(names[codes[item]], int(self.shown.lengths[row])))
+        unranked = np.zeros(len(later), dtype=np.int64)
+        return _plain(np.append(rows, later), np.append(ranks, unranked), problems)
 
     def _disagreements(self, ranks: Selections, documents: Selections) -> Mapping[int, Problem]:
         """Return the problems of events whose ranks are not those of their documents."""
@@ -231,9 +264,28 @@ class SelectionReader:
         )
 
 
-_NO_SELECTIONS = Selections(
-    np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), {}
-)
+def not_shown(document: str, count: int) -> Problem:
+    """Return what is wrong with a selected document; -1 results are unknown ones."""
+    if count < 0:
+        return Problem(
+            "unknown rank",
+            f"'{quoted(document)}' was selected, but the results shown are unknown; add the "
+            "results or the selected rank",
+        )
+    return Problem(
+        "document not shown",
+        f"'{quoted(document)}' was selected, but is not among the {plural(count, 'result')} shown",
+    )
+
+
+def _plain(rows: IntArray, ranks: IntArray, problems: Mapping[int, Problem]) -> Selections:
+    """Return selections without times and grades of their own."""
+    unknown = np.full(len(rows), np.nan)
+    return Selections(rows, ranks, unknown, unknown, problems)
+
+
+_NO_ROWS: IntArray = np.zeros(0, dtype=np.int64)
+_NO_SELECTIONS = _plain(_NO_ROWS, _NO_ROWS, {})
 
 
 def _mask(size: int, selections: Selections) -> BoolArray:

@@ -21,7 +21,7 @@ from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
-from pytest_rankcheck.sessions.log_layouts import LogOptions
+from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
@@ -34,6 +34,7 @@ from pytest_rankcheck.sessions.replay import (
     queries_of_log,
     state_ids,
 )
+from pytest_rankcheck.sessions.selection_rule import SelectionsWhere
 from pytest_rankcheck.sessions.ubi_log import UbiChoice, grades_of, table_of_ubi
 from pytest_rankcheck.sessions.ubi_rows import UbiSource
 
@@ -87,9 +88,12 @@ class SessionLog:
         *,
         name: str | None = None,
         columns: Mapping[str, str] | None = None,
+        session: str | None = None,
         first_rank: int | None = None,
         time_unit: str | None = None,
         attributes: Sequence[str] | None = None,
+        selections_where: SelectionsWhere | None = None,
+        grades: Mapping[str, float] | None = None,
         lenient: bool = False,
     ) -> SessionLog:
         """Read a log: one row per event, a flat event log, or one object per session.
@@ -104,15 +108,25 @@ class SessionLog:
             name: what messages and records call the log; without it, the first file's name up to
                 the first dot, or what a pattern has before its first wildcard.
             columns: ``{meaning: column}`` for ``session``, ``event``, ``time``, ``query``,
-                ``results``, ``result_count``, ``selected_rank``, ``selected``, ``finished`` and
-                ``start``, where the columns have unusual names. A dotted name, such as
+                ``results``, ``result_count``, ``selected_rank``, ``selected``,
+                ``selected_time``, ``grade``, ``search``, ``finished`` and ``start``, where the
+                columns have unusual names. A dotted name, such as
                 ``event_attributes.object.object_id``, is in an object of each row.
+            session: the column of the session; the same as ``columns={"session": ...}``.
             first_rank: the rank of the first result, 0 or 1; required if selections are given by
                 rank.
             time_unit: the unit of times that are numbers: ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``;
                 the unit of times since 1970 is detected.
             attributes: the columns that are attributes of sessions, such as an experiment group;
                 without it, all that are the same throughout each session.
+            selections_where: which rows are selections, in a log with a row per impression or
+                action: ``{column: values}``, such as ``{"action_name": ["click"]}``; or ``"all"``.
+                A row is a selection if every column has one of its values. Values are compared as
+                text, ignoring case; True, 1 and "true" are equal. Rows of one search, by the column
+                ``search`` or else the index of the event, become one event.
+            grades: the grade of a selection, by a value of a column of ``selections_where``:
+                ``{"add_to_cart": 2, "purchase": 3}``, numbers from 0 on. A value with a grade is a
+                selection. The grade is 1 for all others.
             lenient: whether to skip sessions with an invalid row instead of raising an error.
                 `set_aside` counts them.
 
@@ -123,8 +137,10 @@ class SessionLog:
         """
         files = LogFiles.of(path)
         problems = Problems(files.words, is_lenient=lenient)
-        options = LogOptions(columns or {}, first_rank, time_unit, attributes)
-        table = files.table(format, columns, problems)
+        options = LogOptions(
+            columns or {}, first_rank, time_unit, attributes, session, selections_where, grades
+        )
+        table = files.table(format, options.columns, problems)
         return cls(read_log(table, options, problems), name or files.name)
 
     @classmethod
@@ -135,9 +151,12 @@ class SessionLog:
         *,
         name: str = "session log",
         columns: Mapping[str, str] | None = None,
+        session: str | None = None,
         first_rank: int | None = None,
         time_unit: str | None = None,
         attributes: Sequence[str] | None = None,
+        selections_where: SelectionsWhere | None = None,
+        grades: Mapping[str, float] | None = None,
         lenient: bool = False,
     ) -> SessionLog:
         """Make a log from a frame with one row per event: of pandas, polars or pyarrow.
@@ -149,7 +168,9 @@ class SessionLog:
         """
         problems = Problems("events", is_lenient=lenient)
         table = read_table(events, SessionLogError, name="events")
-        options = LogOptions(columns or {}, first_rank, time_unit, attributes)
+        options = LogOptions(
+            columns or {}, first_rank, time_unit, attributes, session, selections_where, grades
+        )
         return cls(read_log(table, options, problems), name)
 
     @classmethod
@@ -160,9 +181,12 @@ class SessionLog:
         *,
         name: str = "session log",
         columns: Mapping[str, str] | None = None,
+        session: str | None = None,
         first_rank: int | None = None,
         time_unit: str | None = None,
         attributes: Sequence[str] | None = None,
+        selections_where: SelectionsWhere | None = None,
+        grades: Mapping[str, float] | None = None,
         lenient: bool = False,
     ) -> SessionLog:
         """Make a log from dicts: each is an event, or a session with its ``events``.
@@ -173,7 +197,9 @@ class SessionLog:
             SessionLogError: as in `load`; records are named by their numbers from 1.
         """
         problems = Problems("records", is_lenient=lenient)
-        options = LogOptions(columns or {}, first_rank, time_unit, attributes)
+        options = LogOptions(
+            columns or {}, first_rank, time_unit, attributes, session, selections_where, grades
+        )
         return cls(read_log(table_of_records(records, problems), options, problems), name)
 
     @classmethod
@@ -392,10 +418,10 @@ class SessionLog:
     ) -> GoldenSet:
         """Return the states of the search as queries, with the selections as judgments.
 
-        The id of a query is ``session.event``, its candidates are the results that were shown, and
-        a selected result has grade 1; ``Run.from_candidates`` is the order in which users saw
-        them. Intervals and tests on the set keep each session together, or each unit that
-        `clustered` names.
+        The id of a query is ``session.event``, and its candidates are the results that were shown.
+        A selected result has the grade of its selection, 1 where the log does not say;
+        ``Run.from_candidates`` is the order in which users saw them. Intervals and tests on the set
+        keep each session together, or each unit that `clustered` names.
 
         Args:
             states: ``"last"``: the state of each session with its final selection; ``"all"``: all

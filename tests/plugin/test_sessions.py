@@ -178,6 +178,27 @@ def test_several_logs_and_options_of_the_command_line(sessions: Project) -> None
     result.stdout.fnmatch_lines(["*test_success?week?*", "*test_success?other?*"])
 
 
+def test_which_rows_are_selections(sessions: Project) -> None:
+    lines = [
+        {"session_id": f"s{number}", "search_id": "q", "position": rank, "what": what}
+        for number in range(20)
+        for rank, what in enumerate(("shown", "tap", "buy" if number else "shown"))
+    ]
+    sessions.write("logs/week.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    sessions.test(
+        "from pytest_rankcheck import assert_at_least\n"
+        "def test_all(session_evaluation):\n"
+        "    assert_at_least(session_evaluation, 'SuccessRate', 1)\n"
+        "def test_buy(session_evaluation):\n"
+        "    assert session_evaluation.mean('SuccessRate(rel=2)') == 0.95\n"
+    )
+    reading = '["first_rank=0", "selections_where=what:tap|click", "grades=buy:2"]'
+    sessions.write(
+        "pyproject.toml", f"[tool.pytest.ini_options]\nrankcheck_session_reading = {reading}\n"
+    )
+    sessions.run("--rankcheck-sessions=logs/week.jsonl").assert_outcomes(passed=2)
+
+
 def test_a_pattern_is_one_log_of_several_files(sessions: Project) -> None:
     lines = (sessions.path / "logs/week.jsonl").read_text().splitlines(keepends=True)
     for place in range(3):
@@ -199,6 +220,9 @@ def test_a_pattern_is_one_log_of_several_files(sessions: Project) -> None:
     [
         ('rankcheck_session_reading = ["first_rank=2"]', "rankcheck_session_reading: 'first_rank=2'"),
         ('rankcheck_session_reading = ["units=s"]', "'units=s' is invalid; write first_rank=0"),
+        ('rankcheck_session_reading = ["grades=buy"]', "'grades=buy' is invalid; write first_rank"),
+        ('rankcheck_session_reading = ["grades=a:1,b:c"]', "'grades=a:1,b:c' is invalid; write"),
+        ('rankcheck_session_reading = ["selections_where=a"]', "'selections_where=a' is invalid"),
         ('rankcheck_session_columns = ["sid"]', "rankcheck_session_columns: 'sid' is not of the form"),
         ('rankcheck_sessions = "logs/none.jsonl"', "none.jsonl does not exist"),
         ("", "no session log: the fixture session_log needs one"),

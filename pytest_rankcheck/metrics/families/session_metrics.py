@@ -40,6 +40,17 @@ _NEXT = Parameter(
     is_required=True,
 )
 
+_REL = Parameter(
+    "rel",
+    default=None,
+    check=number(),
+    allowed="a number",
+    description=(
+        "the lowest grade that counts as a selection, such as that of a purchase; by default, "
+        "every selection counts"
+    ),
+)
+
 
 @metric(
     "SessionRR",
@@ -50,14 +61,16 @@ _NEXT = Parameter(
         "Voorhees, The TREC-8 question answering track report, 1999, section 3, with the user's "
         "selection instead of the answer"
     ),
-    parameters=(_ABANDONED,),
+    parameters=(_ABANDONED, _REL),
     at=None,
     unit="session",
     unjudged="-",
 )
-def session_rr(trails: Trails, cutoff: int | None, *, abandoned: Value) -> FloatArray:
-    """1 / rank of the session's final selection."""
-    return _with_abandoned(1.0 / trails.final_rank, trails, abandoned, np.nan)
+def session_rr(trails: Trails, cutoff: int | None, *, abandoned: Value, rel: Value) -> FloatArray:
+    """1 / rank of the session's final selection; with ``rel``, of its last one with that grade."""
+    ranks = trails.final_rank_from(cast("float | None", rel))
+    missing = {"zero": 0.0, "exclude": np.nan}[cast("str", abandoned)]
+    return np.where(np.isnan(ranks), missing, 1.0 / ranks)
 
 
 @metric(
@@ -65,16 +78,19 @@ def session_rr(trails: Trails, cutoff: int | None, *, abandoned: Value) -> Float
     formula="1 if there is a final selection at rank <= k, else 0",
     use="the first gate on a log: whether people find something at all, and near the top",
     reference="Craswell, Success at n, Encyclopedia of Database Systems, 2009, of selections",
+    parameters=(_REL,),
     unit="session",
     unjudged="-",
 )
-def success_rate(trails: Trails, cutoff: int | None) -> FloatArray:
+def success_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> FloatArray:
     """1 if the session has a final selection (at rank k or better), else 0.
+
+    With ``rel``, only selections with at least that grade count.
 
     An abandoned session counts as 0 and is never left out: the rate would always be 1 otherwise.
     """
     limit = np.inf if cutoff is None else cutoff
-    return (trails.final_rank <= limit).astype(np.float64)
+    return (trails.final_rank_from(cast("float | None", rel)) <= limit).astype(np.float64)
 
 
 @metric(
@@ -83,14 +99,15 @@ def success_rate(trails: Trails, cutoff: int | None) -> FloatArray:
     use="next to SuccessRate, if an answer on the result page itself does not count as success",
     reference="Li, Huffman and Tokuda, Good abandonment in mobile and PC internet search, SIGIR "
     "2009, section 1",
+    parameters=(_REL,),
     higher_is_better=False,
     at=None,
     unit="session",
     unjudged="-",
 )
-def abandonment_rate(trails: Trails, cutoff: int | None) -> FloatArray:
-    """1 if nothing is selected in the session, else 0."""
-    return trails.is_abandoned.astype(np.float64)
+def abandonment_rate(trails: Trails, cutoff: int | None, *, rel: Value) -> FloatArray:
+    """1 if nothing is selected in the session, else 0; with ``rel``, nothing with that grade."""
+    return np.isnan(trails.final_rank_from(cast("float | None", rel))).astype(np.float64)
 
 
 @metric(
@@ -113,7 +130,7 @@ def mean_event_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> 
 
 @metric(
     "ClickRank",
-    formula="mean of the ranks of all selections",
+    formula="mean of the ranks of all selections; in one event, each rank counts once",
     use="how far down people go, if several selections per session are usual",
     reference="Joachims, Optimizing search engines using clickthrough data, KDD 2002, section 2",
     parameters=(_NEXT,),
@@ -124,7 +141,10 @@ def mean_event_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> 
     unjudged="-",
 )
 def click_rank(trails: Trails, cutoff: int | None, *, abandoned: Value) -> FloatArray:
-    """The mean rank of all selections of the session."""
+    """The mean rank of all selections of the session.
+
+    Repeated selections of one rank in one event count once.
+    """
     return _with_abandoned(trails.click_rank, trails, abandoned, trails.shown_last + 1)
 
 

@@ -1,0 +1,429 @@
+"""Logs with a row per impression or action: refused with what to write, and then read correctly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from flattened import START, per_action, per_impression, per_search, searches
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    SessionEvaluation,
+    SessionLog,
+    SessionLogError,
+    evaluate_sessions,
+)
+
+SEARCHES = searches()
+EVERYWHERE = (
+    *("SuccessRate", "SuccessRate@1", "AbandonmentRate", "SessionRR(abandoned=zero)"),
+    *("TimeToSelection(abandoned=exclude)", "TimeToSelection(abandoned=next)"),
+    "SessionDuration",
+)
+PER_SEARCH = (
+    *("EventsPerSession", "MeanEventRank(abandoned=next)", "ClickRank(abandoned=exclude)"),
+    "ClickRank(abandoned=next)",
+)
+
+
+def log_of(rows: list[dict[str, Any]] | pd.DataFrame, **reading: Any) -> SessionLog:
+    return SessionLog.from_frame(pd.DataFrame(rows), **reading)
+
+
+@pytest.fixture(scope="module")
+def truth() -> SessionEvaluation:
+    return evaluate_sessions(log_of(per_search(SEARCHES)))
+
+
+def test_the_true_values_are_those_of_the_simulation(truth: SessionEvaluation) -> None:
+    sessions: dict[str, list[Any]] = {}
+    for search in SEARCHES:
+        sessions.setdefault(search.session, []).append(search)
+    ranks, waits = [], []
+    for of_session in sessions.values():
+        clicks = [click for search in of_session for click in search.clicks]
+        ranks.append(max(clicks, key=lambda click: click.time).rank if clicks else np.inf)
+        if clicks:
+            waits.append(min(click.time for click in clicks) - of_session[0].time)
+    assert truth.mean("SuccessRate") == pytest.approx(np.isfinite(ranks).mean())
+    assert truth.mean("SessionRR(abandoned=zero)") == pytest.approx((1 / np.array(ranks)).mean())
+    assert truth.mean("TimeToSelection(abandoned=exclude)") == pytest.approx(np.mean(waits))
+    assert 0.6 < truth.mean("SuccessRate") < 0.8
+
+
+# --- refused, with what to write ------------------------------------------------------------------
+
+
+def refusal(rows: list[dict[str, Any]], **reading: Any) -> str:
+    with pytest.raises(SessionLogError) as caught:
+        log_of(rows, first_rank=1, **reading)
+    return str(caught.value)
+
+
+def test_impressions_are_not_counted_as_selections() -> None:
+    text = refusal(per_action(SEARCHES))
+    clicks = sum(len(search.clicks) for search in SEARCHES)
+    shown = 5 * len(SEARCHES)
+    assert "the column 'action_name' says that not every row is a selection" in text
+    assert f'"impression" ({shown:,} rows, {shown:,} with a selection)' in text
+    assert f'"click" ({clicks:,} rows, {clicks:,} with a selection)' in text
+    assert 'selections_where={"action_name": ["click"]}' in text
+    assert "rankcheck_session_reading = selections_where=action_name:click" in text
+    assert 'selections_where="all"' in text
+
+
+@pytest.mark.parametrize(
+    "flag", ["is_click", "was_clicked", "clicked_flag", "clicked", "isClicked"]
+)
+@pytest.mark.parametrize("kind", [int, bool, str, float])
+def test_a_flag_of_clicks_is_found(flag: str, kind: type) -> None:
+    name = "is_clicked" if flag == "isClicked" else flag
+    rows = per_impression(SEARCHES, name)
+    for row in rows:
+        row[name] = kind(row[name])
+    text = refusal(rows)
+    literal = {int: "1", bool: "True", str: '"1"', float: "1"}[kind]
+    assert f'selections_where={{"{name}": [{literal}]}}' in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("event_type", "impression"),
+        ("type", "view"),
+        ("Event-Name", "Shown"),
+        ("action", "result_render"),
+        ("interaction", "no_click"),
+        ("meta.action_type", "serve"),
+        ("kind", "exposure"),
+        ("was_selected", "no"),
+    ],
+)
+def test_impression_like_values_of_columns_that_name_an_action(name: str, value: str) -> None:
+    rows = [
+        {"session_id": f"s{n}", "selected_rank": 1, name: "tap" if n else value} for n in range(5)
+    ]
+    yes = "tap"
+    assert f'selections_where={{"{name}": ["{yes}"]}}' in refusal(rows)
+    for row in rows:  # rows of impressions without a rank or a document are no problem
+        row["selected_rank"] = 1 if row[name] == yes else None  # type: ignore[assignment]
+    assert len(log_of(rows, first_rank=1)) == 5
+
+
+@pytest.mark.parametrize(("name", "value"), [("type", "organic"), ("device", "view"), ("seen", 0)])
+def test_other_columns_and_values_are_attributes(name: str, value: object) -> None:
+    rows = [{"session_id": f"s{n}", "selected_rank": 1, name: value} for n in range(5)]
+    assert log_of(rows, first_rank=1).attributes("s0") == {name: value}
+
+
+def test_actions_in_the_column_of_the_index() -> None:
+    rows = [
+        {"session_id": "s", "event": action, "position": 1, "time": START + n}
+        for n, action in enumerate(("impression", "click"))
+    ]
+    assert 'selections_where={"event": ["click"]}' in refusal(rows)
+    assert log_of(rows, first_rank=1, selections_where={"event": ["click"]}).event_count == 2
+
+
+def test_an_event_with_a_selection_is_implausible_if_all_have_one() -> None:
+    rows = [{"session_id": f"s{n}", "position": 1} for n in range(20)]
+    text = refusal(rows)
+    assert "each of the 20 events has a selection" in text
+    assert 'selections_where="all"' in text
+    assert log_of(rows, first_rank=1, selections_where="all").trails.final_rank.tolist() == [1] * 20
+    assert len(log_of(rows[:19], first_rank=1)) == 19
+    rows[3]["position"] = None  # type: ignore[assignment]
+    assert len(log_of(rows, first_rank=1)) == 20
+
+
+def test_a_flag_is_not_the_document_1() -> None:
+    rows = [{"session_id": f"s{n}", "results": [3, 1, 0], "clicked": n % 2} for n in range(4)]
+    with pytest.raises(
+        SessionLogError, match="'clicked' is a flag, not the id of the selected"
+    ) as e:
+        log_of(rows)
+    assert 'selections_where={"clicked": [1]}' in str(e.value)
+    assert log_of(rows, selections_where="all").trails.final_rank.tolist() == [3.0, 2.0] * 2
+    for row in rows:
+        row["selected"] = row.pop("clicked")
+    with pytest.raises(SessionLogError, match="'selected' is a flag"):
+        log_of(rows)
+    # With another document among them, they are ids.
+    rows[0]["selected"] = 3
+    assert log_of(rows).trails.final_rank.tolist() == [1.0, 2.0, 3.0, 2.0]
+
+
+# --- and read with that line ----------------------------------------------------------------------
+
+FORMS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, ...]]] = {
+    "a flag": (
+        per_impression(SEARCHES),
+        {"selections_where": {"is_click": [1]}},
+        (*EVERYWHERE, *PER_SEARCH),
+    ),
+    "an action, and the id of the search": (
+        per_action(SEARCHES),
+        {"selections_where": {"action_name": ["Click"]}},
+        (*EVERYWHERE, *PER_SEARCH),
+    ),
+    "an action, and the index of the search": (
+        per_action(SEARCHES, "event"),
+        {"selections_where": {"action_name": ["click"]}},
+        (*EVERYWHERE, *PER_SEARCH),
+    ),
+    "an action, and another id of the search": (
+        per_action(SEARCHES, "what"),
+        {"selections_where": {"action_name": ["click"]}, "columns": {"search": "what"}},
+        (*EVERYWHERE, *PER_SEARCH),
+    ),
+    "an action alone": (
+        per_action(SEARCHES, None),
+        {"selections_where": {"action_name": ["click"]}},
+        EVERYWHERE,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_has_the_same_values(truth: SessionEvaluation, form: str) -> None:
+    rows, reading, metrics = FORMS[form]
+    evaluation = evaluate_sessions(log_of(rows, first_rank=1, **reading))
+    for metric in metrics:
+        found, expected = evaluation.per_query(metric), truth.per_query(metric)
+        assert found.tolist() == pytest.approx(expected.tolist(), nan_ok=True), metric
+
+
+@pytest.mark.parametrize("form", list(FORMS)[:4])
+def test_the_results_are_the_impressions_in_the_order_of_their_ranks(form: str) -> None:
+    rows, reading, _ = FORMS[form]
+    shuffled = pd.DataFrame(rows).sample(frac=1, random_state=3)
+    log = SessionLog.from_frame(shuffled, first_rank=1, **reading)
+    expected = {search.id: search for search in SEARCHES}
+    for row in log.events.itertuples():
+        search = expected[str(row.query).removeprefix("query ")]
+        assert row.results == list(search.documents)
+        assert sorted(row.selected) == sorted(click.rank for click in search.clicks)
+        assert row.time == search.time
+    golden = log.to_golden_set("all")
+    assert len(golden) == sum(bool(search.clicks) for search in SEARCHES)
+
+
+def test_rows_may_name_the_document_and_the_search_the_results() -> None:
+    """As in User Behavior Insights: a row per search has the list, those of clicks the document."""
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "query_id": "a", "time": 1, "results": ["x", "y", "z"]},
+        {"session_id": "s", "query_id": "a", "time": 4, "action_name": "click", "doc_id": "z"},
+        {"session_id": "s", "query_id": "a", "time": 9, "action_name": "buy", "doc_id": "y"},
+        {"session_id": "s", "query_id": "b", "time": 20, "results": ["y"]},
+    ]
+    where = {"action_name": ["click", "buy"]}
+    log = log_of(rows, time_unit="s", selections_where=where)
+    assert log.events["selected"].tolist() == [[3, 2], []]
+    assert log.trails.duration.tolist() == [19.0]
+    assert log.trails.first_selection.tolist() == [3.0]
+    assert log.trails.final_rank.tolist() == [2.0]
+    rows[2]["doc_id"] = "w"
+    with pytest.raises(SessionLogError, match=r"row 3.*'w' was selected, but is not among the 3"):
+        log_of(rows, time_unit="s", selections_where=where)
+    rows[2] |= {"query_id": "c", "doc_id": "y"}
+    with pytest.raises(
+        SessionLogError, match=r"row 3.*'y' was selected, but the results shown are"
+    ):
+        log_of(rows, time_unit="s", selections_where=where)
+
+
+def test_a_rank_that_is_not_that_of_the_document() -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "search_id": "a", "results": ["x", "y", "z"]},
+        {"session_id": "s", "search_id": "a", "type": "click", "doc_id": "z", "position": 2},
+    ]
+    where = {"type": ["click"]}
+    with pytest.raises(
+        SessionLogError, match=r"'z' is result 3, but its rank is that of result 2; is fi"
+    ):
+        log_of(rows, first_rank=1, selections_where=where)
+    log = log_of(rows, first_rank=0, selections_where=where)
+    assert log.events["selected"].tolist() == [[3]]
+
+
+def test_what_was_shown_is_unknown_if_impressions_are_missing() -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "search_id": search, "position": rank, "doc_id": document, "click": click}
+        for search, rank, document, click in (
+            ("whole", 1, "x", 0), ("whole", 2, "y", 1),
+            ("gap", 1, "x", 0), ("gap", 3, "y", 1),
+        )
+    ]  # fmt: skip
+    log = log_of(rows, first_rank=1, selections_where={"click": [1]})
+    assert log.events["results"].tolist() == [["x", "y"], []]
+    assert log.events["selected"].tolist() == [[2], [3]]
+    only_clicks = [{**row, "position": 1} for row in rows if row["click"]]
+    log = log_of(
+        pd.DataFrame(only_clicks).drop(columns="click"), first_rank=1, selections_where="all"
+    )
+    assert log.events["results"].tolist() == [[], []]
+    rows[3]["position"] = 1
+    with pytest.raises(SessionLogError, match="'x' and 'y' have the same rank in one search"):
+        log_of(rows, first_rank=1, selections_where={"click": [1]})
+
+
+def test_a_row_that_is_a_selection_needs_a_rank_or_a_document() -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "type": "view"}, {"session_id": "s", "type": "click", "position": None},
+    ]  # fmt: skip
+    with pytest.raises(
+        SessionLogError, match=r"row 2.*has neither the rank nor the id of a document"
+    ):
+        log_of(rows, first_rank=1, selections_where={"type": ["click"]})
+    for row in rows:
+        row.pop("position", None)
+    with pytest.raises(
+        SessionLogError, match="selections_where was given, but there is no known colu"
+    ):
+        log_of(rows, selections_where={"type": ["click"]})
+
+
+def test_a_value_that_no_row_has() -> None:
+    rows = per_action(SEARCHES)
+    with pytest.raises(
+        SessionLogError, match=r"no row is a selection: 'action_name' is never clck"
+    ):
+        log_of(rows, first_rank=1, selections_where={"action_name": ["clck"]})
+    with pytest.raises(
+        SessionLogError, match=r"has no column 'acton_name'; did you mean 'action_na"
+    ):
+        log_of(rows, first_rank=1, selections_where={"acton_name": ["click"]})
+
+
+def test_several_columns_say_which_rows_are_selections() -> None:
+    rows = [
+        {"session_id": f"s{n}", "position": 1, "action": action, "trusted": trusted}
+        for n, (action, trusted) in enumerate((("click", "yes"), ("click", "no"), ("view", "yes")))
+    ]
+    log = log_of(rows, first_rank=1, selections_where={"action": "click", "trusted": [True]})
+    assert np.isfinite(log.trails.final_rank).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("reading", "message"),
+    [
+        ({"selections_where": "some"}, "selections_where=some is invalid; give {column: values}"),
+        ({"selections_where": {}}, "selections_where={} is invalid"),
+        ({"selections_where": {"a": []}}, "the column 'a' has no value or an empty one"),
+        ({"selections_where": {"a": [None]}}, "the column 'a' has no value or an empty one"),
+        ({"grades": {"a": 2}}, "grades needs the column that has these values"),
+        ({"selections_where": "all", "grades": {"a": 2}}, "grades needs the column"),
+        ({"selections_where": {"a": "x"}, "grades": {"y": -1}}, "the grade -1 of 'y' is invalid"),
+        (
+            {"selections_where": {"a": "x", "b": "y"}, "grades": {"z": 1}},
+            "z does not occur in selections_where",
+        ),
+        ({"session": "a", "columns": {"session": "b"}}, "contradict each other; give one of them"),
+    ],
+)
+def test_invalid_arguments(reading: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        log_of([{"session_id": "s", "a": 1, "b": 1, "position": 1}], first_rank=1, **reading)
+
+
+def test_the_session_is_also_an_argument_of_its_own() -> None:
+    assert log_of([{"visit": "v", "selected": None}], session="visit").session_ids == ("v",)
+
+
+# --- times and grades of selections ---------------------------------------------------------------
+
+
+def test_the_time_of_a_selection() -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "time": 10, "position": None},
+        {"session_id": "s", "time": 20, "position": 2, "clicked_at": 26.5},
+    ]
+    log = log_of(rows, first_rank=1, time_unit="s")
+    assert (log.trails.first_selection.tolist(), log.trails.duration.tolist()) == ([16.5], [16.5])
+    rows[1]["clicked_at"] = 17
+    with pytest.raises(
+        SessionLogError, match=r"row 2.*the selection is 3 s earlier than its event"
+    ):
+        log_of(rows, first_rank=1, time_unit="s")
+    rows[1]["clicked_at"] = "noon"
+    with pytest.raises(SessionLogError, match="'noon' is not a time"):
+        log_of(rows, first_rank=1, time_unit="s")
+
+
+GRADED: list[dict[str, Any]] = [
+    {"session_id": session, "search_id": search, "action": action, "position": rank, "doc_id": document}
+    for session, search, action, rank, document in (
+        ("s1", "a", "show", 1, "x"), ("s1", "a", "show", 2, "y"), ("s1", "a", "show", 3, "z"),
+        ("s1", "a", "click", 2, "y"), ("s1", "a", "purchase", 2, "y"), ("s1", "a", "click", 3, "z"),
+        ("s1", "b", "show", 1, "x"), ("s1", "b", "click", 1, "x"),
+        ("s2", "c", "show", 1, "x"), ("s2", "c", "add_to_cart", 1, "x"),
+        ("s3", "d", "show", 1, "x"),
+    )
+]  # fmt: skip
+
+
+def test_grades_of_actions_reach_the_metrics() -> None:
+    """By hand: the last purchase of s1 has rank 2, in the first of its two searches."""
+    reading: dict[str, Any] = {
+        "selections_where": {"action": ["click"]},
+        "grades": {"add_to_cart": 2, "Purchase": 3},
+    }
+    log = log_of(GRADED, first_rank=1, **reading)
+    evaluation = evaluate_sessions(log)
+    for metric, values in {
+        "SessionRR(abandoned=zero)": [1, 1, 0],
+        "SessionRR(abandoned=zero,rel=1)": [1, 1, 0],
+        "SessionRR(abandoned=zero,rel=2)": [1 / 2, 1, 0],
+        "SessionRR(abandoned=zero,rel=3)": [1 / 2, 0, 0],
+        "SuccessRate(rel=2)": [1, 1, 0],
+        "SuccessRate(rel=3)": [1, 0, 0],
+        "SuccessRate(rel=3)@1": [0, 0, 0],
+        "AbandonmentRate(rel=3)": [0, 1, 1],
+        # s1: in the first search the ranks 2 (twice, which counts once) and 3, then 1.
+        "ClickRank(abandoned=zero)": [2, 1, 0],
+    }.items():
+        assert evaluation.per_query(metric).tolist() == values, metric
+    excluded = evaluation.per_query("SessionRR(abandoned=exclude,rel=3)")
+    assert excluded.tolist() == pytest.approx([1 / 2, np.nan, np.nan], nan_ok=True)
+
+
+def test_grades_of_selections_are_judgments() -> None:
+    reading: dict[str, Any] = {
+        "selections_where": {"action": ["click"]},
+        "grades": {"add_to_cart": 2, "purchase": 3},
+    }
+    golden = log_of(GRADED, first_rank=1, **reading).to_golden_set("all")
+    grades = [dict(golden.grades(query_id)) for query_id in golden.query_ids]
+    assert grades == [{"y": 3.0, "z": 1.0}, {"x": 1.0}, {"x": 2.0}]
+
+
+def test_grades_in_a_column() -> None:
+    rows = [
+        {"session_id": "s", "results": ["x", "y"], "selected": "y", "grade": 2.5},
+        {"session_id": "t", "results": ["x", "y"], "selected": "x", "grade": None},
+        {"session_id": "u", "results": ["x", "y"], "selected": None, "grade": None},
+    ]
+    log = log_of(rows)
+    golden = log.to_golden_set()
+    assert [dict(golden.grades(query_id)) for query_id in golden.query_ids] == [
+        {"y": 2.5},
+        {"x": 1.0},
+    ]
+    assert evaluate_sessions(log).per_query("SuccessRate(rel=2)").tolist() == [1, 0, 0]
+    rows[0]["grade"] = -1
+    with pytest.raises(SessionLogError, match=r"row 1.*the grade is negative"):
+        log_of(rows)
+
+
+def test_repeated_clicks_on_a_rank_count_once_in_click_rank() -> None:
+    """By hand: the ranks 1, 4 and 4 again in one event, and 4 in the next: (1 + 4 + 4) / 3."""
+    rows = [
+        {"session_id": "s", "event": 1, "result_count": 5, "selected_rank": [4, 1, 4]},
+        {"session_id": "s", "event": 2, "result_count": 5, "selected_rank": [4]},
+        {"session_id": "t", "event": 1, "result_count": 5, "selected_rank": []},
+    ]
+    evaluation = evaluate_sessions(log_of(rows, first_rank=1))
+    assert evaluation.mean("ClickRank(abandoned=exclude)") == 3.0
