@@ -118,15 +118,13 @@ class ActionColumns:
                 raise SessionLogError(self._without_selections(source, self._rule))
             return
         for name, tallies in self._tallies.items():
-            is_event = name in self._events
             values = [tally for key, tally in tallies.items() if key]
-            negative = [tally for tally in values if _NEGATIVE.fullmatch(value_key(tally.value))]
-            if any(tally.selections for tally in negative) or (
-                is_event and any(map(_is_action, values))
-            ):
-                what = "says that not every row is a selection"
-                if is_event:
+            if name in self._events:
+                if any(map(_is_action, values)):
                     what = "has actions, not the index of each event"
+                    raise SessionLogError(_refusal(source, name, what, values))
+            elif any(map(_counts_negative, values)):
+                what = "says that not every row is a selection"
                 raise SessionLogError(_refusal(source, name, what, values))
         for name, flags in self._flags.items():
             values = [tally for key, tally in (flags or {}).items() if key]
@@ -184,6 +182,11 @@ def _last_part(name: str) -> str:
 
 def _may_be_flag(value: object) -> bool:
     return value_key(value) in ("", "true", "false")
+
+
+def _counts_negative(tally: _Tally) -> bool:
+    """Whether rows with a value that is not a selection would count as selections."""
+    return tally.selections > 0 and bool(_NEGATIVE.fullmatch(value_key(tally.value)))
 
 
 def _is_action(tally: _Tally) -> bool:

@@ -189,7 +189,7 @@ def sessions(main: PullRequest) -> None:
     main.write(
         "pyproject.toml",
         '[tool.pytest.ini_options]\nrankcheck_sessions = "logs/week.jsonl"\n'
-        'rankcheck_session_reading = ["first_rank=1"]\n',
+        'rankcheck_session_reading = ["first_rank=1", "selections_where=all"]\n',
     )
     main.test(
         "from pytest_rankcheck import assert_not_regressed\n\n"

@@ -49,7 +49,8 @@ def sessions(ranks: list[int | None], prefix: str = "s") -> SessionEvaluation:
         for number, rank in enumerate(ranks)
     ]
     frame = pd.DataFrame(rows).astype({"selected_rank": object})
-    return evaluate_sessions(SessionLog.from_frame(frame, first_rank=1, time_unit="s"))
+    log = SessionLog.from_frame(frame, first_rank=1, time_unit="s", selections_where="all")
+    return evaluate_sessions(log)
 
 
 def drawn(seed: int, count: int, weights: list[float]) -> list[int | None]:
