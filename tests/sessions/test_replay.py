@@ -560,6 +560,7 @@ def test_a_verdict_that_depends_on_the_propensity_is_inconclusive() -> None:
     log = log_of(
         *((f"s{n}", "q", shown, ["a"]) for n in range(30)),
         *((f"t{n}", "q", shown, ["d"]) for n in range(19)),
+        selections_where="all",
     )
     golden = log.to_golden_set(propensity="power(1)", sensitivity=("power(0)", "power(1)"))
     assert golden.weights_under("power(0)") == [1.0] * 49
