@@ -14,6 +14,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.named_tests import FallTest
+from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN
 from pytest_rankcheck.statistics.weighted_clusters import contributions, unit_means
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class Paired(ComparedValues):
     """``[n]`` how much each query counts; None: all count the same."""
     clusters: IntArray | None = None
     """``[n]`` the number of each query's independent unit; None: each query is one."""
+    drawn_weights: bool = False
+    """Whether the weights (or estimates of relevance) were drawn together with the queries, as
+    those of a replayed log are, so that the heaviest possible ones are rare."""
 
     is_paired = True
 
@@ -81,7 +85,15 @@ class Paired(ComparedValues):
         """How precisely the mean gain is known, and how small a fall could be detected."""
         low, high = self._range
         units = unit_means(self.gains, self.weights, self.clusters)
-        return Differences(*units, full_range=high - low)
+        return Differences(*units, full_range=high - low, drawn_weights=self.drawn_weights)
+
+    @property
+    def unseen_gain(self) -> float:
+        """The gain that tests add to what was sampled, as a share of the largest contribution."""
+        largest = float(np.abs(self.contributions).max(initial=0))
+        if not self.drawn_weights or not largest:
+            return UNSEEN_GAIN
+        return self.differences.unseen_gain * self.units / largest
 
     @property
     def _bets(self) -> BetsOnMean:
@@ -99,7 +111,7 @@ class Paired(ComparedValues):
             return self._bets.p_of_fall()
         from pytest_rankcheck.statistics.paired_tests import p_of_fall
 
-        return p_of_fall(self.contributions, test)
+        return p_of_fall(self.contributions, test, self.unseen_gain)
 
     def smallest_p(self, test: FallTest = "sign_flip") -> float:
         """Return the smallest p that a fall could have with as many changed units."""
@@ -107,7 +119,7 @@ class Paired(ComparedValues):
             return self._bets.smallest_p
         from pytest_rankcheck.statistics.paired_tests import smallest_p
 
-        return smallest_p(self.contributions, test)
+        return smallest_p(self.contributions, test, self.unseen_gain)
 
     def counted(self) -> Paired:
         """Return only the queries with a value on both sides."""

@@ -222,7 +222,8 @@ class MetricValues(ABC):
                 values[chosen],
                 None if self.weights is None else self.weights[chosen],
                 None if self.clusters is None else self.clusters[chosen],
-            )
+            ),
+            drawn_weights=self.golden.corrects_positions,
         )
 
     def per_query(self, metric: MetricLike) -> pd.Series:

@@ -20,7 +20,12 @@ import numpy as np
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
-from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN, unseen_extreme, unseen_fall
+from pytest_rankcheck.statistics.unseen_values import (
+    UNSEEN_DRAWN_GAIN,
+    UNSEEN_GAIN,
+    unseen_extreme,
+    unseen_fall,
+)
 from pytest_rankcheck.statistics.weighted_clusters import effective_count, linearised
 
 __all__ = ["POWER", "Differences"]
@@ -44,6 +49,12 @@ class Differences:
     """``[n]`` how much each unit counts; None: all count the same."""
     full_range: float = field(default=math.inf, kw_only=True)
     """How much a unit can change at most: the width of the metric's range."""
+    drawn_weights: bool = field(default=False, kw_only=True)
+    """Whether the weights were drawn together with the units, as those of a replayed log.
+
+    The heaviest possible units are then rare, so intervals allow for two that were not sampled, one
+    on each side of the mean.
+    """
 
     @classmethod
     def of(cls, gains: FloatArray, *, full_range: float = math.inf) -> Differences:
@@ -218,11 +229,26 @@ class Differences:
     @property
     def unseen_gain(self) -> float:
         """How much the gain that tests add to what was sampled raises the mean."""
+        if self.drawn_weights:
+            return UNSEEN_DRAWN_GAIN * self._heaviest(self.gains)
         return UNSEEN_GAIN * float(np.abs(self.gains).max()) / self.effective_count
 
     def _margin(self, share: float) -> float:
         """Return how far the bound at a quantile of t is from the mean; NaN for fewer than two."""
-        return self._t(share) * self.error if self.count > 1 else math.nan
+        if self.count < 2:
+            return math.nan
+        error = self.error
+        if self.drawn_weights:
+            unseen = UNSEEN_DRAWN_GAIN * self._heaviest(self.gains - self.mean)
+            error = math.sqrt(error**2 + 2 * unseen**2)
+        return self._t(share) * error
+
+    def _heaviest(self, values: FloatArray) -> float:
+        """Return how far the largest of some values at the largest weight moves their mean."""
+        largest = float(np.abs(values).max())
+        if self.weights is None:
+            return largest / self.count
+        return largest * float(self.weights.max()) / float(self.weights.sum())
 
     def _quantile(self, share: float) -> float:
         if self.count < _LARGE:

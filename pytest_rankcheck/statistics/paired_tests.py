@@ -19,7 +19,9 @@ from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN
 __all__ = ["p_of_fall", "smallest_p"]
 
 
-def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
+def p_of_fall(
+    gains: FloatArray, test: PairedTest = "sign_flip", unseen_gain: float = UNSEEN_GAIN
+) -> float:
     """Return the probability of a fall at least this large if nothing had changed, in [0, 1].
 
     One gain that was not sampled, of a quarter of the largest change, is added to the differences
@@ -32,13 +34,14 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
             zero (Sakai, SIGIR 2006). Resampling two or three similar values hardly varies their
             mean, so the p of the bootstrap is at least that of n changed queries that all fell,
             1/2^n.
+        unseen_gain: the gain that was not sampled, as a share of the largest change.
     """
     seen = gains[~np.isnan(gains)]
     if not np.any(seen):
         return 1.0
     if test == "sign_flip":
-        return sign_flip_test(seen, UNSEEN_GAIN).p
-    differences = Differences(np.append(seen, UNSEEN_GAIN * np.abs(seen).max()))
+        return sign_flip_test(seen, unseen_gain).p
+    differences = Differences(np.append(seen, unseen_gain * np.abs(seen).max()))
     if test == "bootstrap":
         return max(_bootstrap(differences), 0.5 ** len(whole_gains(seen)))
     from scipy.special import stdtr  # scipy.stats takes half a second to import
@@ -46,7 +49,9 @@ def p_of_fall(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
     return float(stdtr(differences.count - 1, differences.mean / differences.error))
 
 
-def smallest_p(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
+def smallest_p(
+    gains: FloatArray, test: PairedTest = "sign_flip", unseen_gain: float = UNSEEN_GAIN
+) -> float:
     """Return the smallest p that a fall could have with as many changed queries, in (0, 1].
 
     That is p if each changed query had fallen by as much as it changed.
@@ -54,10 +59,11 @@ def smallest_p(gains: FloatArray, test: PairedTest = "sign_flip") -> float:
     Args:
         gains: as in `p_of_fall`.
         test: as in `p_of_fall`.
+        unseen_gain: as in `p_of_fall`.
     """
     if test == "sign_flip" or len(whole_gains(gains)) > MOST_EXACT:
-        return sign_flip_test(gains, UNSEEN_GAIN).smallest_p
-    return p_of_fall(-np.abs(gains), test)
+        return sign_flip_test(gains, unseen_gain).smallest_p
+    return p_of_fall(-np.abs(gains), test, unseen_gain)
 
 
 def _bootstrap(differences: Differences) -> float:

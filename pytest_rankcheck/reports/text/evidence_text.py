@@ -18,7 +18,6 @@ from pytest_rankcheck.statistics.betting import fewest_to_rule_out
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.sign_flip import SignFlip, has_one_size, sign_flip_test
 from pytest_rankcheck.statistics.two_samples import LARGE_SAMPLE
-from pytest_rankcheck.statistics.unseen_values import UNSEEN_GAIN
 
 __all__ = ["evidence_lines", "needed_text", "p_text", "tie_lines"]
 
@@ -73,7 +72,7 @@ def _tested(pairs: ComparedValues) -> str:
             of = "two samples of clusters"
         return f"p {p_text(pairs.p_of_fall())} ({name} of {of})"
     assert isinstance(pairs, Paired)
-    test = sign_flip_test(pairs.contributions, UNSEEN_GAIN)
+    test = sign_flip_test(pairs.contributions, pairs.unseen_gain)
     return f"p {p_text(test.p)} (paired sign-flip test){_few(test)}"
 
 
