@@ -38,6 +38,7 @@ from pytest_rankcheck.metrics.similarity.similarity_registry import similarities
 from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.sessions.log_layouts import ROLES
+from pytest_rankcheck.sessions.log_rules import log_rules
 
 ROOT = Path(__file__).parent.parent
 MANUAL = sorted((ROOT / "docs").rglob("*.md"))
@@ -298,6 +299,13 @@ def table_of_rules() -> str:
     return "\n".join(rows) + "\n"
 
 
+def table_of_log_rules() -> str:
+    """Return the manual's table of the linter's rules for session logs."""
+    rows = ["| rule | level | what it finds |", "|---|---|---|"]
+    rows += [f"| `{rule.name}` | {rule.level} | {rule.summary} |" for rule in log_rules()]
+    return "\n".join(rows) + "\n"
+
+
 def table_of_perturbations() -> str:
     """Return the manual's table of the perturbations that are built in."""
     rows = ["| name | what a query becomes | *Red café shoes* becomes |", "|---|---|---|"]
@@ -407,6 +415,7 @@ TABLES = {
     "run metrics": ("reference/metrics.md", table_of_run_metrics),
     "session metrics": ("reference/metrics.md", table_of_session_metrics),
     "rules": ("golden-sets.md", table_of_rules),
+    "log rules": ("sessions.md", table_of_log_rules),
 }
 
 

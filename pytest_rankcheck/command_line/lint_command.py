@@ -1,8 +1,9 @@
-"""``python -m pytest_rankcheck lint``: what in golden sets would mislead a gate."""
+"""``python -m pytest_rankcheck lint``: what in golden sets and logs would mislead a gate."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_rankcheck.command_line.measurement_options import (
@@ -12,7 +13,13 @@ from pytest_rankcheck.command_line.measurement_options import (
     print_summary,
 )
 from pytest_rankcheck.command_line.project_inputs import ProjectInputs, add_reading_options
+from pytest_rankcheck.command_line.session_inputs import (
+    SessionInputs,
+    add_log_options,
+    print_findings,
+)
 from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
 from pytest_rankcheck.plugin.configured_inputs import configured_lint
 from pytest_rankcheck.reports.text.lint_text import lint_text
@@ -23,28 +30,52 @@ __all__ = ["add_lint_command"]
 
 def add_lint_command(commands: Commands) -> None:
     """Add the command ``lint`` to the parser."""
-    lint = commands.add_parser("lint", help="check golden sets for what would mislead a gate")
+    lint = commands.add_parser(
+        "lint", help="check golden sets and session logs for what would mislead a gate"
+    )
     lint.add_argument(
-        "golden", type=Path, nargs="*", help="golden sets (default: rankcheck_golden)"
+        "golden",
+        type=Path,
+        nargs="*",
+        metavar="FILE",
+        help="golden sets and session logs (default: rankcheck_golden and rankcheck_sessions)",
     )
     add_reading_options(lint)
+    add_log_options(lint)
     lint.set_defaults(run=_lint)
 
 
 def _lint(chosen: argparse.Namespace) -> int:
     inputs = ProjectInputs.of(chosen)
-    paths = chosen.golden or inputs.config.golden
+    logs = SessionInputs.of(chosen, inputs.config)
+    paths = chosen.golden or [*inputs.config.golden, *inputs.config.sessions]
     if not paths:
-        raise ConfigurationError("no golden set: name one, or configure rankcheck_golden")
-    options = configured_lint(inputs.config)
+        raise ConfigurationError(
+            "no golden set: name one, or configure rankcheck_golden; for session logs, "
+            "rankcheck_sessions"
+        )
+    levels = [
+        finding.level
+        for path in paths
+        for finding in (_of_log(logs, path) if logs.is_log(path) else _of_golden(inputs, path))
+    ]
+    return BLOCKED if "error" in levels else PASSED
+
+
+def _of_golden(inputs: ProjectInputs, path: Path) -> Sequence[LintFinding]:
+    """Print and return the findings on a golden set."""
+    # A golden set that contradicts itself is still linted; only a gate refuses to read it.
+    golden = inputs.golden_set(path, contradictions="first")
+    findings = golden.lint_with(configured_lint(inputs.config))
+    print(lint_text(golden.name, len(golden), findings))
     metrics = inputs.config.metrics or USUAL_METRICS
-    worst = PASSED
-    for path in paths:
-        # A golden set that contradicts itself is still linted; only a gate refuses to read it.
-        golden = inputs.golden_set(path, contradictions="first")
-        findings = golden.lint_with(options)
-        print(lint_text(golden.name, len(golden), findings))
-        print_summary(list(ideal_resolution_findings(golden, metrics, inputs.depth)))
-        if any(finding.level == "error" for finding in findings):
-            worst = BLOCKED
-    return worst
+    print_summary(list(ideal_resolution_findings(golden, metrics, inputs.depth)))
+    return findings
+
+
+def _of_log(logs: SessionInputs, path: Path) -> Sequence[LintFinding]:
+    """Print and return the findings on a session log."""
+    profile = logs.profile([path])
+    findings = logs.findings(profile)
+    print_findings(profile, findings)
+    return findings

@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck``: rankings, golden sets and baselines without a test session."""
+"""``python -m pytest_rankcheck``: rankings, golden sets, logs and baselines on the command line."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pytest_rankcheck.command_line.measurement_options import INVALID, PASSED
 from pytest_rankcheck.command_line.metrics_command import add_metrics_command
 from pytest_rankcheck.command_line.resolve_command import add_resolve_command
 from pytest_rankcheck.command_line.retire_command import add_retire_command
+from pytest_rankcheck.command_line.sessions_command import add_sessions_command
 from pytest_rankcheck.command_line.show_command import add_show_command
 from pytest_rankcheck.command_line.unrun_command import add_unrun_command
 from pytest_rankcheck.errors import ConfigurationError, MetricWarning, RankcheckError, quoted
@@ -31,6 +32,7 @@ _EPILOG = """examples:
       --golden golden/web.jsonl --gate "noninferior(margin=0.02)" --by locale --html report.html
   python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
   python -m pytest_rankcheck lint golden/web.jsonl
+  python -m pytest_rankcheck sessions logs/week.jsonl --reading first_rank=0
   python -m pytest_rankcheck metrics nDCG
   python -m pytest_rankcheck metrics Revenue --import conftest
   python -m pytest_rankcheck resolve tests/baselines/test_ranking/test_mrr--web.json
@@ -98,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     add_compare_command(commands)
     add_show_command(commands)
     add_lint_command(commands)
+    add_sessions_command(commands)
     add_metrics_command(commands)
     add_resolve_command(commands)
     add_retire_command(commands)

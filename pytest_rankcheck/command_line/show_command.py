@@ -1,4 +1,4 @@
-"""``python -m pytest_rankcheck show``: the means of a run, a baseline or a report."""
+"""``python -m pytest_rankcheck show``: the means of a run, a log, a baseline or a report."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from pytest_rankcheck.command_line.measurement_options import (
     print_summary,
 )
 from pytest_rankcheck.command_line.project_inputs import ProjectInputs
-from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.command_line.session_inputs import SessionInputs, add_log_options
+from pytest_rankcheck.errors import ConfigurationError, plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.session_evaluation import evaluate_sessions
+from pytest_rankcheck.files.file_patterns import matches_any
 from pytest_rankcheck.metrics.metric_names import Metric
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.metric_findings import MetricFinding
@@ -28,19 +31,25 @@ from pytest_rankcheck.reports.text.wording import number_text
 
 __all__ = ["add_show_command"]
 
+_OF_LOGS = ("SuccessRate", "SuccessRate@1", "SessionRR(abandoned=zero)", "EventsPerSession")
+"""The metrics of a session log that are shown if none are named."""
+
 
 def add_show_command(commands: Commands) -> None:
     """Add the command ``show`` to the parser."""
-    show = commands.add_parser("show", help="show the means of a run, a baseline or a report")
-    show.add_argument("file", type=Path, help="a run, a baseline, or a JSON report")
+    show = commands.add_parser(
+        "show", help="show the means of a run, a session log, a baseline or a report"
+    )
+    show.add_argument("file", type=Path, help="a run, a session log, a baseline, or a JSON report")
     add_measurement_options(show)
+    add_log_options(show)
     show.set_defaults(run=_show)
 
 
 def _show(chosen: argparse.Namespace) -> int:
-    if not chosen.file.exists():
+    if not matches_any(chosen.file):
         raise ConfigurationError(f"{quoted(chosen.file)} does not exist")
-    kind = recorded(chosen.file)
+    kind = recorded(chosen.file) if chosen.file.exists() else None
     if chosen.golden is not None:
         inputs = ProjectInputs.of(chosen)
         golden = inputs.golden_set(chosen.golden)
@@ -53,6 +62,9 @@ def _show(chosen: argparse.Namespace) -> int:
         print_summary([*means, *unmet, *tie_notes(evaluation), *seen])
         return PASSED
     if kind is None:
+        logs = SessionInputs.of(chosen)
+        if logs.is_log(chosen.file):
+            return _show_log(chosen, logs)
         raise ConfigurationError(f"{quoted(chosen.file)}: to measure a run, give its --golden set")
     record = record_in(chosen.file)
     assert record is not None
@@ -73,6 +85,21 @@ def _show(chosen: argparse.Namespace) -> int:
         print(f'  retired {record.retired.date[:10]}: "{quoted(record.retired.reason)}"')
     for leftover in leftover_data(chosen.file):
         print(f"  not used: {quoted(leftover.name, 300)}; the next update removes it")
+    return PASSED
+
+
+def _show_log(chosen: argparse.Namespace, logs: SessionInputs) -> int:
+    """Print the means of a session log."""
+    log = logs.log(chosen.file)
+    evaluation = evaluate_sessions(log)
+    print(
+        f"session log '{quoted(log.name)}': {plural(len(log), 'session')}, "
+        f"{plural(log.event_count, 'event')}"
+    )
+    metrics = [Metric.parse(name) for name in chosen.metric or _OF_LOGS]
+    heading = f"session log '{quoted(log.name)}'"
+    notes = [Note(Topic.MEASURED, note, heading) for note in evaluation.notes]
+    print_summary([*_means(evaluation, metrics, chosen.by), *notes])
     return PASSED
 
 

@@ -141,9 +141,11 @@ def configured_lint(config: Config) -> LintOptions:
     """
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
     from pytest_rankcheck.golden.lint.linter import all_rules
+    from pytest_rankcheck.sessions.log_rules import log_rule_names
 
     try:
-        options = LintOptions.parse(config.lint_lines, [rule.name for rule in all_rules()])
+        names = [*(rule.name for rule in all_rules()), *log_rule_names()]
+        options = LintOptions.parse(config.lint_lines, names)
     except GoldenSetError as error:
         raise ConfigurationError(f"rankcheck_lint: {error}") from None
     if config.contradictions == "error":

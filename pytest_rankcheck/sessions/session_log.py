@@ -255,7 +255,9 @@ class SessionLog:
             grades_of(select, grades), session_gap, columns or {}, first_rank, lenient
         )
         table, problems = table_of_ubi(queries, events, choice)
-        return cls(read_log(table, LogOptions(attributes=attributes), problems), name or "ubi")
+        # The join has found which events are selections.
+        options = LogOptions(attributes=attributes, selections_where="all")
+        return cls(read_log(table, options, problems), name or "ubi")
 
     @checked_arguments
     def clustered(self, by: str) -> SessionLog:

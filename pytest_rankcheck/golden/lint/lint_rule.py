@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from pytest_rankcheck.golden.lint.lint_options import Level, LintOptions
 from pytest_rankcheck.golden.query import Query
 
 __all__ = ["LintFinding", "Linted", "Rule", "RuleResult", "counted_queries", "rule"]
+
+L = TypeVar("L")
 
 _SHOWN_PLACES = 3
 
@@ -72,12 +75,12 @@ class Linted:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule: its name, its default level and its check."""
+class Rule(Generic[L]):
+    """A rule: its name, its default level and its check of a golden set or a session log."""
 
     name: str
     level: Level
-    look: Callable[[Linted], RuleResult | None]
+    look: Callable[[L], RuleResult | None]
 
     @property
     def summary(self) -> str:
@@ -85,10 +88,10 @@ class Rule:
         return (self.look.__doc__ or "").strip().partition("\n")[0]
 
 
-def rule(level: Level) -> Callable[[Callable[[Linted], RuleResult | None]], Rule]:
+def rule(level: Level) -> Callable[[Callable[[L], RuleResult | None]], Rule[L]]:
     """Turn a function into a rule, which gets the function's name with hyphens."""
 
-    def made(look: Callable[[Linted], RuleResult | None]) -> Rule:
+    def made(look: Callable[[L], RuleResult | None]) -> Rule[L]:
         return Rule(look.__name__.replace("_", "-"), level, look)
 
     return made

@@ -21,19 +21,19 @@ _FIRST = ("judgment_rules", "id_rules")
 """Where rules are looked for first: those that every test session applies."""
 
 
-def all_rules() -> Sequence[Rule]:
+def all_rules() -> Sequence[Rule[Linted]]:
     """Return all rules of the linter."""
     return [rule for module in _MODULES for rule in _rules_of(module)]
 
 
 @cache
-def _rules_of(module: str) -> tuple[Rule, ...]:
+def _rules_of(module: str) -> tuple[Rule[Linted], ...]:
     """Return the rules of a module, in its order; it is imported on first use."""
     values = vars(importlib.import_module(f"{__package__}.{module}")).values()
     return tuple(value for value in values if isinstance(value, Rule))
 
 
-def _rules_named(names: Collection[str]) -> Sequence[Rule]:
+def _rules_named(names: Collection[str]) -> Sequence[Rule[Linted]]:
     """Return some rules, in the order of the list; only the modules that have them are imported."""
     missing, modules = set(names), []
     for module in sorted(_MODULES, key=lambda module: module not in _FIRST):

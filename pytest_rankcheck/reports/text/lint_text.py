@@ -8,7 +8,7 @@ from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.reports.notes import Note, Topic
 
-__all__ = ["lint_notes", "lint_text"]
+__all__ = ["finding_lines", "lint_notes", "lint_text"]
 
 _PLACES = 5
 
@@ -19,14 +19,18 @@ def lint_text(golden_name: str, queries: int, findings: Sequence[LintFinding]) -
     warnings = len(findings) - errors
     size = plural(queries, "query", "queries")
     counts = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
-    lines = [f"golden set '{quoted(golden_name)}' ({size}): {counts}"]
+    head = f"golden set '{quoted(golden_name)}' ({size}): {counts}"
+    return "\n".join([head, *finding_lines(findings)])
+
+
+def finding_lines(findings: Sequence[LintFinding]) -> Iterator[str]:
+    """Yield the lines of findings on a golden set or a session log."""
     for finding in findings:
-        lines.append(f"  {finding.level} {finding.rule}: {finding.what}")
+        yield f"  {finding.level} {finding.rule}: {finding.what}"
         if finding.places:
-            lines.append(f"    at  {listed(finding.places, _PLACES)}")
-        lines.append(f"    why {finding.why}")
-        lines.append(f"    do  {finding.remedy}")
-    return "\n".join(lines)
+            yield f"    at  {listed(finding.places, _PLACES)}"
+        yield f"    why {finding.why}"
+        yield f"    do  {finding.remedy}"
 
 
 def lint_notes(golden_name: str, findings: Sequence[LintFinding]) -> Iterator[Note]:

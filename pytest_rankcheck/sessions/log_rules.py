@@ -1,0 +1,255 @@
+"""The lint rules of session logs: what would mislead a gate on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.lint.lint_options import LintOptions
+from pytest_rankcheck.golden.lint.lint_rule import LintFinding, Rule, RuleResult, rule
+from pytest_rankcheck.sessions.log_profile import PAUSE, LogProfile
+
+__all__ = ["PLACEHOLDERS", "log_findings", "log_rule_names", "log_rules"]
+
+PLACEHOLDERS = frozenset(
+    ("", "null", "none", "nan", "na", "n/a", "undefined", "unknown", "anonymous", "-", "(null)")
+)
+"""Texts that stand for a missing id, in lower case."""
+_FEW = 20
+"""With fewer selections or sessions, a rule about shares says nothing."""
+_LARGE = 100
+"""A session with fewer events is ordinary."""
+_TIMES = 20
+"""So many times the events of the median session are those of a bot."""
+_DOMINANT = 0.2
+"""No person has such a share of all events."""
+_SHARE = 0.05
+"""A smaller share of sessions or events moves no mean."""
+
+
+@rule("error")
+def refused_log(profile: LogProfile) -> RuleResult | None:
+    """A log that is refused as it is read."""
+    if not profile.refusals:
+        return None
+    return RuleResult(
+        query_ids=(),
+        what="; then: ".join(text.replace("\n", ". ") for text in profile.refusals),
+        why="Tests cannot measure it",
+        remedy="write what the message says, in rankcheck_session_reading or in the call",
+    )
+
+
+@rule("error")
+def no_sessions(profile: LogProfile) -> RuleResult | None:
+    """Rows without a column of sessions."""
+    if "session" in profile.rows.roles or not profile.rows.count:
+        return None
+    users = profile.rows.users
+    remedy = "name the column with columns={'session': ...}"
+    if users:
+        column = quoted(users[0])
+        remedy = f"if '{column}' is who searched, write session='{column}', session_gap='30min'"
+    return RuleResult(
+        query_ids=(),
+        what="no column has session ids",
+        why="Which events belong together is unknown",
+        remedy=remedy,
+    )
+
+
+@rule("error")
+def placeholder_sessions(profile: LogProfile) -> RuleResult | None:
+    """Session ids such as null or unknown, which join the events of many people."""
+    counts = profile.rows.sessions
+    found = {name: counts[name] for name in counts if name.strip().casefold() in PLACEHOLDERS}
+    if not found:
+        return None
+    shown = ", ".join(f"'{quoted(name)}' ({plural(size, 'event')})" for name, size in found.items())
+    return RuleResult(
+        query_ids=(),
+        what=f"placeholders instead of session ids: {shown}",
+        why="They join the events of many people to one session",
+        remedy="leave such ids empty, and read with lenient=True, which sets these rows aside",
+    )
+
+
+@rule("error")
+def duplicate_rows(profile: LogProfile) -> RuleResult | None:
+    """Rows that were delivered more than once."""
+    rows = profile.rows
+    if not rows.duplicates or profile.reading.get("duplicates") in ("drop", "keep"):
+        return None
+    return RuleResult(
+        query_ids=(),
+        what=f"{plural(rows.duplicates, 'row')} of {rows.count:,} "
+        f"({rows.duplicates / rows.count:.1%}) are identical to an earlier one",
+        why="Events that were delivered twice count twice",
+        remedy='read the log with duplicates="drop", which drops and counts them',
+    )
+
+
+@rule("warning")
+def dominant_sessions(profile: LogProfile) -> RuleResult | None:
+    """Sessions with far more events than others: bots, tests or a constant id."""
+    sizes = (
+        profile.events_per_session
+        if profile.log
+        else np.array(list(profile.rows.sessions.values()), dtype=np.float64)
+    )
+    if not len(sizes):
+        return None
+    limit = max(_LARGE, _TIMES * float(np.median(sizes)))
+    is_large = (sizes >= limit) | ((sizes >= _LARGE) & (sizes >= _DOMINANT * sizes.sum()))
+    large, share = int(is_large.sum()), float(sizes[is_large].sum() / sizes.sum())
+    if share < _SHARE:
+        return None
+    least = int(sizes[is_large].min())
+    ids = [name for name, _ in profile.largest_sessions(min(large, 3))]
+    return RuleResult(
+        query_ids=(),
+        what=f"{plural(large, 'session has', 'sessions have')} {least:,} events or more, "
+        f"{share:.0%} of all events: {listed(ids)}",
+        why="They are probably bots, tests, or one id for many people, and they move every mean",
+        remedy=f"correct the ids, or read with drop_sessions_over={least - 1}",
+    )
+
+
+@rule("warning")
+def long_pauses(profile: LogProfile) -> RuleResult | None:
+    """Sessions with pauses, which are probably several sessions of one client."""
+    pauses = [pause for pause in profile.pauses if pause.seconds > PAUSE]
+    paused = len({pause.session_id for pause in pauses})
+    sessions = len(profile.events_per_session)
+    if not sessions or paused / sessions < _SHARE:
+        return None
+    return RuleResult(
+        query_ids=(),
+        what=f"{paused:,} of {plural(sessions, 'session')} have a pause of more than "
+        f"{PAUSE / 60:g} minutes",
+        why="Their ids are probably those of clients, and times and successes of several visits "
+        "are taken together",
+        remedy=f'read with session_gap="30min", which makes {sessions + len(pauses):,} sessions',
+    )
+
+
+@rule("warning")
+def sessions_of_one_event(profile: LogProfile) -> RuleResult | None:
+    """Sessions that all have a single event: the ids may be those of requests."""
+    sizes = profile.events_per_session
+    if len(sizes) < _FEW or (sizes > 1).any():
+        return None
+    return RuleResult(
+        query_ids=(),
+        what=f"each of the {plural(len(sizes), 'session')} has a single event",
+        why="If the ids are those of requests, metrics of sessions are those of single searches",
+        remedy="check which column has the session ids",
+    )
+
+
+@rule("error")
+def no_selections(profile: LogProfile) -> RuleResult | None:
+    """A log in which nothing is selected."""
+    if profile.log is None or len(profile.selected_ranks):
+        return None
+    return RuleResult(
+        query_ids=(),
+        what="no event has a selection",
+        why="Every session counts as abandoned",
+        remedy="name the column of selections: columns={'selected': ...}",
+    )
+
+
+@rule("warning")
+def unselected_first_rank(profile: LogProfile) -> RuleResult | None:
+    """Ranks that are read with the wrong first rank: the first result is never selected."""
+    ranks = profile.selected_ranks
+    given = profile.reading.get("first_rank")
+    if given is None or len(ranks) < _FEW or (ranks == 1).any():
+        return None
+    second = float((ranks == 2).mean())
+    if second < _SHARE:
+        return None
+    return RuleResult(
+        query_ids=(),
+        what=f"with first_rank={given}, the first result is never selected, and the second in "
+        f"{second:.0%} of {plural(len(ranks), 'selection')}",
+        why="Every rank is probably too high by 1, and reciprocal ranks too low",
+        remedy=f"read with first_rank={1 - int(str(given))}" if given == 0 else "check the ranks",
+    )
+
+
+@rule("warning")
+def repeated_users(profile: LogProfile) -> RuleResult | None:
+    """Users with several sessions, which are not independent."""
+    found = profile.log.repeated_users if profile.log else ()
+    if not found:
+        return None
+    first = found[0]
+    return RuleResult(
+        query_ids=(),
+        what=f"'{quoted(first.attribute)}' has {first.users:,} values in "
+        f"{plural(first.sessions, 'session')}; one of them has {first.most:,}",
+        why="Sessions of one user are not independent: intervals are too narrow, and gates block "
+        "innocent changes",
+        remedy=f'group them: evaluate_sessions(log, clustered="{quoted(first.attribute)}")',
+    )
+
+
+@rule("warning")
+def skipped_sessions(profile: LogProfile) -> RuleResult | None:
+    """A lenient reading that sets aside a large share of the sessions."""
+    aside = profile.log.set_aside if profile.log else None
+    if not aside or profile.log is None or profile.refusals:
+        return None
+    share = aside.sessions / (aside.sessions + len(profile.log))
+    if share <= _SHARE:
+        return None
+    return RuleResult(
+        query_ids=(),
+        what=f"{aside.sessions:,} sessions ({share:.0%}) are set aside: {aside}",
+        why="The sessions that are left may be different",
+        remedy="correct the rows, or their causes",
+    )
+
+
+_RULES: Sequence[Rule[LogProfile]] = (
+    refused_log,
+    no_sessions,
+    placeholder_sessions,
+    duplicate_rows,
+    no_selections,
+    dominant_sessions,
+    long_pauses,
+    sessions_of_one_event,
+    unselected_first_rank,
+    repeated_users,
+    skipped_sessions,
+)
+
+
+def log_rules() -> Sequence[Rule[LogProfile]]:
+    """Return the rules of session logs, in the order in which they are listed."""
+    return _RULES
+
+
+def log_rule_names() -> Sequence[str]:
+    """Return the names of the rules of session logs."""
+    return [each.name for each in _RULES]
+
+
+def log_findings(profile: LogProfile, options: LintOptions) -> list[LintFinding]:
+    """Return the findings of all rules on a log, errors first.
+
+    The levels in the options override those of the rules.
+    """
+    findings = []
+    for each in _RULES:
+        level = options.levels.get(each.name, each.level)
+        result = None if level == "ignore" else each.look(profile)
+        if result is not None:
+            words = result.what, result.why, result.remedy
+            findings.append(LintFinding((), *words, rule=each.name, level=level))
+    return sorted(findings, key=lambda finding: finding.level != "error")
