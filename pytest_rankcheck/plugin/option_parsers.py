@@ -215,6 +215,10 @@ def _one_of(*words: str) -> Callable[[str], str | None]:
     return lambda text: text if text in words else None
 
 
+def _count(text: str) -> int | None:
+    return int(text) if text.isdecimal() and int(text) > 0 else None
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
@@ -250,6 +254,9 @@ _READING: Mapping[str, tuple[Callable[[str], object], str]] = {
         "selections_where=action_name:click|tap or selections_where=all",
     ),
     "grades": (_grades, "grades=add_to_cart:2,purchase:3"),
+    "session_gap": (str, "session_gap=30min"),
+    "duplicates": (_one_of("error", "drop", "keep"), "duplicates=error, drop or keep"),
+    "drop_sessions_over": (_count, "drop_sessions_over=500"),
     "lenient": ({"true": True, "false": False}.get, "lenient=true or false"),
 }
 """How each keyword for reading session logs is read from a line, and an example; None: invalid."""

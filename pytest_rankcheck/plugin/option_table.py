@@ -172,7 +172,8 @@ class Config:
         {},
         "how session logs are read, one per line: first_rank=0|1, time_unit=s|ms|us|ns, "
         "attributes=group,locale, selections_where=action_name:click, "
-        "grades=add_to_cart:2,purchase:3, lenient=true",
+        "grades=add_to_cart:2,purchase:3, session_gap=30min, duplicates=error|drop|keep, "
+        "drop_sessions_over=500, lenient=true",
         ini="rankcheck_session_reading",
         ini_type="linelist",
         parse=session_reading,

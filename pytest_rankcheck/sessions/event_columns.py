@@ -11,7 +11,16 @@ import numpy as np
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.id_runs import starts_of
 
-__all__ = ["UNKNOWN", "Codes", "Events", "item_places", "joined", "number_at", "positions"]
+__all__ = [
+    "UNKNOWN",
+    "Codes",
+    "Events",
+    "item_places",
+    "joined",
+    "number_at",
+    "place_in_row",
+    "positions",
+]
 
 K = TypeVar("K")
 
@@ -113,6 +122,11 @@ def positions(numbers: Sequence[int]) -> IntArray:
 def number_at(position: int) -> int:
     """Return the number of the row of an event."""
     return int(position) // _PLACES
+
+
+def place_in_row(position: IntArray) -> IntArray:
+    """Return the place of each event in its row; 0 where a row is one event."""
+    return position % _PLACES
 
 
 def item_places(starts: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:

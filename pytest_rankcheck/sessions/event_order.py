@@ -11,16 +11,17 @@ from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.sessions.event_columns import Events
 from pytest_rankcheck.sessions.log_problems import Problems
 
-__all__ = ["check_order", "in_order", "out_of_order"]
+__all__ = ["check_order", "order_of", "out_of_order"]
 
 
-def in_order(events: Events) -> Events:
+def order_of(events: Events) -> IntArray:
     """Return the events sorted by session, then by index; without indexes by time, then by place.
 
     Sessions are in the order of their first events in the file.
     """
     key = events.event if not np.isnan(events.event).any() else events.time
-    return events.taken(np.lexsort((events.position, key, events.session)))
+    order: IntArray = np.lexsort((events.position, key, events.session))
+    return order
 
 
 def out_of_order(events: Events) -> int:
@@ -32,7 +33,7 @@ def out_of_order(events: Events) -> int:
 def check_order(events: Events, session_ids: Sequence[str], problems: Problems) -> None:
     """Note duplicate events, times that run backwards, and events after the end of a session.
 
-    The events are sorted by `in_order`.
+    The events are sorted by `order_of`.
     """
     violations = _violations(events)
     for reason, words in _WORDS.items():

@@ -12,6 +12,7 @@ from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.files.table_columns import Column
 from pytest_rankcheck.sessions.action_columns import ActionColumns
+from pytest_rankcheck.sessions.duplicate_rows import Hashes, hashes_of
 from pytest_rankcheck.sessions.event_columns import UNKNOWN, Codes, Events
 from pytest_rankcheck.sessions.event_times import Clock
 from pytest_rankcheck.sessions.log_cells import (
@@ -80,11 +81,15 @@ class EventReader:
         self.clock = Clock(options.time_unit)
         self.queries = Codes[str]()
         self.documents = DocumentCodes()
-        self.attributes = SessionAttributes(options.attributes or ())
+        self.attributes = SessionAttributes(
+            options.attributes or (), is_split=options.gap is not None
+        )
         self.actions = ActionColumns(options.rule)
         self.parts: list[Events] = []
         self.items: list[RowItems] = []
         """What the rows of each part are about; empty if no rows are merged."""
+        self.hashes: list[Hashes] = []
+        """The hashes of the other columns of each part; empty if identical rows are kept."""
         self._searches = Codes[str]()
         self._merges_rows = merges_rows
 
@@ -127,17 +132,31 @@ class EventReader:
             selected_grade=selections.grades,
         )
         rows = usable.rows
-        described = {
-            name: (list(map(description, coded.values)), coded.codes[rows])
-            for name, coded in ((name, column.coded()) for name, column in found.describing.items())
-        }
-        if len(rows) and items:
+        if not len(rows):
+            return
+        self.parts.append(events if len(rows) == size else events.taken(rows))
+        if items:
             codes = _codes(columns.get("search"), self._searches, size)
             about = RowItems(codes, items.documents, items.ranks, items.is_selection)
             self.items.append(about.taken(rows))
-        if len(rows):
-            self.parts.append(events if len(rows) == len(events) else events.taken(rows))
-            self.attributes.add(described, session[rows])
+        self._read_others(found, session, rows)
+
+    def _read_others(self, found: EventRows, session: IntArray, rows: IntArray) -> None:
+        """Add what some rows have in columns that describe sessions or have no meaning."""
+        read = found.unclaimed if self._options.duplicates != "keep" else found.describing
+        coded = {name: column.coded() for name, column in read.items()}
+        described = {name: coded[name] for name in found.describing}
+        if self._options.gap is not None:
+            described[found.names["session"]] = found.columns["session"].coded()
+        self.attributes.add(
+            {
+                name: (list(map(description, each.values)), each.codes[rows])
+                for name, each in described.items()
+            },
+            session[rows],
+        )
+        if self._options.duplicates != "keep":
+            self.hashes.append(hashes_of(coded, len(session))[rows])
 
     def _indexes(self, columns: Mapping[str, Column], usable: _Usable) -> FloatArray:
         """Return the index of each event in its session; NaN without a column."""

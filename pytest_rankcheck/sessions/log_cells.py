@@ -22,6 +22,7 @@ __all__ = [
     "id_list_of",
     "id_of",
     "is_absent",
+    "is_placeholder",
     "number_of",
     "numbers",
     "per_distinct_value",
@@ -39,6 +40,10 @@ LARGEST = 2**31
 _EXACT = 2**53
 """From here on, a float may be another whole number, rounded."""
 _NOTHING = frozenset({"", "null", "none", "nan", "[]", "n/a", "na"})
+_PLACEHOLDERS = _NOTHING | {
+    *("nil", "nat", "undefined", "unknown", "anonymous", "anon", "guest", "not set", "missing"),
+    *("-", "--", "?", "00000000-0000-0000-0000-000000000000"),
+}
 _SEPARATORS = ("|", ";", ",")
 
 
@@ -49,6 +54,14 @@ def is_absent(value: object) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return isinstance(value, str) and value.strip().lower() in _NOTHING
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether an id stands for a missing one: "null", "unknown", "anonymous" and the like.
+
+    "0" is not one: it is also an ordinary number of a session.
+    """
+    return text.strip().strip("()<>[]#").casefold() in _PLACEHOLDERS
 
 
 def id_of(value: object) -> str | None:

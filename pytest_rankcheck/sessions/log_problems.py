@@ -115,6 +115,12 @@ class Problems:
         """The sessions with a row that cannot be used."""
         return frozenset(self._sessions)
 
+    def split(self, parts: Mapping[str, Sequence[str]]) -> None:
+        """Put the sessions that a session was split into in its place."""
+        self._sessions = {
+            part for session in self._sessions for part in parts.get(session) or [session]
+        }
+
     @property
     def reasons(self) -> dict[str, int]:
         """How many rows cannot be used, by reason: in the order of their first rows."""

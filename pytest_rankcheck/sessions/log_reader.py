@@ -16,20 +16,39 @@ from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.table_batches import Table
 from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.sessions.action_columns import refuse_only_selections
-from pytest_rankcheck.sessions.event_columns import Events, joined
-from pytest_rankcheck.sessions.event_order import check_order, in_order, out_of_order
+from pytest_rankcheck.sessions.event_columns import Events
+from pytest_rankcheck.sessions.event_order import check_order, out_of_order
 from pytest_rankcheck.sessions.event_rows import EventReader
 from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, SetAside
+from pytest_rankcheck.sessions.log_rows import LogRows, events_of
 from pytest_rankcheck.sessions.log_trails import event_places, session_starts
 from pytest_rankcheck.sessions.nested_events import NestedEvents, SessionIds
-from pytest_rankcheck.sessions.searches import RowItems, merged
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LogContents", "read_log"]
+__all__ = ["Dropped", "LogContents", "read_log"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """The sessions that are left out because they have too many events."""
+
+    limit: float
+    """The largest number of events that a session may have."""
+    sessions: int
+    events: int
+    """How many these have in all."""
+
+    @classmethod
+    def of(cls, sizes: IntArray, limit: int | None) -> Dropped:
+        """Return what is left out of sessions with so many events."""
+        if limit is None:
+            return cls(np.inf, 0, 0)
+        too_large = sizes[sizes > limit]
+        return cls(limit, len(too_large), int(too_large.sum()))
 
 
 @dataclass(frozen=True)
@@ -51,8 +70,13 @@ class LogContents:
     """The columns that change within a session and therefore are not attributes."""
     has_selections: bool
     """Whether the log has a column of selections."""
-    source_notes: Sequence[str] = ()
+    source_notes: Sequence[str]
     """What was unusual in the files, as sentences."""
+    duplicates: int
+    """How many identical rows were dropped."""
+    dropped: Dropped
+    first_rank: int | None
+    """The rank of the first result that was given."""
 
     @cached_property
     def last_events(self) -> IntArray:
@@ -121,26 +145,29 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     if not reader.parts:
         problems.refuse()
         raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))
-    events, ids, order = _in_file_order(joined(reader.parts), sessions.ids)
-    attributes, varying = reader.attributes.settled(order, events.session)
-    _note_varying(varying, events, ids, problems)
-    if layouts.merges_rows:
-        items = RowItems.joined(reader.items).taken(order)
-        events = merged(events, items, ids, tuple(reader.documents), problems)
-    events = in_order(events)
+    read = LogRows.of(reader, sessions.ids)
+    if options.gap is not None:
+        read = read.split(options.gap, problems)
+    read = read.by_first_event()
+    ids = read.ids
+    attributes, varying = reader.attributes.settled(read.order, read.events.session)
+    _note_varying(varying, read.events, ids, problems)
+    events, duplicates = events_of(read, reader, options, problems)
     check_order(events, ids, problems)
     problems.refuse()
     broken = problems.sessions
-    is_kept = np.array([session not in broken for session in ids], dtype=bool)
+    is_sound = np.array([session not in broken for session in ids], dtype=bool)
+    sizes = np.bincount(events.session, minlength=len(ids))
+    dropped = Dropped.of(sizes[is_sound], options.drop_sessions_over)
+    is_kept = is_sound & (sizes <= dropped.limit) & (sizes > 0)
     kept: IntArray = np.flatnonzero(is_kept)
     reordered = out_of_order(events)
-    count = len(events)
+    set_aside = problems.set_aside(int(sizes[~is_sound].sum()))
     if not is_kept.all():
         events = events.taken(np.flatnonzero(is_kept[events.session]))
         events = replace(events, session=np.searchsorted(kept, events.session))
-    set_aside = problems.set_aside(count - len(events))
     if not len(events):
-        raise SessionLogError(_no_events(problems, set_aside, nested.ignored))
+        raise SessionLogError(_no_events(problems, set_aside, nested.ignored, dropped))
     if options.rule is None:
         refuse_only_selections(events, problems.source)
     return LogContents(
@@ -155,22 +182,10 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
         varying=tuple(varying),
         has_selections=layouts.has_selections,
         source_notes=tuple(problems.notes),
+        duplicates=duplicates,
+        dropped=dropped,
+        first_rank=options.first_rank,
     )
-
-
-def _in_file_order(events: Events, ids: Sequence[str]) -> tuple[Events, Sequence[str], IntArray]:
-    """Return events in the order of the file, the ids of their sessions, and that order.
-
-    Rows with other keys were read elsewhere. Sessions are in the order of their first events.
-    """
-    order: IntArray = np.argsort(events.position, kind="stable")
-    if (np.diff(order) < 0).any():
-        events = events.taken(order)
-    codes, first, which = np.unique(events.session, return_index=True, return_inverse=True)
-    by_first = np.argsort(first)
-    numbers = np.argsort(by_first)  # the inverse
-    session_ids = [ids[code] for code in codes[by_first].tolist()]
-    return replace(events, session=numbers[which]), session_ids, order
 
 
 def _note_varying(
@@ -188,7 +203,17 @@ def _note_varying(
             problems.add(position, session, "attribute changes", text, is_read=True)
 
 
-def _no_events(problems: Problems, set_aside: SetAside, ignored: Mapping[str, int]) -> str:
+def _no_events(
+    problems: Problems,
+    set_aside: SetAside,
+    ignored: Mapping[str, int],
+    dropped: Dropped | None = None,
+) -> str:
+    if dropped and dropped.sessions:
+        return (
+            f"{problems.source}: no session is left, because each has more than {dropped.limit:,} "
+            "events; give a larger number in drop_sessions_over"
+        )
     if set_aside:
         return f"{problems.source}: no session is left; {set_aside}"
     if ignored:

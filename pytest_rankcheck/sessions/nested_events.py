@@ -17,7 +17,7 @@ from pytest_rankcheck.files.json_rows import layouts_of_objects
 from pytest_rankcheck.files.table_batches import Batch
 from pytest_rankcheck.files.table_columns import CellColumn, Column
 from pytest_rankcheck.sessions.event_columns import Codes, positions
-from pytest_rankcheck.sessions.log_cells import Errors, id_of, per_distinct_value
+from pytest_rankcheck.sessions.log_cells import Errors, id_of, is_placeholder, per_distinct_value
 from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.session_attributes import description
@@ -73,7 +73,7 @@ class SessionIds:
         codes: IntArray = np.full(len(positions), -1, dtype=np.int64)
         errors: Errors = {}
         if column is not None:
-            ids, places, errors = per_distinct_value(column, id_of)
+            ids, places, errors = per_distinct_value(column, _session_id)
             codes = np.array([-1 if text is None else self._codes[text] for text in ids])[places]
         for row in np.flatnonzero(codes < 0).tolist():
             text = f"the session: {errors[row]}" if row in errors else _NO_SESSION
@@ -116,7 +116,7 @@ class NestedEvents:
         names = self._layouts.of(tuple(columns))
         roles = {role: columns[name] for role, name in names.items()}
         free = {name: columns[name] for name in self._layouts.unclaimed(tuple(columns))}
-        return EventRows(places, roles, names, describing, {**describing, **free}, from_0)
+        return EventRows(places, roles, names, describing, {**free, **describing}, from_0)
 
     def _describing(self, columns: Columns) -> Columns:
         return {name: columns[name] for name in self._layouts.describing(tuple(columns))}
@@ -198,6 +198,18 @@ class NestedEvents:
                 self._problems.add(position + place, session, "no event", text)
                 return cell[:place]
         return cell
+
+
+def _session_id(value: object) -> str | None:
+    """Return the id of a session; None for an empty cell.
+
+    Raises:
+        ValueError: the value is not an id, or a placeholder for a missing one.
+    """
+    text = id_of(value)
+    if text is not None and is_placeholder(text):
+        raise ValueError(f"'{quoted(text)}' is a placeholder, not the id of a session")
+    return text
 
 
 def _parsed(text: str) -> object:

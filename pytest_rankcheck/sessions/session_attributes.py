@@ -58,8 +58,10 @@ class _Attribute:
 class SessionAttributes:
     """Collects the attributes of sessions from their events."""
 
-    def __init__(self, requested: Collection[str]) -> None:
+    def __init__(self, requested: Collection[str], *, is_split: bool = False) -> None:
         self._requested = requested
+        self._is_split = is_split
+        """Whether the sessions of events are split when all are known."""
         self._attributes: dict[str, _Attribute | None] = {}
         """None for a column that changes within a session."""
         self._sizes: list[int] = []
@@ -74,7 +76,8 @@ class SessionAttributes:
                 continue
             known = np.array([attribute.index(value) for value in values], dtype=np.int64)
             attribute.parts[len(self._sizes)] = indexes = known[places]
-            if name not in self._requested and attribute.first(indexes, sessions)[1] is not None:
+            is_final = name not in self._requested and not self._is_split
+            if is_final and attribute.first(indexes, sessions)[1] is not None:
                 self._attributes[name] = None  # it may have as many values as there are events
         self._sizes.append(len(sessions))
 

@@ -21,7 +21,8 @@ from pytest_rankcheck.files.tables import read_table
 from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
 from pytest_rankcheck.metrics.session_trails import Trails
 from pytest_rankcheck.sessions.log_files import LogFiles, table_of_records
-from pytest_rankcheck.sessions.log_options import LogOptions
+from pytest_rankcheck.sessions.log_notes import notes_of
+from pytest_rankcheck.sessions.log_options import Duplicates, Gap, LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_reader import LogContents, read_log
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
     from pytest_rankcheck.sessions.estimated_propensity import EstimatedPropensity
 
 __all__ = ["SessionLog", "SessionState"]
-
-_MUCH = 0.05
-"""If a larger share of sessions is set aside, that is worth a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +92,9 @@ class SessionLog:
         attributes: Sequence[str] | None = None,
         selections_where: SelectionsWhere | None = None,
         grades: Mapping[str, float] | None = None,
+        session_gap: Gap | None = None,
+        duplicates: Duplicates = "error",
+        drop_sessions_over: int | None = None,
         lenient: bool = False,
     ) -> SessionLog:
         """Read a log: one row per event, a flat event log, or one object per session.
@@ -127,6 +128,16 @@ class SessionLog:
             grades: the grade of a selection, by a value of a column of ``selections_where``:
                 ``{"add_to_cart": 2, "purchase": 3}``, numbers from 0 on. A value with a grade is a
                 selection. The grade is 1 for all others.
+            session_gap: the pause after which a new session begins, if ``session`` is a client or
+                a user: seconds, a text such as ``"30min"``, ``"1h"`` or ``"45s"``, or a timedelta.
+                The sessions of ``c`` are ``c#1``, ``c#2`` and so on; the column itself becomes an
+                attribute. Events are ordered by time; their indexes are not used, except to tell
+                which rows are one event.
+            duplicates: what happens to a row that is identical to another in all columns, as where
+                a file is delivered twice: ``"error"``, ``"drop"`` or ``"keep"``. `notes` says how
+                many were dropped.
+            drop_sessions_over: the largest number of events that a session may have; longer ones,
+                such as those of bots, are dropped and counted in `notes`.
             lenient: whether to skip sessions with an invalid row instead of raising an error.
                 `set_aside` counts them.
 
@@ -138,7 +149,16 @@ class SessionLog:
         files = LogFiles.of(path)
         problems = Problems(files.words, is_lenient=lenient)
         options = LogOptions(
-            columns or {}, first_rank, time_unit, attributes, session, selections_where, grades
+            columns=columns or {},
+            session=session,
+            first_rank=first_rank,
+            time_unit=time_unit,
+            attributes=attributes,
+            selections_where=selections_where,
+            grades=grades,
+            session_gap=session_gap,
+            duplicates=duplicates,
+            drop_sessions_over=drop_sessions_over,
         )
         table = files.table(format, options.columns, problems)
         return cls(read_log(table, options, problems), name or files.name)
@@ -157,6 +177,9 @@ class SessionLog:
         attributes: Sequence[str] | None = None,
         selections_where: SelectionsWhere | None = None,
         grades: Mapping[str, float] | None = None,
+        session_gap: Gap | None = None,
+        duplicates: Duplicates = "error",
+        drop_sessions_over: int | None = None,
         lenient: bool = False,
     ) -> SessionLog:
         """Make a log from a frame with one row per event: of pandas, polars or pyarrow.
@@ -169,7 +192,16 @@ class SessionLog:
         problems = Problems("events", is_lenient=lenient)
         table = read_table(events, SessionLogError, name="events")
         options = LogOptions(
-            columns or {}, first_rank, time_unit, attributes, session, selections_where, grades
+            columns=columns or {},
+            session=session,
+            first_rank=first_rank,
+            time_unit=time_unit,
+            attributes=attributes,
+            selections_where=selections_where,
+            grades=grades,
+            session_gap=session_gap,
+            duplicates=duplicates,
+            drop_sessions_over=drop_sessions_over,
         )
         return cls(read_log(table, options, problems), name)
 
@@ -187,6 +219,9 @@ class SessionLog:
         attributes: Sequence[str] | None = None,
         selections_where: SelectionsWhere | None = None,
         grades: Mapping[str, float] | None = None,
+        session_gap: Gap | None = None,
+        duplicates: Duplicates = "error",
+        drop_sessions_over: int | None = None,
         lenient: bool = False,
     ) -> SessionLog:
         """Make a log from dicts: each is an event, or a session with its ``events``.
@@ -198,7 +233,16 @@ class SessionLog:
         """
         problems = Problems("records", is_lenient=lenient)
         options = LogOptions(
-            columns or {}, first_rank, time_unit, attributes, session, selections_where, grades
+            columns=columns or {},
+            session=session,
+            first_rank=first_rank,
+            time_unit=time_unit,
+            attributes=attributes,
+            selections_where=selections_where,
+            grades=grades,
+            session_gap=session_gap,
+            duplicates=duplicates,
+            drop_sessions_over=drop_sessions_over,
         )
         return cls(read_log(table_of_records(records, problems), options, problems), name)
 
@@ -319,37 +363,7 @@ class SessionLog:
     @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the log was read, as sentences: skipped, ignored, put in order."""
-        contents, notes = self._contents, list(self._contents.source_notes)
-        if contents.set_aside:
-            notes.append(f"{contents.set_aside}{self._share_set_aside()}")
-        if not contents.has_selections:
-            notes.append(
-                "no column has selections, so every session counts as abandoned; name the column "
-                "selected or selected_rank, or give columns={'selected': ...}"
-            )
-        notes += [
-            f"{plural(count, 'event')} of the kind '{quoted(kind)}' ignored"
-            for kind, count in contents.ignored.items()
-        ]
-        if contents.reordered:
-            events = plural(contents.reordered, "event was", "events were")
-            notes.append(f"{events} out of order in the file and sorted")
-        if contents.varying:
-            notes.append(
-                f"not attributes, because they change within a session: {listed(contents.varying)}"
-            )
-        return notes
-
-    def _share_set_aside(self) -> str:
-        """Return a warning if so much was set aside that the rest may not be representative."""
-        sessions = self.set_aside.sessions
-        share = sessions / (sessions + len(self))
-        if share <= _MUCH:
-            return ""
-        return (
-            f"; that is {share:.0%} of all sessions: the rest may be different, and its means may "
-            "not represent the whole log"
-        )
+        return notes_of(self._contents)
 
     def attributes(self, session_id: str) -> Mapping[str, object]:
         """Return the attributes of a session.

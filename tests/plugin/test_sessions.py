@@ -199,6 +199,32 @@ def test_which_rows_are_selections(sessions: Project) -> None:
     sessions.run("--rankcheck-sessions=logs/week.jsonl").assert_outcomes(passed=2)
 
 
+def test_clients_copies_and_bots(sessions: Project) -> None:
+    def line(client: str, time: int) -> dict[str, object]:
+        return {"client": client, "time": 1_700_000_000 + time, "selected": None}
+
+    lines = [line("a", 0), line("a", 7200), line("a", 7200), line("b", 0)]
+    lines += [line("bot", time) for time in range(50)]
+    sessions.write("logs/week.jsonl", "".join(json.dumps(each) + "\n" for each in lines))
+    sessions.test(
+        "def test_it(session_evaluation):\n"
+        "    assert session_evaluation.query_ids == ('a#1', 'a#2', 'b#1')\n"
+        "    assert session_evaluation.mean('EventsPerSession') == 1\n"
+    )
+    reading = '["session_gap=30min", "duplicates=drop", "drop_sessions_over=20"]'
+    sessions.write(
+        "pyproject.toml",
+        "[tool.pytest.ini_options]\n"
+        'rankcheck_session_columns = "session=client"\n'
+        f"rankcheck_session_reading = {reading}\n",
+    )
+    result = sessions.run("--rankcheck-sessions=logs/week.jsonl")
+    result.assert_outcomes(passed=1)
+    text = " ".join(text_of(result).split())
+    assert "1 identical row dropped" in text
+    assert "1 session with more than 20 events dropped, with 50 events in all" in text
+
+
 def test_a_pattern_is_one_log_of_several_files(sessions: Project) -> None:
     lines = (sessions.path / "logs/week.jsonl").read_text().splitlines(keepends=True)
     for place in range(3):
@@ -222,6 +248,8 @@ def test_a_pattern_is_one_log_of_several_files(sessions: Project) -> None:
         ('rankcheck_session_reading = ["units=s"]', "'units=s' is invalid; write first_rank=0"),
         ('rankcheck_session_reading = ["grades=buy"]', "'grades=buy' is invalid; write first_rank"),
         ('rankcheck_session_reading = ["grades=a:1,b:c"]', "'grades=a:1,b:c' is invalid; write"),
+        ('rankcheck_session_reading = ["duplicates=yes"]', "'duplicates=yes' is invalid; write"),
+        ('rankcheck_session_reading = ["drop_sessions_over=0"]', "'drop_sessions_over=0' is inva"),
         ('rankcheck_session_reading = ["selections_where=a"]', "'selections_where=a' is invalid"),
         ('rankcheck_session_columns = ["sid"]', "rankcheck_session_columns: 'sid' is not of the form"),
         ('rankcheck_sessions = "logs/none.jsonl"', "none.jsonl does not exist"),

@@ -81,7 +81,7 @@ def test_rows_of_parquet_are_counted_from_1_in_every_batch(
 ) -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
     monkeypatch.setattr("pytest_rankcheck.files.table_batches.BATCH_ROWS", 2)
-    table = {"session_id": ["s"] * 5, "query": ["a"] * 5, "time": ["2026-01-01"] * 4 + ["x"]}
+    table = {"session_id": ["s"] * 5, "query": [*"abcde"], "time": ["2026-01-01"] * 4 + ["x"]}
     pl.DataFrame(table).write_parquet(tmp_path / "log.parquet")
     with pytest.raises(SessionLogError, match=r"log\.parquet, row 5: session 's': .*'x'"):
         SessionLog.load(tmp_path / "log.parquet")

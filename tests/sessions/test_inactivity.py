@@ -1,0 +1,197 @@
+"""Splitting what a client did into sessions by pauses, against an independent computation."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from flattened import START, per_action, per_search, searches
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    SessionLog,
+    SessionLogError,
+    evaluate_sessions,
+)
+
+GAP = 1800
+
+
+def clients(count: int = 200, seed: int = 3) -> pd.DataFrame:
+    """Return the events of clients: 1 to 4 visits each, with pauses of hours or days between."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for client in range(count):
+        time = START + float(rng.integers(0, 86_400))
+        for _ in range(int(rng.integers(1, 5))):
+            for _ in range(int(rng.integers(1, 9))):
+                rank = int(rng.integers(1, 12))
+                rows.append(
+                    {
+                        "client_id": f"c{client}",
+                        "time": time,
+                        "query": f"q{rng.integers(0, 50)}",
+                        "result_count": 10,
+                        "selected_rank": rank if rank <= 10 and rng.random() < 0.3 else None,
+                        "device": f"d{client % 3}",
+                    }
+                )
+                time += float(rng.integers(5, 60))
+            time += float(rng.integers(2 * GAP, 50 * GAP))
+    return pd.DataFrame(rows).sample(frac=1, random_state=seed)  # in any order
+
+
+def load(frame: pd.DataFrame, **reading: Any) -> SessionLog:
+    return SessionLog.from_frame(
+        frame, **({"session": "client_id", "first_rank": 1, "session_gap": "30min"} | reading)
+    )
+
+
+def test_sessions_are_those_of_pandas() -> None:
+    frame = clients()
+    ordered = frame.sort_values(["client_id", "time"], kind="stable")
+    pause = ordered.groupby("client_id")["time"].diff()
+    ordered["visit"] = (pause > GAP).groupby(ordered["client_id"]).cumsum() + 1
+    ordered["session"] = ordered["client_id"] + "#" + ordered["visit"].astype(str)
+    by = ordered.groupby("session")
+    log = load(frame)
+    assert len(log) == len(by) > 400
+    assert set(log.session_ids) == set(ordered["session"])
+    evaluation = evaluate_sessions(log)
+    durations = by["time"].agg(lambda times: times.max() - times.min())
+    successes = by["selected_rank"].agg(lambda ranks: float(ranks.notna().any()))
+    for metric, expected in {
+        "SessionDuration": durations,
+        "EventsPerSession": by.size().astype(float),
+        "SuccessRate": successes,
+    }.items():
+        assert evaluation.per_query(metric).to_dict() == pytest.approx(expected.to_dict()), metric
+    assert durations.mean() < 300
+    # Read as sessions, clients last for hours.
+    whole = evaluate_sessions(load(frame, session_gap=None))
+    assert len(whole.query_ids) == 200
+    assert whole.mean("SessionDuration") > 100 * durations.mean()
+
+
+def test_the_client_stays_as_an_attribute() -> None:
+    frame = clients()
+    log = load(frame)
+    assert log.attributes("c7#1") == {"client_id": "c7", "device": "d1"}
+    assert load(frame, attributes=["device"]).attributes("c7#1")["client_id"] == "c7"
+    assert len(evaluate_sessions(log, clustered="client_id").query_ids) == len(log)
+
+
+@pytest.mark.parametrize("gap", [1800, 1800.0, "30min", "30 MIN", "0.5h", "1800s", "30m", "1800"])
+def test_a_pause_is_written_in_many_ways(gap: object) -> None:
+    assert load(clients(20), session_gap=gap).session_ids == load(clients(20)).session_ids
+    assert load(clients(20), session_gap=timedelta(minutes=30)).session_ids == (
+        load(clients(20)).session_ids
+    )
+
+
+@pytest.mark.parametrize("gap", [0, -1, "30 parsecs", "min", "", True, [30], float("nan")])
+def test_an_invalid_pause(gap: object) -> None:
+    with pytest.raises(ConfigurationError, match=r"session_gap=.* is invalid; give the time witho"):
+        load(clients(2), session_gap=gap)
+
+
+def test_a_pause_as_long_as_the_gap_does_not_split() -> None:
+    frame = pd.DataFrame({"client_id": "c", "time": [0, 10, 20.5], "selected": None})
+    log = SessionLog.from_frame(frame, session="client_id", session_gap=10, time_unit="s")
+    assert log.session_ids == ("c#1", "c#2")
+    assert log.trails.events.tolist() == [2, 1]
+
+
+def test_ids_stay_unique_if_clients_have_such_ids() -> None:
+    frame = pd.DataFrame(
+        {
+            "client_id": ["a", "a#1", "a", "a#1", "a#1#1"],
+            "time": [0, 0, 100, 100, 0],
+            "selected": None,
+        }
+    )
+    log = SessionLog.from_frame(frame, session="client_id", session_gap=10, time_unit="s")
+    assert log.session_ids == ("a#1", "a#1#1", "a#2", "a#1#2", "a#1#1#1")
+    owners = [log.attributes(session_id)["client_id"] for session_id in log.session_ids]
+    assert owners == ["a", "a#1", "a", "a#1", "a#1#1"]
+
+
+def test_times_are_needed() -> None:
+    with pytest.raises(SessionLogError, match="session_gap was given, but there is no known colu"):
+        SessionLog.from_records([{"session_id": "s"}], session_gap="1h")
+    rows = [{"session_id": "s", "time": 5, "selected": None}, {"session_id": "s", "query": "x"}]
+    with pytest.raises(
+        SessionLogError, match=r"2: session 's': the event has no time; session_gap"
+    ):
+        SessionLog.from_records(rows, session_gap="1h", time_unit="s")
+
+
+def test_indexes_of_events_are_not_used() -> None:
+    """Indexes that start again in each visit, or go on, or contradict the times."""
+    for indexes in ([1, 2, 1], [1, 2, 3], [3, 2, 1]):
+        frame = pd.DataFrame(
+            {"client_id": "c", "time": [0, 5, 900], "event": indexes, "query": [*"abc"]}
+        )
+        log = SessionLog.from_frame(frame, session="client_id", session_gap=60, time_unit="s")
+        assert log.events["query"].tolist() == ["a", "b", "c"]
+        assert log.events["session_id"].tolist() == ["c#1", "c#1", "c#2"]
+        assert [state.id for state in log.states()] == ["c#1.1", "c#1.2", "c#2.1"]
+
+
+def test_a_problem_sets_all_sessions_of_the_client_aside() -> None:
+    """A row without a usable time may belong to any of them."""
+    frame = pd.DataFrame(
+        {
+            "client_id": ["a", "a", "b", "a", "a#1"],
+            "time": ["2026-01-01 10:00", "2026-01-01 14:00", "2026-01-01 10:00", "noon", "2026-01-01 10:00"],
+            "selected": None,
+        }
+    )  # fmt: skip
+    log = SessionLog.from_frame(frame, session="client_id", session_gap="1h", lenient=True)
+    assert log.session_ids == ("b#1", "a#1#1")
+    assert (log.set_aside.sessions, log.set_aside.rows) == (2, 3)
+
+
+def test_a_late_click_belongs_to_its_search() -> None:
+    rows = [
+        {"client_id": "c", "query_id": "q1", "time": 0, "results": ["a", "b"]},
+        {"client_id": "c", "query_id": "q1", "time": 4000, "type": "click", "doc_id": "b"},
+        {"client_id": "c", "query_id": "q2", "time": 4010, "results": ["a"]},
+        {"client_id": "c", "query_id": "q3", "time": 9999, "results": ["a"]},
+    ]
+    log = SessionLog.from_records(
+        rows,
+        session="client_id",
+        session_gap="1h",
+        time_unit="s",
+        selections_where={"type": "click"},
+    )
+    assert log.session_ids == ("c#1", "c#2")
+    assert log.events["selected"].tolist() == [[2], [], []]
+    assert log.trails.events.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("search_id", ["search_id", "event"])
+def test_rows_per_action_are_split_like_rows_per_search(search_id: str) -> None:
+    """The sessions of the simulation are an hour apart; here all belong to four clients."""
+    made = searches()
+    reading: dict[str, Any] = {"session": "client", "session_gap": "30min"}
+
+    def by_client(rows: list[dict[str, Any]]) -> pd.DataFrame:
+        frame = pd.DataFrame(rows)
+        number = frame["session_id"].str[1:].astype(int)
+        return frame.assign(client="c" + (number % 4).astype(str)).drop(columns="session_id")
+
+    whole = SessionLog.from_frame(by_client(per_search(made)), **reading)
+    assert len(whole) == 300
+    rows = by_client(per_action(made, search_id))
+    where = {"selections_where": {"action_name": ["click"]}, "first_rank": 1}
+    log = SessionLog.from_frame(rows, **reading, **where)
+    assert log.session_ids == whole.session_ids
+    assert log.events.drop(columns="selected").equals(whole.events.drop(columns="selected"))
+    for metric in ("SuccessRate", "SessionDuration", "TimeToSelection(abandoned=exclude)"):
+        pair = [evaluate_sessions(each).per_query(metric) for each in (log, whole)]
+        assert pair[0].tolist() == pytest.approx(pair[1].tolist(), nan_ok=True)
