@@ -7,6 +7,7 @@ known. An *innocent* change has a true mean of zero. Sections, chosen with ``--s
   both directions of skew and 25 to 500 queries; other tests; fixed tolerances and other tools.
 - ``designs``: weights, clusters, two samples, ten slices together, and simulated differences.
 - ``ratchet`` and ``slide``: fifty pull requests on one golden set (pull_requests.py).
+- ``replays``: simulated logs, replayed under right and wrong assumptions (replayed_logs.py).
 
 ``--write`` puts the tables into ``docs/calibration.md``, and a summary into ``docs/gates.md``. All
 of it takes about half an hour on two idle cores.
@@ -26,6 +27,7 @@ from design_tables import designs_table, slices_table
 from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tools_table
 from real_pairs import DATA, cached
+from replay_tables import replay_tables
 from verdict_counts import ALPHA
 from year_tables import ratchet_table, slide_table
 
@@ -105,6 +107,12 @@ def ratchet_section(settings: Settings) -> Iterator[Block]:
     yield Block(PAGE, "the ratchet", [*lines, "", settings.error_of_years])
 
 
+def replays_section(settings: Settings) -> Iterator[Block]:
+    """Yield the tables of replayed logs."""
+    lines = list(replay_tables(settings.draws))
+    yield Block(PAGE, "replays", [*lines, settings.error])
+
+
 def slide_section(settings: Settings) -> Iterator[Block]:
     """Yield the table of the slide."""
     lines = slide_table(settings.histories)
@@ -116,6 +124,7 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Block]]] = {
     "designs": designs_section,
     "ratchet": ratchet_section,
     "slide": slide_section,
+    "replays": replays_section,
 }
 
 

@@ -83,7 +83,7 @@ class Comparison(QueryOverlap):
             self._noise(metric),
             None if weights is None else weights[self.places],
             None if clusters is None else clusters[self.places],
-            drawn_weights=self.evaluation.golden.corrects_positions,
+            drawn_share=self.evaluation.drawn_share,
         ).counted()
 
     def _unpaired(

@@ -31,9 +31,9 @@ class Paired(ComparedValues):
     """``[n]`` how much each query counts; None: all count the same."""
     clusters: IntArray | None = None
     """``[n]`` the number of each query's independent unit; None: each query is one."""
-    drawn_weights: bool = False
-    """Whether the weights (or estimates of relevance) were drawn together with the queries, as
-    those of a replayed log are, so that the heaviest possible ones are rare."""
+    drawn_share: float = 0.0
+    """Above 0 if the weights (or estimates of relevance) were drawn together with the queries, as
+    those of a replayed log; see `Differences.drawn_share`."""
 
     is_paired = True
 
@@ -85,13 +85,13 @@ class Paired(ComparedValues):
         """How precisely the mean gain is known, and how small a fall could be detected."""
         low, high = self._range
         units = unit_means(self.gains, self.weights, self.clusters)
-        return Differences(*units, full_range=high - low, drawn_weights=self.drawn_weights)
+        return Differences(*units, full_range=high - low, drawn_share=self.drawn_share)
 
     @property
     def unseen_gain(self) -> float:
         """The gain that tests add to what was sampled, as a share of the largest contribution."""
         largest = float(np.abs(self.contributions).max(initial=0))
-        if not self.drawn_weights or not largest:
+        if not self.drawn_share or not largest:
             return UNSEEN_GAIN
         return self.differences.unseen_gain * self.units / largest
 

@@ -20,6 +20,7 @@ from pytest_rankcheck.metrics.averages import median_of
 from pytest_rankcheck.metrics.metric_definition import MetricInput, Unit, wrong_form
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import Differences
+from pytest_rankcheck.statistics.unseen_values import UNSEEN_ESTIMATED_GAIN, UNSEEN_WEIGHTED_GAIN
 from pytest_rankcheck.statistics.weighted_clusters import unit_means
 
 if TYPE_CHECKING:
@@ -106,6 +107,13 @@ class MetricValues(ABC):
         Unknown names get other numbers. None without clusters.
         """
         return numbers_of(names, self._cluster_codes) if self._cluster_codes else None
+
+    @property
+    def drawn_share(self) -> float:
+        """How far tests allow for heavy queries of a replay; see `Differences.drawn_share`."""
+        if self.golden.has_estimates:
+            return UNSEEN_ESTIMATED_GAIN
+        return UNSEEN_WEIGHTED_GAIN if self.golden.corrects_positions else 0.0
 
     def values(self, metric: MetricLike) -> FloatArray:
         """Return the value of each query in the order of `query_ids`, float64 ``[Q]``.
@@ -223,7 +231,7 @@ class MetricValues(ABC):
                 None if self.weights is None else self.weights[chosen],
                 None if self.clusters is None else self.clusters[chosen],
             ),
-            drawn_weights=self.golden.corrects_positions,
+            drawn_share=self.drawn_share,
         )
 
     def per_query(self, metric: MetricLike) -> pd.Series:

@@ -21,7 +21,6 @@ import numpy as np
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.statistics.unseen_values import (
-    UNSEEN_DRAWN_GAIN,
     UNSEEN_GAIN,
     unseen_extreme,
     unseen_fall,
@@ -49,11 +48,11 @@ class Differences:
     """``[n]`` how much each unit counts; None: all count the same."""
     full_range: float = field(default=math.inf, kw_only=True)
     """How much a unit can change at most: the width of the metric's range."""
-    drawn_weights: bool = field(default=False, kw_only=True)
-    """Whether the weights were drawn together with the units, as those of a replayed log.
+    drawn_share: float = field(default=0.0, kw_only=True)
+    """Above 0 if the weights were drawn together with the units, as those of a replayed log.
 
-    The heaviest possible units are then rare, so intervals allow for two that were not sampled, one
-    on each side of the mean.
+    The heaviest possible units are then rare, so tests add one that was not sampled, and intervals
+    two, one on each side of the mean: this share of the largest change, at the largest weight.
     """
 
     @classmethod
@@ -229,8 +228,8 @@ class Differences:
     @property
     def unseen_gain(self) -> float:
         """How much the gain that tests add to what was sampled raises the mean."""
-        if self.drawn_weights:
-            return UNSEEN_DRAWN_GAIN * self._heaviest(self.gains)
+        if self.drawn_share:
+            return self.drawn_share * self._heaviest(self.gains)
         return UNSEEN_GAIN * float(np.abs(self.gains).max()) / self.effective_count
 
     def _margin(self, share: float) -> float:
@@ -238,8 +237,8 @@ class Differences:
         if self.count < 2:
             return math.nan
         error = self.error
-        if self.drawn_weights:
-            unseen = UNSEEN_DRAWN_GAIN * self._heaviest(self.gains - self.mean)
+        if self.drawn_share:
+            unseen = self.drawn_share * self._heaviest(self.gains - self.mean)
             error = math.sqrt(error**2 + 2 * unseen**2)
         return self._t(share) * error
 

@@ -13,11 +13,17 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["UNSEEN_DRAWN_GAIN", "UNSEEN_GAIN", "unseen_extreme", "unseen_fall"]
+__all__ = [
+    "UNSEEN_ESTIMATED_GAIN",
+    "UNSEEN_GAIN",
+    "UNSEEN_WEIGHTED_GAIN",
+    "unseen_extreme",
+    "unseen_fall",
+]
 
 UNSEEN_GAIN = 0.25
 """A test of a fall adds one gain of this share of the largest change."""
-UNSEEN_DRAWN_GAIN = 0.5
+UNSEEN_WEIGHTED_GAIN = 0.5
 """If weights were drawn together with the units, as the inverse propensities of a replayed log, a
 test adds one gain of this share of the largest change at the largest weight.
 
@@ -26,6 +32,8 @@ rises, so a sample with none of them has a mean that is too low and a spread tha
 this share, ``benchmarks/replay_tables.py`` blocks an equal ranker in at most about 6% of 200
 searches; intervals allow for one such unit on each side.
 """
+UNSEEN_ESTIMATED_GAIN = 1.25
+"""The same for estimates of relevance in a replayed log, whose changes contain their weights."""
 _REACH = 10.0
 """The unseen fall lies this many n-ths of the way from the largest change to the full range."""
 _STRETCH = 10.0

@@ -22,7 +22,7 @@ def test_an_interval_allows_for_a_heavy_unit_on_each_side() -> None:
     The squared error is 3/2 of 7/8 over the squared sum of weights, 16. The heaviest unit has
     weight 2 of 4, and the largest deviation is 3/4: half of it moves the mean by 3/16, twice.
     """
-    drawn = Differences(GAINS, WEIGHTS, drawn_weights=True)
+    drawn = Differences(GAINS, WEIGHTS, drawn_share=0.5)
     error = math.sqrt(1.5 * 0.875 / 16 + 2 * (3 / 16) ** 2)
     half = t.ppf(0.975, 16 / 6 - 1) * error  # n_e = 16 / (1 + 1 + 4)
     assert drawn.interval() == pytest.approx((0.25 - half, 0.25 + half))
@@ -46,7 +46,7 @@ def test_a_test_adds_a_gain_at_the_largest_weight() -> None:
         np.zeros(4),
         after,
         weights=np.array([2.0, 2.0, 1.0, 3.0]),
-        drawn_weights=True,
+        drawn_share=0.5,
     )
     assert pairs.contributions == pytest.approx([-0.1, -0.2, 0.25, -0.45])
     assert pairs.unseen_gain == pytest.approx(0.375 / 0.45)
