@@ -5,8 +5,8 @@ or above 1. A metric of such a query is the sum over its documents of the estima
 metric would be if that document alone were relevant: 1 / rank for RR, whether it is in the top k
 for Success@k, 1 / log2(1 + rank) for DCG. That is linear in the estimates, so it is unbiased if
 they are, and it is the same mean as that of weighted selections, each of which is a query of its
-own (Agarwal, Zaitsev and Joachims, A general framework for counterfactual learning-to-rank, SIGIR
-2019, section 3).
+own (Agarwal, Takatsu, Zaitsev and Joachims, A general framework for counterfactual
+learning-to-rank, SIGIR 2019).
 """
 
 from __future__ import annotations

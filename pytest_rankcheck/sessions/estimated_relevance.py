@@ -2,10 +2,10 @@
 
 At rank k a document of relevance r is selected with the probability alpha_k r + beta_k, so
 (c - beta_k) / alpha_k is an unbiased estimate of r, where c is 1 if it was selected and 0 if not
-(Vardasbi, Oosterhuis and de Rijke, When inverse propensity scoring does not work, CIKM 2020,
-equation 13). It can be negative or above 1. With a model of relevance m the estimate is doubly
-robust (Oosterhuis, Doubly robust estimation for correcting position bias in click feedback for
-unbiased learning to rank, TOIS 41, 2023, equation 33, for one ranking per search):
+(Vardasbi, Oosterhuis and de Rijke, When inverse propensity scoring does not work, CIKM 2020). It
+can be negative or above 1. With a model of relevance m the estimate is doubly robust (Oosterhuis,
+Doubly robust estimation for correcting position bias in click feedback for unbiased learning to
+rank, TOIS 41, 2023, here for one ranking per search):
 
     m + (c - beta_k - alpha_k m) / max(alpha_k, clip)
 

@@ -11,7 +11,7 @@ clipped
 Users who trust a ranker also select what is not good, more often at the top. Then the probability
 of a selection at rank k is alpha_k r + beta_k, with the relevance r of the document (Vardasbi,
 Oosterhuis and de Rijke, When inverse propensity scoring does not work: affine corrections for
-unbiased learning to rank, CIKM 2020, equation 10).
+unbiased learning to rank, CIKM 2020).
 """
 
 from __future__ import annotations
