@@ -130,8 +130,8 @@ def print_findings(profile: LogProfile, findings: Sequence[LintFinding]) -> None
     """Print what the linter finds in a log."""
     errors = sum(finding.level == "error" for finding in findings)
     warnings = plural(len(findings) - errors, "warning")
-    sizes = profile.events_per_session
-    size = plural(len(sizes), "session") if len(sizes) else plural(profile.rows.count, "row")
+    rows = plural(profile.rows.count, "row")
+    size = plural(len(profile.session_sizes), "session") if profile.log else rows
     print(f"session log '{quoted(profile.name)}' ({size}): {plural(errors, 'error')}, {warnings}")
     for line in finding_lines(findings):
         print(line)

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.sessions.log_reader import LogContents
 
-__all__ = ["notes_of"]
+__all__ = ["large_sessions", "notes_of", "ranks_seem_shifted"]
 
 _MUCH = 0.05
 """If a larger share of sessions is set aside, that is worth a warning."""
@@ -65,8 +66,8 @@ def _implausible(contents: LogContents) -> Iterator[str]:
         )
     yield from _large_sessions(contents)
     ranks = contents.events.selected_rank
-    first, second = int((ranks == 1).sum()), int((ranks == 2).sum())
-    if contents.first_rank == 0 and not first and second >= _SECOND_RANKS:
+    if contents.first_rank == 0 and ranks_seem_shifted(ranks):
+        second = int((ranks == 2).sum())
         yield (
             f"first_rank=0 was given, but no selection has rank 0, and {second:,} have rank 1; if "
             "people select the first result at least as often as the second, the probability of "
@@ -74,13 +75,27 @@ def _implausible(contents: LogContents) -> Iterator[str]:
         )
 
 
+def ranks_seem_shifted(ranks: IntArray) -> bool:
+    """Whether the second result is often selected, and the first never."""
+    return not (ranks == 1).any() and int((ranks == 2).sum()) >= _SECOND_RANKS
+
+
+def large_sessions(sizes: IntArray) -> IntArray:
+    """Return the sessions with a large share of all events, by their sizes, ``[S]``."""
+    total = int(sizes.sum())
+    is_large = sizes >= _LARGE_SHARE * total
+    if total < _LARGE_LOG or not is_large.any():
+        return np.zeros(0, dtype=np.int64)
+    usual = sizes.min() if is_large.all() else sizes[~is_large].mean()
+    is_large &= sizes >= _TIMES_USUAL * (usual if len(sizes) > 1 else 0)
+    found: IntArray = np.flatnonzero(is_large)
+    return found
+
+
 def _large_sessions(contents: LogContents) -> Iterator[str]:
     sizes = np.bincount(contents.events.session, minlength=len(contents.session_ids))
-    total, sessions = int(sizes.sum()), len(sizes)
-    is_large = sizes >= _LARGE_SHARE * total
-    usual = sizes.min() if is_large.all() else sizes[~is_large].mean()
-    large = np.flatnonzero(is_large & (sizes >= _TIMES_USUAL * (usual if sessions > 1 else 0)))
-    if total < _LARGE_LOG or not len(large):
+    total, large = int(sizes.sum()), large_sessions(sizes)
+    if not len(large):
         return
     large = large[np.argsort(-sizes[large], kind="stable")]
     names = [f"'{quoted(contents.session_ids[each])}' ({sizes[each]:,})" for each in large[:3]]

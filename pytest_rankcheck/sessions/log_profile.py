@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
+from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.sessions.log_files import AnyPath, LogFiles
 from pytest_rankcheck.sessions.log_options import LogOptions
@@ -69,13 +69,15 @@ class LogProfile:
         problems = Problems(files.words, is_lenient=True)
         options = LogOptions(**{k: v for k, v in reading.items() if k != "lenient"})  # type: ignore[arg-type]
         rows = RawRows.of(files.table(None, options.columns, problems), options)
-        log, refusals = _read(paths, reading)
+        log, refusals = _read(paths, reading, rows)
         return cls(files.name, files.words, reading, rows, log, refusals)
 
     @cached_property
-    def events_per_session(self) -> FloatArray:
-        """How many events each session has, ``[S]``."""
-        return self.log.trails.events if self.log else np.zeros(0)
+    def session_sizes(self) -> IntArray:
+        """How many events each session has; if the log cannot be read, each session id, ``[S]``."""
+        if self.log is None:
+            return np.array(list(self.rows.sessions.values()), dtype=np.int64)
+        return self.log.trails.events.astype(np.int64)
 
     @cached_property
     def selected_ranks(self) -> IntArray:
@@ -104,8 +106,8 @@ class LogProfile:
         """Return the sessions with the most events, and how many they have."""
         if self.log is None:
             return [(name, events) for name, events in self.rows.sessions.most_common(count)]
-        order = np.argsort(-self.events_per_session, kind="stable")[:count]
-        sizes = self.events_per_session[order].astype(int).tolist()
+        order = np.argsort(-self.session_sizes, kind="stable")[:count]
+        sizes = self.session_sizes[order].tolist()
         return [
             (self.log.session_ids[place], size) for place, size in zip(order, sizes, strict=True)
         ]
@@ -117,13 +119,14 @@ class LogProfile:
 
 
 def _read(
-    paths: AnyPath | Sequence[AnyPath], reading: Mapping[str, object]
+    paths: AnyPath | Sequence[AnyPath], reading: Mapping[str, object], rows: RawRows
 ) -> tuple[SessionLog | None, tuple[str, ...]]:
     """Return a log, and why it is refused: as it is read, and again with what the message asks for.
 
     None if it is refused however it is read.
     """
     refusals: list[str] = []
+    remedies = {**_REMEDIES, **({"session column": rows.users[0]} if rows.users else {})}
     guessed = dict(reading)
     while True:
         try:
@@ -134,8 +137,11 @@ def _read(
                 reading = {**reading, "first_rank": 0}  # guessed once more, and no more
                 continue
             refusals.append(str(error))
-        asked = (key for key in _REMEDIES if key in refusals[-1] and key not in guessed)
-        key = next(asked, None)
-        if key is None:
+        words = next((key for key in remedies if key in refusals[-1]), None)
+        if words is None:
             return None, tuple(refusals)
-        guessed[key] = _REMEDIES[key]
+        value = remedies.pop(words)
+        if words == "session column":
+            guessed |= {"session": value, "session_gap": PAUSE}
+        else:
+            guessed.setdefault(words, value)

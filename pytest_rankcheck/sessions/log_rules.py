@@ -9,22 +9,18 @@ import numpy as np
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding, Rule, RuleResult, rule
+from pytest_rankcheck.sessions.log_cells import is_placeholder
+from pytest_rankcheck.sessions.log_notes import large_sessions, ranks_seem_shifted
 from pytest_rankcheck.sessions.log_profile import PAUSE, LogProfile
 
-__all__ = ["PLACEHOLDERS", "log_findings", "log_rule_names", "log_rules"]
+__all__ = ["log_findings", "log_rule_names", "log_rules"]
 
-PLACEHOLDERS = frozenset(
-    ("", "null", "none", "nan", "na", "n/a", "undefined", "unknown", "anonymous", "-", "(null)")
-)
-"""Texts that stand for a missing id, in lower case."""
 _FEW = 20
-"""With fewer selections or sessions, a rule about shares says nothing."""
+"""Fewer sessions may all have a single event by chance."""
 _LARGE = 100
 """A session with fewer events is ordinary."""
 _TIMES = 20
 """So many times the events of the median session are those of a bot."""
-_DOMINANT = 0.2
-"""No person has such a share of all events."""
 _SHARE = 0.05
 """A smaller share of sessions or events moves no mean."""
 
@@ -64,7 +60,7 @@ def no_sessions(profile: LogProfile) -> RuleResult | None:
 def placeholder_sessions(profile: LogProfile) -> RuleResult | None:
     """Session ids such as null or unknown, which join the events of many people."""
     counts = profile.rows.sessions
-    found = {name: counts[name] for name in counts if name.strip().casefold() in PLACEHOLDERS}
+    found = {name: counts[name] for name in counts if is_placeholder(name)}
     if not found:
         return None
     shown = ", ".join(f"'{quoted(name)}' ({plural(size, 'event')})" for name, size in found.items())
@@ -72,7 +68,7 @@ def placeholder_sessions(profile: LogProfile) -> RuleResult | None:
         query_ids=(),
         what=f"placeholders instead of session ids: {shown}",
         why="They join the events of many people to one session",
-        remedy="leave such ids empty, and read with lenient=True, which sets these rows aside",
+        remedy="correct them, or read with lenient=True, which sets these rows aside",
     )
 
 
@@ -94,15 +90,11 @@ def duplicate_rows(profile: LogProfile) -> RuleResult | None:
 @rule("warning")
 def dominant_sessions(profile: LogProfile) -> RuleResult | None:
     """Sessions with far more events than others: bots, tests or a constant id."""
-    sizes = (
-        profile.events_per_session
-        if profile.log
-        else np.array(list(profile.rows.sessions.values()), dtype=np.float64)
-    )
+    sizes = profile.session_sizes
     if not len(sizes):
         return None
-    limit = max(_LARGE, _TIMES * float(np.median(sizes)))
-    is_large = (sizes >= limit) | ((sizes >= _LARGE) & (sizes >= _DOMINANT * sizes.sum()))
+    is_large = (sizes >= _LARGE) & (sizes >= _TIMES * np.median(sizes))
+    is_large[large_sessions(sizes)] = True
     large, share = int(is_large.sum()), float(sizes[is_large].sum() / sizes.sum())
     if share < _SHARE:
         return None
@@ -122,7 +114,7 @@ def long_pauses(profile: LogProfile) -> RuleResult | None:
     """Sessions with pauses, which are probably several sessions of one client."""
     pauses = [pause for pause in profile.pauses if pause.seconds > PAUSE]
     paused = len({pause.session_id for pause in pauses})
-    sessions = len(profile.events_per_session)
+    sessions = len(profile.session_sizes)
     if not sessions or paused / sessions < _SHARE:
         return None
     return RuleResult(
@@ -138,7 +130,7 @@ def long_pauses(profile: LogProfile) -> RuleResult | None:
 @rule("warning")
 def sessions_of_one_event(profile: LogProfile) -> RuleResult | None:
     """Sessions that all have a single event: the ids may be those of requests."""
-    sizes = profile.events_per_session
+    sizes = profile.session_sizes
     if len(sizes) < _FEW or (sizes > 1).any():
         return None
     return RuleResult(
@@ -167,17 +159,15 @@ def unselected_first_rank(profile: LogProfile) -> RuleResult | None:
     """Ranks that are read with the wrong first rank: the first result is never selected."""
     ranks = profile.selected_ranks
     given = profile.reading.get("first_rank")
-    if given is None or len(ranks) < _FEW or (ranks == 1).any():
+    if given != 0 or not ranks_seem_shifted(ranks):
         return None
     second = float((ranks == 2).mean())
-    if second < _SHARE:
-        return None
     return RuleResult(
         query_ids=(),
-        what=f"with first_rank={given}, the first result is never selected, and the second in "
+        what="with first_rank=0, the first result is never selected, and the second in "
         f"{second:.0%} of {plural(len(ranks), 'selection')}",
-        why="Every rank is probably too high by 1, and reciprocal ranks too low",
-        remedy=f"read with first_rank={1 - int(str(given))}" if given == 0 else "check the ranks",
+        why="Ranks probably count from 1, so that all are too high by 1",
+        remedy="read with first_rank=1",
     )
 
 
@@ -194,7 +184,8 @@ def repeated_users(profile: LogProfile) -> RuleResult | None:
         f"{plural(first.sessions, 'session')}; one of them has {first.most:,}",
         why="Sessions of one user are not independent: intervals are too narrow, and gates block "
         "innocent changes",
-        remedy=f'group them: evaluate_sessions(log, clustered="{quoted(first.attribute)}")',
+        remedy=f'set rankcheck_session_clusters = "{quoted(first.attribute)}", or '
+        f'evaluate_sessions(log, clustered="{quoted(first.attribute)}")',
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import (
+    ConfigurationError,
     SessionLogError,
     listed,
     plural,
@@ -259,7 +260,8 @@ class SessionLog:
         columns: Mapping[str, str] | None = None,
         attributes: Sequence[str] | None = None,
         first_rank: int | None = None,
-        session_gap: float = 1800,
+        session_gap: Gap = "30min",
+        drop_sessions_over: int | None = None,
         lenient: bool = False,
     ) -> SessionLog:
         """Make a log of User Behavior Insights, as OpenSearch and Elasticsearch record it.
@@ -283,9 +285,9 @@ class SessionLog:
             first_rank: whether positions count from 0 or 1. A position counts only where the
                 results are unknown; without ``first_rank``, selections of known results show how
                 positions count, and else it is from 1, as in the schema.
-            session_gap: in seconds. Queries without a ``session_id``, of their own or of their
-                events, are one session with those of the same ``client_id`` until a pause of
-                more than this.
+            session_gap: queries without a ``session_id``, of their own or of their events, are one
+                session with those of the same ``client_id`` until a pause of more than this.
+            drop_sessions_over: as in `load`.
             lenient: as in `load`.
 
         What is not counted is in `notes`: events of other actions, without a known query, and
@@ -295,12 +297,22 @@ class SessionLog:
             SessionLogError: a file or a row cannot be read, or no event has one of the actions.
             ConfigurationError: an argument is invalid.
         """
+        # The join has found which events are selections, and which were delivered twice.
+        options = LogOptions(
+            attributes=attributes,
+            first_rank=first_rank,
+            selections_where="all",
+            session_gap=session_gap,
+            duplicates="keep",
+            drop_sessions_over=drop_sessions_over,
+        )
+        if options.gap is None:
+            raise ConfigurationError('session_gap=None is invalid; give a pause, such as "30min"')
         choice = UbiChoice(
-            grades_of(select, grades), session_gap, columns or {}, first_rank, lenient
+            grades_of(select, grades), options.gap, columns or {}, first_rank, lenient
         )
         table, problems = table_of_ubi(queries, events, choice)
-        # The join has found which events are selections.
-        options = LogOptions(attributes=attributes, selections_where="all")
+        options = replace(options, first_rank=None, session_gap=None)  # the join has used them
         return cls(read_log(table, options, problems), name or "ubi")
 
     @checked_arguments

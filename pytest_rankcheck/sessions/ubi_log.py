@@ -17,7 +17,6 @@ from pytest_rankcheck.errors import (
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.json_rows import layouts_of_objects
 from pytest_rankcheck.files.table_batches import Table
-from pytest_rankcheck.sessions.log_cells import is_absent
 from pytest_rankcheck.sessions.log_layouts import ROLES
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.nested_columns import object_in
@@ -183,7 +182,7 @@ class _Joined:
         for search in self._searches:
             given = [of_queries[row] for row in search.rows]
             given += [of_events[row] for row in search.events]
-            found.append(next((each for each in given if not is_absent(each)), None))
+            found.append(next(filter(None, given), None))
         return found
 
     def _time(self, search: Search) -> float:

@@ -233,12 +233,18 @@ def test_the_configuration_and_options_that_override_it(
     assert "refused: day-0.jsonl:1: there is no session column" in found
     found = output(capsys, "sessions", "day-0.jsonl", "day-1.jsonl", "--columns", "session=who")
     assert "session log 'day-0' (100 sessions): 0 errors, 0 warnings" in found
-    Path("pyproject.toml").write_text(
-        "[tool.pytest.ini_options]\nrankcheck_lint = ['duplicate-rows=warning']\n"
-    )
-    file = write([*rows, *rows[:2]])
-    linted = output(capsys, "lint", file, "--columns", "session=who", *READING, code=0)
-    assert "warning duplicate-rows" in linted or "refused-log" in linted
+
+
+def test_the_levels_of_rules_are_configured(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(FAULTS["repeated users"][0])
+    for level, code in (("error", 1), ("warning", 0), ("ignore", 0)):
+        Path("pyproject.toml").write_text(
+            f"[tool.pytest.ini_options]\nrankcheck_lint = ['repeated-users={level}']\n"
+        )
+        out = output(capsys, "lint", file, *READING, code=code)
+        assert (f"{level} repeated-users: " in out) == (level != "ignore")
 
 
 def test_ids_and_values_are_escaped(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

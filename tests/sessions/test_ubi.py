@@ -207,7 +207,24 @@ def test_every_source_gives_the_log_of_which_the_events_are(tmp_path: Path, sour
 def test_a_golden_set_of_the_log_has_the_selections() -> None:
     log = SessionLog.from_ubi(QUERIES, EVENTS, grades={"purchase": 3})
     golden = log.to_golden_set("all")
-    assert set(golden.query_ids) == {"ann#1.2", "bob#1.1"}
+    grades = {query_id: dict(golden.grades(query_id)) for query_id in golden.query_ids}
+    assert grades == {"ann#1.2": {"e": 3}, "bob#1.1": {"d": 1}}
+
+
+def test_the_pause_and_the_largest_session() -> None:
+    log = SessionLog.from_ubi(QUERIES, EVENTS, session_gap="1h")
+    assert log.session_ids == ("ann#1", "bob#1")
+    log = SessionLog.from_ubi(QUERIES, EVENTS, drop_sessions_over=1)
+    assert log.session_ids == ("ann#2", "bob#1")
+    assert "1 session with more than 1 events dropped, with 2 events in all" in log.notes
+
+
+def test_equal_queries_are_two_events() -> None:
+    """They differ in their query_id alone; someone searched twice within a second."""
+    rows = [query(1, "ann", "09:00:00", "a", user_query="x"), query(2, "ann", "09:00:00", "a")]
+    rows[1]["user_query"] = "x"
+    log = SessionLog.from_ubi(rows, [event(2, "click", "a", "09:00:01")])
+    assert log.events["selected"].tolist() == [[], [1]]
 
 
 def test_sessions_are_those_of_the_events_where_they_have_some() -> None:
@@ -341,7 +358,11 @@ def test_fields_in_other_columns() -> None:
          "events, row 10: the position: 'x' is not a number"),
         (QUERIES, [event(1, "click", "a", "09:00:00") | {"timestamp": "2026-11-16T09:00:00"}], {},
          "the times of the events are text without a time zone, those of the other file are not"),
-        ([query(1, "null", "09:00:00", "a")], EVENTS, {}, "queries, row 1: the event has no session"),
+        ([query(1, "null", "09:00:00", "a")], EVENTS, {}, "queries, row 1: the session: 'null' is a placeholder"),
+        ([query(1, "ann", "09:00:00", "a", client_id=None)], [event(1, "click", "a", "09:00:01")], {},
+         "queries, row 1: the event has no session"),
+        (QUERIES, EVENTS, {"session_gap": None}, "session_gap=None is invalid"),
+        (QUERIES, EVENTS, {"session_gap": "half an hour"}, "session_gap=half an hour is invalid"),
         ("none.jsonl", EVENTS, {}, "none.jsonl: no such file"),
     ],
 )  # fmt: skip

@@ -45,16 +45,16 @@ def _sizes(profile: LogProfile) -> Iterator[str]:
             if profile.log
             else "  below is what its rows are"
         )
-    sizes = profile.events_per_session
-    if len(sizes):
+    sizes = profile.session_sizes
+    if profile.log:
         events = plural(profile.event_count, "event")
         middle, high = np.median(sizes), np.quantile(sizes, 0.99, method="higher")
         yield (
             f"  {plural(len(sizes), 'session')}, {events}; events per session: median {middle:g}, "
             f"99% at most {high:g}, the largest {sizes.max():g}"
         )
-    elif profile.rows.sessions:
-        yield f"  {plural(len(profile.rows.sessions), 'session id')}"
+    elif len(sizes):
+        yield f"  {plural(len(sizes), 'session id')}"
     if profile.rows.duplicates:
         yield f"  {plural(profile.rows.duplicates, 'row')} identical to an earlier one"
 
@@ -80,10 +80,8 @@ def _values(counts: ColumnCounts) -> str:
     size = f"{len(counts.values):,}{' or more' if counts.has_more else ''}"
     if counts.has_more or not counts.values:
         return size if counts.values else "-"
-    shown = ", ".join(
-        f"{quoted(value, _WIDTH)} ({count:,})"
-        for value, count in counts.values.most_common(_VALUES)
-    )
+    frequent = sorted(counts.values.items(), key=lambda item: (-item[1], item[0]))[:_VALUES]
+    shown = ", ".join(f"{quoted(value, _WIDTH)} ({count:,})" for value, count in frequent)
     return f"{size}: {shown}{', ...' if len(counts.values) > _VALUES else ''}"
 
 
@@ -109,7 +107,7 @@ def _pauses(profile: LogProfile) -> Iterator[str]:
     yield from _aligned(table, right=(0,))
     more = profile.long_pauses
     if more:
-        split = f"{len(profile.events_per_session) + more:,} sessions"
+        split = f"{len(profile.session_sizes) + more:,} sessions"
         pauses_text = plural(more, "pause is", "pauses are")
         yield f'  {pauses_text} longer than {PAUSE / 60:g} min: session_gap="30min" makes {split}'
 
