@@ -174,6 +174,19 @@ s2,1,2026-11-21T15:00:00Z,x,d1|d2,2,yes,B
 </results><clicked><click num="1" starttime="9.5" endtime="NA"><rank>2</rank></click></clicked></interaction>
 <currentquery starttime="40"><query>never run</query></currentquery></session></sessiontrack2014>
 """,
+    "actions.csv": """session_id,query_id,time,query,doc_id,position,action_name,clicked_at
+s1,q1,2026-11-21T14:30:05Z,cam,d7,1,impression,
+s1,q1,2026-11-21T14:30:05Z,cam,d3,2,impression,
+s1,q1,2026-11-21T14:30:05Z,cam,d3,2,click,2026-11-21T14:30:09Z
+s1,q1,2026-11-21T14:30:12Z,cam,d3,2,purchase,
+s1,q1,2026-11-21T14:30:12Z,cam,d3,2,purchase,
+s2,q2,2026-11-21T15:00:00Z,x,d1,1,impression,
+""",
+    "clients.jsonl": """{"session_id": "c", "query_id": "q1", "time": 0.5, "results": ["d7", "d3"], "agent": "x"}
+{"session_id": "c", "query_id": "q1", "time": 4, "type": "click", "doc_id": "d3", "grade": 2}
+{"session_id": "c", "event": 7, "time": 5000, "type": "click", "position": 1}
+{"session_id": "b", "query_id": "q2", "time": 5000, "results": []}
+""",
     "payload.csv": """event_id,time_epoch,event_data
 searchRestarted,1763735405000,"{""sessionId"": ""s1"", ""index"": 1, ""query"": ""cam"", ""results"": [""d7"", ""d3""]}"
 sessionFinished,1763735409000,"{""sessionId"": ""s1"", ""index"": 2, ""query"": ""camel"", ""results"": [""d3""], ""selectedIndexes"": [0]}"
@@ -189,7 +202,7 @@ rankcheck_scale = "3"
 rankcheck_gate = ["web nDCG@10: noninferior(margin=0.02)", "tolerance(abs=0.01)"]
 rankcheck_depth = 100
 rankcheck_doc_id = ["lower", "before:#"]
-rankcheck_session_reading = ["first_rank=0", "time_unit=s"]
+rankcheck_session_reading = ["first_rank=0", "selections_where=a:b|c,d:e", "grades=b:2", "session_gap=1h"]
 rankcheck_lint = ["scale=0..3", "tolerance=0.02"]
 """
 
