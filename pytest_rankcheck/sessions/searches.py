@@ -173,7 +173,6 @@ def _impressions(groups: _Groups, items: RowItems) -> tuple[Lists, IntArray]:
     highest = np.zeros(count, dtype=np.int64)
     np.maximum.at(highest, group, rank)
     is_whole = (lengths == highest) & (lengths > 0)
-    is_whole[group[is_clash]] = False
     kept = is_new & is_whole[group]
     return Lists(np.where(is_whole, lengths, -1), document[kept], {}), rows[is_clash]
 

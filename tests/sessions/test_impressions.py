@@ -54,6 +54,15 @@ def test_the_true_values_are_those_of_the_simulation(truth: SessionEvaluation) -
     assert 0.6 < truth.mean("SuccessRate") < 0.8
 
 
+def test_what_a_log_says_if_impressions_count_as_selections(truth: SessionEvaluation) -> None:
+    """This is what was measured before such logs were refused."""
+    misread = log_of(per_action(SEARCHES, None), first_rank=1, selections_where="all")
+    evaluation = evaluate_sessions(misread)
+    assert evaluation.mean("SuccessRate") == 1
+    assert evaluation.mean("TimeToSelection(abandoned=next)") == 0
+    assert truth.mean("TimeToSelection(abandoned=exclude)") > 10
+
+
 # --- refused, with what to write ------------------------------------------------------------------
 
 
@@ -151,6 +160,9 @@ def test_a_flag_is_not_the_document_1() -> None:
         row["selected"] = row.pop("clicked")
     with pytest.raises(SessionLogError, match="'selected' is a flag"):
         log_of(rows)
+    mapped = [{"picked": row.pop("selected"), **row} for row in map(dict, rows)]
+    with pytest.raises(SessionLogError, match="'picked' is a flag"):
+        log_of(mapped, columns={"selected": "picked"})
     # With another document among them, they are ids.
     rows[0]["selected"] = 3
     assert log_of(rows).trails.final_rank.tolist() == [1.0, 2.0, 3.0, 2.0]
@@ -225,6 +237,9 @@ def test_rows_may_name_the_document_and_the_search_the_results() -> None:
     assert log.trails.duration.tolist() == [19.0]
     assert log.trails.first_selection.tolist() == [3.0]
     assert log.trails.final_rank.tolist() == [2.0]
+    later = {"session_id": "s", "query_id": "b", "time": 50, "action_name": "scroll"}
+    longer = log_of([*rows, later], time_unit="s", selections_where=where)
+    assert longer.trails.duration.tolist() == [49.0]  # until the last row of the last search
     rows[2]["doc_id"] = "w"
     with pytest.raises(SessionLogError, match=r"row 3.*'w' was selected, but is not among the 3"):
         log_of(rows, time_unit="s", selections_where=where)

@@ -80,6 +80,12 @@ def test_the_client_stays_as_an_attribute() -> None:
     frame = clients()
     log = load(frame)
     assert log.attributes("c7#1") == {"client_id": "c7", "device": "d1"}
+    rows = [
+        {"client_id": "c", "time": time, "page": page, "selected": None}
+        for time, page in ((0, "x"), (5, "x"), (9000, "y"))
+    ]
+    log = SessionLog.from_records(rows, session="client_id", session_gap=60, time_unit="s")
+    assert [log.attributes(each)["page"] for each in log.session_ids] == ["x", "y"]
     assert load(frame, attributes=["device"]).attributes("c7#1")["client_id"] == "c7"
     assert len(evaluate_sessions(log, clustered="client_id").query_ids) == len(log)
 
@@ -172,6 +178,25 @@ def test_a_late_click_belongs_to_its_search() -> None:
     assert log.session_ids == ("c#1", "c#2")
     assert log.events["selected"].tolist() == [[2], [], []]
     assert log.trails.events.tolist() == [2, 1]
+
+
+def test_a_late_click_in_another_tab() -> None:
+    """The click at 4010 belongs to the search of the first session, not to the second one."""
+    rows = [
+        {"client_id": "c", "query_id": "q1", "time": 0, "results": ["a", "b"]},
+        {"client_id": "c", "query_id": "q2", "time": 4000, "results": ["a"]},
+        {"client_id": "c", "query_id": "q1", "time": 4010, "type": "click", "doc_id": "b"},
+    ]
+    log = SessionLog.from_records(
+        rows,
+        session="client_id",
+        session_gap="1h",
+        time_unit="s",
+        selections_where={"type": "click"},
+    )
+    assert log.session_ids == ("c#1", "c#2")
+    assert log.trails.duration.tolist() == [4010, 0]
+    assert np.isfinite(log.trails.final_rank).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("search_id", ["search_id", "event"])
