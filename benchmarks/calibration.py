@@ -27,7 +27,7 @@ from design_tables import designs_table, slices_table
 from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tools_table
 from real_pairs import DATA, cached
-from replay_tables import replay_tables
+from replay_tables import estimates_table, replay_tables
 from verdict_counts import ALPHA
 from year_tables import ratchet_table, slide_table
 
@@ -111,6 +111,9 @@ def replays_section(settings: Settings) -> Iterator[Block]:
     """Yield the tables of replayed logs."""
     lines = list(replay_tables(settings.draws))
     yield Block(PAGE, "replays", [*lines, settings.error])
+    logs = settings.draws // 20
+    text = f"{logs:,} logs of two rankers per row, with nine propensities each."
+    yield Block(PAGE, "estimated propensities", [*estimates_table(logs), "", text])
 
 
 def slide_section(settings: Settings) -> Iterator[Block]:

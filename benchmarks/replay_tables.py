@@ -19,6 +19,7 @@ from replayed_logs import (
     good_model,
     searches,
     trusting,
+    two_rankers,
     weighted,
 )
 from verdict_counts import ALPHA, PROCESSES, ruling
@@ -27,12 +28,17 @@ from pytest_rankcheck import Gate
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
 from pytest_rankcheck.sessions.propensity import propensity_weights
+from pytest_rankcheck.statistics.intervention_harvesting import harvested
 
 SIZES = (200, 1000, 5000)
 MARGIN = 0.05
 TRUST = 0.2
 FULL_DRAWS = 200
 """The number of searches for which all draws are made; with more, fewer are."""
+CLOSE = 0.05
+"""An estimated propensity should not be further from the truth."""
+ESTIMATED_FROM = (2000, 10_000, 50_000)
+"""The numbers of sessions from which propensities are estimated."""
 TRIED = ("power(0.5)", "power(1)", "power(1.5)")
 """The propensities of ``sensitivity=``."""
 
@@ -52,6 +58,8 @@ class Row:
     unseen: int = 0
     """How many documents the new ranker puts on top that were never shown."""
     max_unseen: float = MAX_UNSEEN
+    gain: float = 0.0
+    """How much better the equal ranker is after all."""
 
 
 ROWS = (
@@ -71,6 +79,11 @@ ROWS = (
     Row("`power(1)`, but it is 0.5", lambda seen: weighted(seen, "power(1)"), eta=0.5),
     Row("`power(1.5)`, but it is 1", lambda seen: weighted(seen, "power(1.5)")),
     Row("no propensity (`uncorrected=True`)", lambda seen: weighted(seen, None)),
+    Row(
+        f"the same, and the ranker is better by {MARGIN}",
+        lambda seen: weighted(seen, None),
+        gain=MARGIN,
+    ),
     Row(
         "`power(1)`, but it is 0.5; `sensitivity=`",
         lambda seen: weighted(seen, "power(1)"),
@@ -131,12 +144,12 @@ def counts(row: Row, count: int, draws: int) -> Counts:
     seen: dict[str, Counter[bool]] = {name: Counter() for name in ("b", "m", "o", "h")}
     significant, noninferior = Gate.significant(alpha=ALPHA), Gate.noninferior(MARGIN, alpha=ALPHA)
     for _ in range(draws):
-        log = searches(random, count, eta=row.eta, trust=row.trust)
+        log = searches(random, count, eta=row.eta, trust=row.trust, fall=-row.gain)
         equal = _replayed(row, log)
         seen["b"][_ruling(significant, equal, row) == "blocked"] += 1
         seen["o"][_ruling(noninferior, equal, row) == "inconclusive"] += 1
         low, high = equal.differences.interval()
-        seen["h"][low <= 0 <= high] += 1
+        seen["h"][low <= row.gain <= high] += 1
         worse = searches(random, count, eta=row.eta, trust=row.trust, fall=2 * MARGIN)
         seen["m"][_ruling(noninferior, _replayed(row, worse), row) == "passed"] += 1
     return Counts(*(Rate(seen[name][True], draws) for name in ("b", "m", "o", "h")))
@@ -197,3 +210,44 @@ def replay_tables(draws: int) -> Iterator[str]:
             each = found[row.name, size]
             yield f"| {row.name} | {each.blocked} | {each.missed} | {each.open} | {each.held} |"
         yield ""
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """How good estimated propensities are, relative to that of rank 1."""
+
+    close: Rate
+    """Propensities that are within 0.05 of the truth."""
+    held: Rate
+    """95% intervals that hold the truth."""
+    worst: float
+    """The largest error of a log, in 95% of the logs."""
+
+
+def estimates(sessions: int, eta: float, draws: int) -> Estimates:
+    """Return how good the propensities are that are estimated from logs of two rankers."""
+    random = np.random.default_rng([sessions, round(10 * eta)])
+    errors, held = [], 0
+    for _ in range(draws):
+        harvest = harvested(two_rankers(random, sessions, eta=eta))
+        assert harvest is not None
+        truth = harvest.ranks**-eta * harvest.chances[0]
+        errors.append(np.abs(harvest.chances - truth)[1:])
+        logs = np.abs(np.log(harvest.chances / truth))[1:]
+        held += int((logs <= 1.96 * harvest.errors[1:]).sum())
+    every = np.concatenate(errors)
+    worst = float(np.quantile([each.max() for each in errors], 0.95))
+    return Estimates(Rate(int((every <= CLOSE).sum()), len(every)), Rate(held, len(every)), worst)
+
+
+def estimates_table(draws: int) -> Iterator[str]:
+    """Yield the lines of the table of estimated propensities."""
+    yield (
+        f"| sessions | η | propensities within {CLOSE} | largest error of a log, in 95% of the "
+        "logs | 95% intervals that hold the truth |"
+    )
+    yield "|---|---|---|---|---|"
+    for sessions in ESTIMATED_FROM:
+        for eta in (0.5, 1.0):
+            found = estimates(sessions, eta, draws)
+            yield f"| {sessions:,} | {eta:g} | {found.close} | {found.worst:.3f} | {found.held} |"

@@ -19,6 +19,7 @@ from pytest_rankcheck import Metric
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.sessions.propensity import CLIP, Propensity, chances_of, propensity_weights
+from pytest_rankcheck.statistics.intervention_harvesting import Impressions
 from pytest_rankcheck.statistics.unseen_values import UNSEEN_ESTIMATED_GAIN, UNSEEN_WEIGHTED_GAIN
 
 SHOWN = 10
@@ -46,7 +47,10 @@ class Searches:
 def searches(
     random: np.random.Generator, count: int, *, eta: float, trust: float = 0.0, fall: float = 0.0
 ) -> Searches:
-    """Return searches, and the rankings of a new ranker that is worse by ``fall``."""
+    """Return searches, and the rankings of a new ranker that is worse by ``fall``.
+
+    If ``fall`` is negative, it is better: it moves the good document to the top in some searches.
+    """
 
     def anywhere() -> IntArray:
         return random.integers(1, SHOWN + 1, count)
@@ -57,8 +61,9 @@ def searches(
     good = drawn()
     is_same = random.random(count) < 0.5
     new = np.where(is_same, good, drawn())
-    share = fall / (mean_rr() - float(np.mean(1 / RANKS)))
-    new = np.where(random.random(count) < share, anywhere(), new)
+    worse, better = fall / (mean_rr() - float(np.mean(1 / RANKS))), -fall / (1 - mean_rr())
+    new = np.where(random.random(count) < worse, anywhere(), new)
+    new = np.where(random.random(count) < better, 1, new)
     is_good = good[:, np.newaxis] == RANKS
     looked = random.random((count, SHOWN)) < RANKS**-eta
     trusted = random.random((count, SHOWN)) < trust / RANKS
@@ -111,6 +116,29 @@ def estimated(
     estimates /= estimates.sum() / len(estimates)
     before, after = (estimates @ (1 / RANKS), (estimates / seen.now).sum(axis=1))
     return Paired(METRIC, _ids(len(before)), before, after, drawn_share=UNSEEN_ESTIMATED_GAIN)
+
+
+def two_rankers(
+    random: np.random.Generator, sessions: int, *, eta: float, queries: int = 500
+) -> Impressions:
+    """Return what the sessions of two rankers of similar quality saw and selected.
+
+    Each query has ten documents of some relevance, which each ranker orders by it with some noise.
+    Chance decides which query and which ranker a session has.
+    """
+    relevance = random.random((queries, SHOWN))
+    orders = np.stack(
+        [np.argsort(-(relevance + random.normal(0, 0.2, relevance.shape)), axis=1) for _ in "AB"]
+    )
+    query, ranker = random.integers(queries, size=sessions), random.integers(2, size=sessions)
+    shown = orders[ranker, query]
+    chances = RANKS**-eta * relevance[query[:, np.newaxis], shown]
+    return Impressions(
+        unit=(query[:, np.newaxis] * SHOWN + shown).ravel(),
+        rank=np.tile(RANKS, sessions),
+        selected=(random.random(chances.shape) < chances).ravel(),
+        session=np.repeat(np.arange(sessions), SHOWN),
+    )
 
 
 def good_model(seen: Searches) -> FloatArray:

@@ -2,140 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted
+from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.errors import SessionLogError, quoted
 from pytest_rankcheck.golden.golden_contents import Contents
-from pytest_rankcheck.golden.log_replay import (
-    ALTERNATIVE,
-    MAX_UNSEEN,
-    REPLAY,
-    WEIGHT,
-    Clipped,
-    Replay,
-)
+from pytest_rankcheck.golden.log_replay import ALTERNATIVE, REPLAY, WEIGHT
 from pytest_rankcheck.golden.query import Query
-from pytest_rankcheck.rankers.ranking import checked_option
 from pytest_rankcheck.sessions.event_columns import number_at
 from pytest_rankcheck.sessions.log_reader import LogContents
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, final_selections
-from pytest_rankcheck.sessions.propensity import (
-    CLIP,
-    Propensity,
-    chances_of,
-    checked_clip,
-    is_affine,
-    propensity_text,
-    propensity_weights,
-)
+from pytest_rankcheck.sessions.propensity import propensity_text, propensity_weights
+from pytest_rankcheck.sessions.replay_options import ReplayOptions
 
-__all__ = ["CLUSTER", "RelevanceModel", "ReplayOptions", "States", "queries_of_log", "state_ids"]
-
-States = Literal["last", "all", "prefixes"]
-"""Which states are replayed: the one with the final selection, all with a selection, or all up to
-the final selection."""
-
-RelevanceModel = Callable[[str, Sequence[str]], Sequence[float]]
-"""Given a query and ids of documents, how likely each document is relevant, in [0, 1]."""
+__all__ = ["CLUSTER", "queries_of_log", "state_ids"]
 
 CLUSTER = "session"
 """The query attribute with the id of its session."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayOptions:
-    """Which states of a log are replayed, and how; see `SessionLog.to_golden_set`."""
-
-    states: States = "last"
-    propensity: Propensity | None = None
-    clip: float | None = None
-    unselected: bool = False
-    uncorrected: bool = False
-    sensitivity: Sequence[Propensity] = ()
-    relevance: RelevanceModel | None = None
-    max_unseen: float = MAX_UNSEEN
-
-    def __post_init__(self) -> None:
-        checked_option(self.states, States, "states")
-        if not 0 <= self.max_unseen <= 1:
-            raise ConfigurationError(
-                f"max_unseen={quoted(self.max_unseen)} is invalid; give the largest share of the "
-                "top that may never have been shown, from 0 to 1"
-            )
-        if self.clip is not None:
-            checked_clip(self.clip)
-        for name in ("clip", "sensitivity", "relevance"):
-            if self.propensity is None and getattr(self, name):
-                raise ConfigurationError(
-                    f'{name}= has no effect without a propensity; give propensity="power(1)", or '
-                    "a table"
-                )
-        if self.uncorrected and self.propensity is not None:
-            raise ConfigurationError(
-                "uncorrected=True contradicts a propensity, which corrects positions; give one of "
-                "them"
-            )
-        if self.is_estimated:
-            self._check_estimated()
-        elif self.unselected and (self.states == "prefixes" or self.propensity is not None):
-            other = "states='prefixes'" if self.states == "prefixes" else "a propensity"
-            raise ConfigurationError(
-                f"unselected=True cannot be combined with {other}, which judges a state by a "
-                "selection that it does not have"
-            )
-
-    def _check_estimated(self) -> None:
-        what = "relevance=" if self.relevance is not None else "a propensity with (alpha, beta)"
-        if self.states != "all":
-            raise ConfigurationError(
-                f"{what} needs states='all': which state of a session is its last one with a "
-                "selection depends on what was selected, so the estimates would be biased"
-            )
-        if self.sensitivity:
-            raise ConfigurationError(
-                f"sensitivity= cannot be combined with {what}; replay the log once for each "
-                "propensity"
-            )
-
-    @property
-    def is_estimated(self) -> bool:
-        """Whether every shown document gets an estimate of its relevance."""
-        return self.relevance is not None or is_affine(self.propensity)
-
-    @property
-    def smallest(self) -> float:
-        """The smallest propensity that counts."""
-        return CLIP if self.clip is None else float(self.clip)
-
-    def summary(self, ranks: IntArray) -> Replay:
-        """Return what the golden set is to know of the replay.
-
-        Args:
-            ranks: ``[K]`` the ranks of the selections.
-        """
-        if self.propensity is None:
-            return Replay(uncorrected=self.uncorrected, max_unseen=float(self.max_unseen))
-        return Replay(
-            propensity=propensity_text(self.propensity),
-            clip=self.smallest,
-            clipped=_clipped(chances_of(ranks, self.propensity)[0], self.smallest),
-            is_estimated=self.is_estimated,
-            has_model=self.relevance is not None,
-            alternatives=tuple(map(propensity_text, self.sensitivity)),
-            max_unseen=float(self.max_unseen),
-        )
-
-
-def _clipped(chances: FloatArray, clip: float) -> Clipped:
-    """Return how many selections have a chance below ``clip``, and how much they would weigh."""
-    weights, is_clipped = 1 / chances, chances < clip
-    share = float(weights[is_clipped].sum() / weights.sum()) if weights.size else 0.0
-    return Clipped(int(is_clipped.sum()), len(chances), share)
 
 
 @dataclass(frozen=True, slots=True)

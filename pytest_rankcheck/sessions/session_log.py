@@ -29,13 +29,8 @@ from pytest_rankcheck.sessions.log_reader import LogContents, read_log
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, trails_of
 from pytest_rankcheck.sessions.propensity import Propensity
 from pytest_rankcheck.sessions.repeated_users import RepeatedUsers, repeated_users
-from pytest_rankcheck.sessions.replay import (
-    RelevanceModel,
-    ReplayOptions,
-    States,
-    queries_of_log,
-    state_ids,
-)
+from pytest_rankcheck.sessions.replay import queries_of_log, state_ids
+from pytest_rankcheck.sessions.replay_options import RelevanceModel, ReplayOptions, States
 from pytest_rankcheck.sessions.selection_rule import SelectionsWhere
 from pytest_rankcheck.sessions.ubi_log import UbiChoice, grades_of, table_of_ubi
 from pytest_rankcheck.sessions.ubi_rows import UbiSource
