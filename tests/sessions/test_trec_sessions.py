@@ -127,6 +127,8 @@ LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10 if n else "ha"}">' for n i
         ('<!DOCTYPE x SYSTEM "file:///etc/passwd"><sessiontrack2014/>', "log.xml:1: the file has a doc"),
         ("<?xml version='1.0'?>\n<sessions/>", "log.xml:2: XML of another kind: its root is 'sessions'"),
         (SAMPLE.replace("</query>", "", 1), "log.xml:7: not XML: mismatched tag, column|not XML"),
+        (SAMPLE.replace('"utf-8"', '"tf-8"'), "log.xml: not XML that can be read: unknown encoding"),
+        (SAMPLE.replace('"utf-8"', '"utf-7"'), "log.xml: not XML that can be read: "),
         (SAMPLE.replace("&amp;", "&nbsp;"), "log.xml:4: not XML: undefined entity"),
         (SAMPLE[:400], "not XML: no element found|not XML: unclosed token"),
         (SAMPLE.replace("<rank>12</rank>", "<rank>99</rank>"),

@@ -107,11 +107,15 @@ class _Parser:
         """
         try:
             self._parser.Parse(block, is_end)
+        except SessionLogError:
+            raise
         except expat.ExpatError as failure:
             reason = expat.errors.messages.get(failure.code, "not well-formed")
             raise SessionLogError(
                 f"{self._path}:{failure.lineno}: not XML: {reason}, column {failure.offset + 1}"
             ) from None
+        except (LookupError, ValueError) as failure:  # of the encoding in the declaration
+            raise SessionLogError(f"{self._path}: not XML that can be read: {failure}") from None
 
     def taken(self) -> list[Mapping[str, object]]:
         """Return the sessions that are complete, once."""
