@@ -228,8 +228,11 @@ class _Check:
 
     def note_disagreements(self, rows: IntArray) -> None:
         """Note rows whose rank is not that of their document in what their search showed."""
-        places = self.shown.places_of(self.groups.of_row[rows], self.items.document[rows]) + 1
-        self.note(rows[places != self.items.rank[rows]], self.disagreement)
+        group, rank = self.groups.of_row[rows], self.items.rank[rows]
+        is_shown = rank <= self.shown.lengths[group]
+        place = np.where(is_shown, self.shown.starts[group] + rank - 1, -1)
+        is_same = np.append(self.shown.items, -1)[place] == self.items.document[rows]
+        self.note(rows[~is_same], self.disagreement)
 
     def clash(self, row: int) -> Problem:
         """Say that the search of a row shows two documents at one rank."""
