@@ -91,6 +91,11 @@ def _is_names(value: object) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(name, str) for name in value)
 
 
+def _is_source(value: object) -> bool:
+    is_rows = isinstance(value, Iterable) and not isinstance(value, (bytes, Mapping))
+    return isinstance(value, PathLike) or is_rows or library_of_frame(value) is not None
+
+
 def is_frame(value: object) -> bool:
     """Return whether a value is a pandas DataFrame; this imports nothing."""
     return library_of_frame(value) == "pandas"
@@ -211,6 +216,11 @@ KINDS: Mapping[str, Kind] = {
         lambda value: library_of_frame(value) is not None,
         "a pandas DataFrame",
         {"text": "load(path), which reads a file", "mapping": "from_dict"},
+    ),
+    "UbiSource": Kind(
+        "paths, a DataFrame of pandas or polars, a table of pyarrow, or dicts",
+        _is_source,
+        '"logs/ubi_queries.jsonl"',
     ),
     "Mapping": Kind(
         "a mapping",

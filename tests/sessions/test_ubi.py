@@ -364,6 +364,8 @@ def test_fields_in_other_columns() -> None:
         (QUERIES, EVENTS, {"session_gap": None}, "session_gap=None is invalid"),
         (QUERIES, EVENTS, {"session_gap": "half an hour"}, "session_gap=half an hour is invalid"),
         ("none.jsonl", EVENTS, {}, "none.jsonl: no such file"),
+        (QUERIES, None, {}, "events must be paths, a DataFrame of pandas or polars, a table of pyarrow"),
+        ({"query_id": "q1"}, EVENTS, {}, "queries must be paths, a DataFrame"),
     ],
 )  # fmt: skip
 def test_what_is_refused(queries: Any, events: Any, how: dict[str, Any], message: str) -> None:

@@ -1,0 +1,186 @@
+"""Every keyword for reading a log means the same for files, dicts and the frames of three libraries."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import SessionLog
+
+pl = pytest.importorskip("polars", reason="polars is not installed")
+pa = pytest.importorskip("pyarrow", reason="pyarrow cannot be imported", exc_type=ImportError)
+
+Rows = list[dict[str, Any]]
+
+
+def jsonl(rows: Rows, folder: Path, **reading: Any) -> SessionLog:
+    file = folder / "log.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return SessionLog.load(file, **reading)
+
+
+def array(rows: Rows, folder: Path, **reading: Any) -> SessionLog:
+    file = folder / "log.json"
+    file.write_text(json.dumps(rows, indent=1))
+    return SessionLog.load(file, **reading)
+
+
+def parquet(rows: Rows, folder: Path, **reading: Any) -> SessionLog:
+    pl.DataFrame(rows, infer_schema_length=None).write_parquet(folder / "log.parquet")
+    return SessionLog.load(folder / "log.parquet", **reading)
+
+
+def several(rows: Rows, folder: Path, **reading: Any) -> SessionLog:
+    for part in range(3):
+        some = rows[part * 20 : part * 20 + 20 if part < 2 else None]
+        (folder / f"{part}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in some))
+    return SessionLog.load(folder / "*.jsonl", **reading)
+
+
+def frame(make: Callable[[Rows], Any]) -> Callable[..., SessionLog]:
+    return lambda rows, _, **reading: SessionLog.from_frame(make(rows), **reading)
+
+
+SOURCES: dict[str, Callable[..., SessionLog]] = {
+    "JSON lines": jsonl,
+    "several files": several,
+    "JSON array": array,
+    "Parquet": parquet,
+    "pandas": frame(pd.DataFrame),
+    "polars": frame(lambda rows: pl.DataFrame(rows, infer_schema_length=None)),
+    "polars lazy": frame(lambda rows: pl.LazyFrame(rows, infer_schema_length=None)),
+    "arrow": frame(pa.Table.from_pylist),
+    "arrow reader": frame(lambda rows: pa.Table.from_pylist(rows).to_reader(max_chunksize=9)),
+}
+
+
+def events() -> Rows:
+    """Return the events of 20 clients, some of whom come back after an hour."""
+    random = np.random.default_rng(8)
+    rows = []
+    for place in range(100):
+        client, visit = place // 5, place % 5
+        rank = int(random.integers(0, 6))
+        rows.append(
+            {
+                "sid": f"c{client}",
+                "at": 1_763_280_000_000
+                + client * 1000
+                + visit * (20_000 if visit < 3 else 1_800_000),
+                "shown": [f"d{each}" for each in random.permutation(9)[:4].tolist()],
+                "clicked_rank": rank if rank < 4 else None,
+                "device": "ab"[client % 2],
+            }
+        )
+    return rows
+
+
+def actions() -> Rows:
+    """Return a row for each impression, click and purchase."""
+    rows = []
+    for place, event in enumerate(events()):
+        for rank, document in enumerate(event["shown"]):
+            base = {"sid": event["sid"], "at": event["at"], "search": f"q{place}", "rank": rank}
+            base |= {"doc": document, "device": event["device"]}
+            kinds = ["impression", "click", "purchase"] if rank == event["clicked_rank"] else []
+            for number, action in enumerate(kinds or ["impression"]):
+                rows.append(base | {"action": action, "at": event["at"] + number})
+    return rows
+
+
+COLUMNS = {"session": "sid", "time": "at", "results": "shown"}
+BASE: dict[str, Any] = {"columns": COLUMNS, "first_rank": 0}
+OF_ACTIONS: dict[str, Any] = {
+    "columns": {
+        "session": "sid",
+        "time": "at",
+        "selected": "doc",
+        "selected_rank": "rank",
+        "search": "search",
+    },
+    "first_rank": 0,
+    "attributes": ["device"],
+}
+CASES: dict[str, tuple[Rows, dict[str, Any]]] = {
+    "columns": (events(), BASE),
+    "session": (
+        events(),
+        {"columns": {"time": "at", "results": "shown"}, "session": "sid", "first_rank": 0},
+    ),
+    "first_rank": (
+        [row | {"clicked_rank": row["clicked_rank"] or 1} for row in events()],
+        BASE | {"first_rank": 1, "selections_where": "all"},
+    ),
+    "time_unit": ([row | {"at": place} for place, row in enumerate(events())],
+                  BASE | {"time_unit": "ms"}),
+    "attributes": (events(), BASE | {"attributes": ["device"]}),
+    "selections_where": (actions(), OF_ACTIONS | {"selections_where": {"action": ["click"]}}),
+    "grades": (
+        actions(),
+        OF_ACTIONS
+        | {"selections_where": {"action": ["click"]}, "grades": {"purchase": 3}},
+    ),
+    "session_gap": (events(), BASE | {"session_gap": "10min"}),
+    "duplicates": ([*events(), *events()[:9]], BASE | {"duplicates": "drop"}),
+    "drop_sessions_over": (
+        [row for place, row in enumerate(events()) if place % 7],
+        BASE | {"drop_sessions_over": 4},
+    ),
+    "lenient": ([row | {"clicked_rank": 7} if place == 4 else row for place, row in enumerate(events())],
+                BASE | {"lenient": True}),
+}  # fmt: skip
+
+
+def facts(log: SessionLog) -> list[object]:
+    golden = log.to_golden_set("all")
+    grades = {query: dict(golden.grades(query)) for query in golden.query_ids}
+    attributes = [dict(log.attributes(session)) for session in log.session_ids]
+    notes = [note.partition("; first: ")[0] for note in log.notes]
+    aside = (log.set_aside.rows, log.set_aside.sessions, dict(log.set_aside.reasons))
+    return [log.events.to_dict("list"), attributes, grades, aside, notes]
+
+
+@pytest.mark.parametrize("keyword", CASES)
+def test_a_keyword_means_the_same_for_every_source(tmp_path: Path, keyword: str) -> None:
+    rows, reading = CASES[keyword]
+    expected = facts(SessionLog.from_records(rows, **reading))
+    for name, load in SOURCES.items():
+        assert facts(load(rows, tmp_path, **reading)) == expected, name
+        for file in tmp_path.iterdir():
+            file.unlink()
+
+
+def test_all_keywords_are_tried_and_all_constructors_have_them() -> None:
+    keywords = {
+        name: parameter.default
+        for name, parameter in inspect.signature(SessionLog.load).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name != "name"
+    }
+    assert keywords.keys() == CASES.keys()
+    for constructor in (SessionLog.from_frame, SessionLog.from_records):
+        parameters = inspect.signature(constructor).parameters
+        assert {name: parameters[name].default for name in keywords} == keywords
+
+
+def test_the_cases_are_not_those_without_the_keyword() -> None:
+    plain = SessionLog.from_records(events(), **BASE)
+    of_actions = SessionLog.from_records(
+        *CASES["selections_where"][:1], **CASES["selections_where"][1]
+    )
+    assert (len(plain), plain.event_count) == (20, 100)
+    assert of_actions.event_count == 100
+    assert len(SessionLog.from_records(CASES["session_gap"][0], **CASES["session_gap"][1])) > 20
+    assert len(SessionLog.from_records(CASES["lenient"][0], **CASES["lenient"][1])) == 19
+    dropped = SessionLog.from_records(
+        CASES["drop_sessions_over"][0], **CASES["drop_sessions_over"][1]
+    )
+    assert 0 < len(dropped) < 20
+    graded = SessionLog.from_records(CASES["grades"][0], **CASES["grades"][1]).to_golden_set("all")
+    assert {grade for query in graded.query_ids for grade in graded.grades(query).values()} == {3}
