@@ -239,6 +239,10 @@ class Record(RecordContents):
         known = {str(unit): number for unit, number in self._cluster_codes.items()}
         return numbers_of(hashes, known)
 
+    def slice_counts(self, attribute: str) -> Mapping[str, int]:
+        """Return how many queries each slice has; empty if it is not gated by the attribute."""
+        return self.slices.get(attribute, {})
+
     def best_for(self, pairs: ComparedValues) -> float:
         """Return the best mean that was approved, on the queries of ``pairs``.
 

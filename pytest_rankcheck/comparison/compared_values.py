@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ComparedValues"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ComparedValues(ABC):
     """The values of one metric before and after: either `Paired` or `Unpaired`."""
 
@@ -37,6 +37,11 @@ class ComparedValues(ABC):
     """The lowest and the highest possible value if not those of the metric's definition."""
     is_paired: ClassVar[bool]
     """Whether the values before and after are of the same queries."""
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.before):,} -> {len(self.after):,}"
+        means = f"{self.mean_before:.4f} -> {self.mean_after:.4f}"
+        return f"{type(self).__name__}({self.metric}, {sizes} values, mean {means})"
 
     @property
     @abstractmethod

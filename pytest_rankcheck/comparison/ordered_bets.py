@@ -69,7 +69,9 @@ def bets_on_values(
     values: FloatArray,
     limits: tuple[float, float],
     sign: int,
+    *,
     clusters: IntArray | None = None,
+    weights: FloatArray | None = None,
 ) -> BetsOnMean:
     """Return the bets on the mean of one sample, negated where lower is better.
 
@@ -79,9 +81,10 @@ def bets_on_values(
         limits: the lowest and the highest possible value.
         sign: 1 if higher is better, else -1.
         clusters: ``[n]`` the number of each value's independent unit; None: each value is one.
+        weights: ``[n]`` how much each value counts; None: all count the same.
     """
     low, high = sorted(sign * limit for limit in limits)
-    return BetsOnMean(*_in_turn(ids, sign * values, None, clusters), low, high)
+    return BetsOnMean(*_in_turn(ids, sign * values, weights, clusters), low, high)
 
 
 def _in_turn(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Paired"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Paired(ComparedValues):
     """The values of the same queries before and after, ``[n]`` each."""
 

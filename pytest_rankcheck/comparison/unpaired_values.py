@@ -22,7 +22,7 @@ from pytest_rankcheck.statistics.weighted_clusters import unit_means
 __all__ = ["Unpaired"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Unpaired(ComparedValues):
     """The values of two samples: ``before``, ``[n0]``, and ``after``, ``[n1]``.
 
@@ -38,6 +38,12 @@ class Unpaired(ComparedValues):
     """``[n0]`` the same of each value before."""
     are_matched: bool = field(default=False, kw_only=True)
     """Whether a number stands for the same unit in both samples."""
+    weights: FloatArray | None = field(default=None, kw_only=True)
+    """``[n1]`` how much each value now counts; None: all count the same."""
+    before_weights: FloatArray | None = field(default=None, kw_only=True)
+    """``[n0]`` the same of each value before."""
+    sides: tuple[str, str] = field(default=("in the baseline", "now"), kw_only=True)
+    """What messages call the two samples: before, now."""
 
     is_paired = False
 
@@ -71,6 +77,16 @@ class Unpaired(ComparedValues):
         return self.units
 
     @property
+    def mean_before(self) -> float:
+        """The weighted mean before; NaN without values."""
+        return self.metric.mean(self.before, self.before_weights)
+
+    @property
+    def mean_after(self) -> float:
+        """The weighted mean now; NaN without values."""
+        return self.metric.mean(self.after, self.weights)
+
+    @property
     def is_same(self) -> bool:
         """Whether all values of both samples are the same."""
         samples = np.concatenate((self.before, self.after))
@@ -82,14 +98,18 @@ class Unpaired(ComparedValues):
 
     @property
     def matched(self) -> MatchedSamples | None:
-        """Both samples by unit, a higher value better; None if the units cannot be matched."""
+        """Both samples by unit, a higher value better; None if they have no unit in common.
+
+        Also if it is not known which units they have in common.
+        """
         if not self.are_matched or self.clusters is None or self.before_clusters is None:
             return None
-        if not self.size:
+        if not np.isin(self.clusters, self.before_clusters).any():
             return None
         sign = self._sign
         return MatchedSamples.of(
-            sign * self.before, self.before_clusters, sign * self.after, self.clusters
+            (sign * self.before, self.before_clusters, self.before_weights),
+            (sign * self.after, self.clusters, self.weights),
         )
 
     @property
@@ -106,12 +126,14 @@ class Unpaired(ComparedValues):
         """The bets of ``test="guaranteed"``, on each sample."""
         sign = 1 if self.metric.higher_is_better else -1
         samples = []
-        for when, ids, values, units in (
-            ("now", self.query_ids, self.after, self.clusters),
-            ("before", self.before_ids, self.before, self.before_clusters),
+        for when, ids, values, units, weights in (
+            ("now", self.query_ids, self.after, self.clusters, self.weights),
+            ("before", self.before_ids, self.before, self.before_clusters, self.before_weights),
         ):
             refuse_outside(self.metric, ids, values, self.limits, when)
-            samples.append(bets_on_values(ids, values, self.limits, sign, units))
+            samples.append(
+                bets_on_values(ids, values, self.limits, sign, clusters=units, weights=weights)
+            )
         return BetsOnDifference(*samples)
 
     @property
@@ -122,8 +144,10 @@ class Unpaired(ComparedValues):
         if matched is not None:
             gains, weights = matched.differences
             return Differences(gains, weights, full_range=high - low)
-        now, weights_now = unit_means(self._sign * self.after, None, self.clusters)
-        before, weights_before = unit_means(self._sign * self.before, None, self.before_clusters)
+        now, weights_now = unit_means(self._sign * self.after, self.weights, self.clusters)
+        before, weights_before = unit_means(
+            self._sign * self.before, self.before_weights, self.before_clusters
+        )
         return TwoSamples(
             now,
             weights_now,
@@ -160,6 +184,9 @@ class Unpaired(ComparedValues):
             before_ids=self.query_ids,
             clusters=self.before_clusters,
             before_clusters=self.clusters,
+            weights=self.before_weights,
+            before_weights=self.weights,
+            sides=(self.sides[1], self.sides[0]),
         )
         return swapped.p_of_fall(test)
 

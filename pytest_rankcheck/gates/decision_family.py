@@ -11,9 +11,10 @@ import numpy as np
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.evaluation.metric_values import MIN_QUERIES, attributes_of
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
-from pytest_rankcheck.gates.explanations import Fragility, TieEffect
+from pytest_rankcheck.gates.explanations import Fragility, MixEffect, TieEffect
 from pytest_rankcheck.gates.gate_rule import Evidence, GateRule
 from pytest_rankcheck.gates.log_order import refuse_order_of_log
 from pytest_rankcheck.gates.set_decisions import FamilySet, decide_sets
@@ -28,7 +29,7 @@ from pytest_rankcheck.metrics.metric_names import Metric
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
 
-__all__ = ["DecidingGate", "FamilySet", "decide_family", "decide_sets"]
+__all__ = ["DecidingGate", "FamilySet", "decide_family", "decide_sets", "gated_attributes"]
 
 
 class DecidingGate(Protocol):
@@ -53,6 +54,10 @@ class DecidingGate(Protocol):
     @property
     def smallest_slice(self) -> int:
         """The smallest slice that is gated."""
+
+    @property
+    def standardise(self) -> str | None:
+        """The attribute at whose mix in the baseline means are compared."""
 
     @property
     def text(self) -> str:
@@ -93,11 +98,36 @@ def decide_family(
     )
     family = _Family.of(comparison, gates, by)
     verdicts = _with_ties(family, by)
+    verdicts = {
+        metric: replace(verdict, mixes=_mixes(comparison, metric, by, gates[metric]))
+        for metric, verdict in verdicts.items()
+    }
     if comparison.evaluation.golden.replay is None:
         return verdicts
     from pytest_rankcheck.gates.replayed_verdicts import with_replay_evidence
 
     return with_replay_evidence(comparison, verdicts, family.weighted_verdicts)
+
+
+def _mixes(
+    comparison: Comparison, metric: Metric, by: str | Sequence[str] | None, gate: DecidingGate
+) -> tuple[MixEffect, ...]:
+    """Return how much of the difference comes from slices that grew or shrank, by attribute."""
+    attributes = gated_attributes(by, gate)
+    if not attributes or not metric.definition.is_mean_of_values:
+        return ()
+    from pytest_rankcheck.comparison.standardised_values import standardised
+
+    effects = []
+    for attribute in attributes:
+        try:
+            at_mix = standardised(comparison, metric, attribute)
+        except ConfigurationError:  # slices that overlap have no mix
+            continue
+        whole, own = comparison.values(metric).difference, at_mix.values.difference
+        if abs(whole - own) > SLACK:
+            effects.append(MixEffect(attribute, own, whole - own, at_mix.missing_share))
+    return tuple(effects)
 
 
 def _with_ties(family: _Family, by: str | Sequence[str] | None) -> Mapping[Metric, Verdict]:
@@ -284,6 +314,7 @@ def _verdict(
         margin=gate.rule.margin_to_rule_out,
         alpha=gate.rule.level,
         guaranteed_range=gate.rule.guaranteed_range(metric),
+        standardised_by=gate.standardise,
     )
 
 
@@ -297,12 +328,25 @@ def _query_drops(pairs: ComparedValues, limit: float | None) -> Iterator[QueryDr
             yield QueryDrop(pairs.query_ids[place], before, after)
 
 
+def gated_attributes(by: str | Sequence[str] | None, gate: DecidingGate) -> tuple[str, ...]:
+    """Return the attributes by whose slices a gate decides: ``by``, and what it standardises by."""
+    own = () if gate.standardise is None else (gate.standardise,)
+    return tuple(dict.fromkeys((*attributes_of(by), *own)))
+
+
 def _sets(
     comparison: Comparison, metric: Metric, gate: DecidingGate, by: str | Sequence[str] | None
 ) -> Iterator[FamilySet]:
     """Yield all queries, then each slice."""
-    yield FamilySet(gate.rule, comparison.values(metric))
-    for attribute in attributes_of(by):
+    values = comparison.values(metric)
+    if gate.standardise is not None:
+        from pytest_rankcheck.comparison.standardised_values import standardised
+
+        at_mix = standardised(comparison, metric, gate.standardise)
+        at_mix.refuse_missing(gate.standardise)
+        values = at_mix.values
+    yield FamilySet(gate.rule, values)
+    for attribute in gated_attributes(by, gate):
         for value, values in comparison.values_by(attribute, metric).items():
             is_gated = values.size >= gate.smallest_slice
             yield FamilySet(gate.rule, values, attribute, value, is_gated)

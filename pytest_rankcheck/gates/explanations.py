@@ -6,8 +6,17 @@ Built-in types in every field: reports carry them as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-__all__ = ["Fragility", "OtherRuling", "ReplayEvidence", "RulingUnder", "TieEffect"]
+__all__ = [
+    "Fragility",
+    "GroupEvidence",
+    "MixEffect",
+    "OtherRuling",
+    "ReplayEvidence",
+    "RulingUnder",
+    "TieEffect",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +100,44 @@ class ReplayEvidence:
     def leaves_open(self) -> bool:
         """Whether the log cannot decide, so that the verdict is inconclusive."""
         return self.has_unseen or self.flips
+
+
+@dataclass(frozen=True, slots=True)
+class MixEffect:
+    """How much of a difference comes from the slices of an attribute that grew or shrank."""
+
+    attribute: str
+    at_mix: float
+    """The difference if each slice counted as much as in the baseline."""
+    mix: float
+    """The rest of the difference."""
+    missing_share: float
+    """The share of the baseline in slices that are gone, in [0, 1]; they are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEvidence:
+    """The sizes of two groups of one log, and whether they are those that were planned."""
+
+    names: tuple[str, str]
+    """The group that is compared with, and the group that is tested, as ``group=A``."""
+    units: tuple[int, int]
+    """How many independent units each group has."""
+    unit: str
+    """What the units are: sessions, or clusters."""
+    ratio: float
+    """How many units of the tested group there should be for each one of the other."""
+    ratio_p: float
+    """The p of a chi-square test of the ratio."""
+    in_both: int
+    """How many units were found in both groups, and left out."""
+    left_out: int
+    """How many sessions they had."""
+
+    LEVEL: ClassVar[float] = 0.001
+    """Below this p, the groups were not assigned as planned."""
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether the ratio of the groups is not the planned one, so nothing can be decided."""
+        return self.ratio_p < self.LEVEL

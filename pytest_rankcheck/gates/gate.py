@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,8 @@ class Gate:
     """The largest allowed gap between the slices of one attribute; None: any."""
     min_queries: int | None = None
     """A slice with fewer queries is reported, not gated; None: see `smallest_slice`."""
+    standardise: str | None = None
+    """The attribute at whose mix in the baseline means are compared; None: they are as they are."""
 
     def __post_init__(self) -> None:
         for name in ("max_query_drop", "max_gap"):
@@ -71,6 +74,9 @@ class Gate:
         name, _, parameters = str(self.rule).removesuffix(")").partition("(")
         given = [parameters] if parameters else []
         given += [f"{key}={number_text(v)}" for key, v in limits.items() if v is not None]
+        if self.standardise is not None:
+            is_word = self.standardise.isidentifier() and not iskeyword(self.standardise)
+            given.append(f"standardise={self.standardise if is_word else repr(self.standardise)}")
         return f"{name}({', '.join(given)})"
 
     @property
@@ -92,6 +98,7 @@ class Gate:
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
+        standardise: str | None = None,
     ) -> Gate:
         """Regressed if the mean fell by more than the largest of these allowances.
 
@@ -103,6 +110,8 @@ class Gate:
             max_query_drop: no single query may fall by more than this; None: any fall is allowed.
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated (30).
+            standardise: an attribute whose slices count as much as in the baseline, such as
+                ``"device"``: a change of its mix is no fall. Its slices are gated too.
 
         Raises:
             ConfigurationError: an allowance is negative or not finite.
@@ -112,6 +121,7 @@ class Gate:
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
+            standardise=standardise,
         )
 
     @staticmethod
@@ -126,6 +136,7 @@ class Gate:
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
+        standardise: str | None = None,
     ) -> Gate:
         """Regressed if the mean fell by more than ``min_drop``, and by more than chance.
 
@@ -146,6 +157,7 @@ class Gate:
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated; without it, every
                 slice is gated that has enough changed queries for a verdict.
+            standardise: as in `tolerance`.
 
         Raises:
             ConfigurationError: a value is out of its range.
@@ -159,6 +171,7 @@ class Gate:
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
+            standardise=standardise,
         )
 
     @staticmethod
@@ -173,6 +186,7 @@ class Gate:
         max_query_drop: float | None = None,
         max_gap: float | None = None,
         min_queries: int | None = None,
+        standardise: str | None = None,
     ) -> Gate:
         """Three verdicts: passed, regressed or inconclusive.
 
@@ -191,6 +205,7 @@ class Gate:
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated; without it, every
                 slice is gated that has enough changed queries for a verdict.
+            standardise: as in `tolerance`.
 
         Raises:
             ConfigurationError: a value is out of its range.
@@ -204,6 +219,7 @@ class Gate:
             max_query_drop=max_query_drop,
             max_gap=max_gap,
             min_queries=min_queries,
+            standardise=standardise,
         )
 
     def decide(
@@ -246,6 +262,7 @@ class Gate:
             and gates_its_slices
             and _limits_at_least(self.max_query_drop, other.max_query_drop)
             and _limits_at_least(self.max_gap, other.max_gap)
+            and self.standardise == other.standardise
         )
 
     def refuse_misfit(self, metric: Metric) -> None:

@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.gates.explanations import (
     Fragility,
+    GroupEvidence,
+    MixEffect,
     OtherRuling,
     ReplayEvidence,
     TieEffect,
@@ -81,7 +84,7 @@ class TooWideAllowance:
     """How far the mean of the baseline is from the worst possible value."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Decision:
     """What a gate decided on one set of queries: all, or those of one slice."""
 
@@ -99,6 +102,11 @@ class Decision:
     """
     futility: TooFewChanges | TooWideAllowance | None = None
     """Why nothing was decided: no fall, or none of these queries, could have been a regression."""
+
+    def __repr__(self) -> str:
+        before, now = self.pairs.mean_before, self.pairs.mean_after
+        where = quoted(self.label, 60) if self.label else "all"
+        return f"Decision({where}: {self.outcome}, {before:.4f} -> {now:.4f})"
 
     @property
     def label(self) -> str:
@@ -143,7 +151,7 @@ def gaps_of(slices: Iterable[Decision], min_queries: int) -> Iterator[Gap]:
             yield Gap(ordered[0], ordered[-1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What a gate decided on one metric: overall, by slice, and for single queries."""
 
@@ -176,16 +184,30 @@ class Verdict:
     other_rulings: tuple[OtherRuling, ...] = ()
     """If the gate allows no fall and this is one: what gates that know the noise would decide."""
 
+    mixes: tuple[MixEffect, ...] = ()
+    """The effect of slices that grew or shrank, for each attribute where there is one."""
+    standardised_by: str | None = None
+    """The attribute at whose mix in the baseline all queries were compared; None: as they are."""
+    groups: GroupEvidence | None = None
+    """Of two groups in one log: their sizes."""
     replay: ReplayEvidence | None = None
     """On a replayed log: other propensities, and documents that were never shown."""
+
+    def __repr__(self) -> str:
+        leading = self.leading
+        where = f" in {quoted(leading.label, 60)}" if leading.label else ""
+        before, now = leading.pairs.mean_before, leading.pairs.mean_after
+        return (
+            f"Verdict({self.metric}{where}: {self.ruling}, {before:.4f} -> {now:.4f}, {self.gate})"
+        )
 
     @property
     def outcome(self) -> Outcome:
         """The worst outcome: a single collapsed slice or query is a regression.
 
-        It is inconclusive if a replayed log cannot decide.
+        It is inconclusive if a replayed log, or groups of other sizes than planned, cannot decide.
         """
-        if self.replay is not None and self.replay.leaves_open:
+        if any(each is not None and each.leaves_open for each in (self.replay, self.groups)):
             return Outcome.INCONCLUSIVE
         if self.query_drops or self.wide_gaps:
             return Outcome.REGRESSED

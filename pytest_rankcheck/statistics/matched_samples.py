@@ -19,6 +19,8 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 
 __all__ = ["MatchedSamples"]
 
+Sample = tuple[FloatArray, IntArray, FloatArray | None]
+
 
 @dataclass(frozen=True)
 class MatchedSamples:
@@ -27,25 +29,27 @@ class MatchedSamples:
     sums: FloatArray
     """``[2, C]`` the sum of each unit's values: before, now."""
     sizes: FloatArray
-    """``[2, C]`` how many values each unit has; not both 0."""
+    """``[2, C]`` how much each unit's values count together; not both 0."""
 
     @classmethod
-    def of(
-        cls, before: FloatArray, units_before: IntArray, now: FloatArray, units: IntArray
-    ) -> MatchedSamples:
-        """Return the sums by unit; the units of both samples are numbered together.
+    def of(cls, before: Sample, now: Sample) -> MatchedSamples:
+        """Return the sums by unit.
 
         Args:
-            before: the values before, ``[n0]``.
-            units_before: the unit of each, ``[n0]``.
-            now: the values now, ``[n1]``.
-            units: the unit of each, ``[n1]``.
+            before: the values before, ``[n0]``; the number of the unit of each; and how much each
+                counts, None: all count the same. The units of both samples are numbered together.
+            now: the same now, ``[n1]``.
         """
-        codes = np.unique(np.concatenate((units_before, units)), return_inverse=True)[1]
+        codes = np.unique(np.concatenate((before[1], now[1])), return_inverse=True)[1]
         count = int(codes.max(initial=-1)) + 1
-        parts = ((codes[: len(before)], before), (codes[len(before) :], now))
-        sums = [np.bincount(places, weights=values, minlength=count) for places, values in parts]
-        sizes = [np.bincount(places, minlength=count) for places, _ in parts]
+        sums, sizes = [], []
+        for (values, _, weights), places in (
+            (before, codes[: len(before[0])]),
+            (now, codes[len(before[0]) :]),
+        ):
+            shares = np.ones(len(values)) if weights is None else weights
+            sums.append(np.bincount(places, weights=shares * values, minlength=count))
+            sizes.append(np.bincount(places, weights=shares, minlength=count))
         return cls(np.array(sums, dtype=np.float64), np.array(sizes, dtype=np.float64))
 
     @property

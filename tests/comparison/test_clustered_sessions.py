@@ -88,10 +88,8 @@ def test_the_error_of_matched_samples_is_that_of_one_cluster_robust_regression()
 def test_matched_units_by_hand() -> None:
     # User 0 has 1, 0 before and 1 now; user 1 has 1 before and 1, 0 now.
     found = MatchedSamples.of(
-        np.array([1.0, 0.0, 1.0]),
-        np.array([0, 0, 1]),
-        np.array([1.0, 1.0, 0.0]),
-        np.array([0, 1, 1]),
+        (np.array([1.0, 0.0, 1.0]), np.array([0, 0, 1]), None),
+        (np.array([1.0, 1.0, 0.0]), np.array([0, 1, 1]), None),
     )
     # m0 = m1 = 2/3. u_0 = (1 - 2/3) / 3 - (1 - 4/3) / 3 = 2/9; u_1 = (1 - 4/3) / 3 - (1 - 2/3) / 3.
     gains, weights = found.differences
@@ -101,7 +99,8 @@ def test_matched_units_by_hand() -> None:
 
 
 def test_a_user_in_one_log_only_counts_there() -> None:
-    found = MatchedSamples.of(np.array([1.0]), np.array([0]), np.array([0.0]), np.array([1]))
+    before = np.array([1.0]), np.array([0]), np.array([3.0])
+    found = MatchedSamples.of(before, (np.array([0.0]), np.array([1]), None))
     assert found.in_both == 0
     gains, weights = found.differences
     assert float(np.average(gains, weights=weights)) == -1
