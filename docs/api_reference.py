@@ -66,7 +66,8 @@ GROUPS = (
         "Gates and verdicts",
         "gates.md#gates",
         "Gate GateRule Evidence Verdict Outcome Decision Gap QueryDrop TieEffect MostlyTied "
-        "Fragility OtherRuling ReplayEvidence RulingUnder TooFewChanges TooWideAllowance",
+        "Fragility GroupEvidence MixEffect OtherRuling ReplayEvidence RulingUnder TooFewChanges "
+        "TooWideAllowance",
     ),
     Group(
         "Baselines",
@@ -100,7 +101,7 @@ GROUPS = (
         "sessions.md",
         "SessionLog SessionState SetAside EstimatedPropensity evaluate_sessions SessionEvaluation "
         "assert_success_rate_at_least assert_success_rate_not_regressed "
-        "assert_session_mrr_at_least assert_session_mrr_not_regressed",
+        "assert_session_mrr_at_least assert_session_mrr_not_regressed assert_no_worse",
     ),
     Group(
         "Errors",

@@ -12,6 +12,7 @@ from pytest_rankcheck.assertions.determinism_assertion import (
 from pytest_rankcheck.assertions.expectation_assertion import (
     assert_expectations as assert_expectations,
 )
+from pytest_rankcheck.assertions.group_assertion import assert_no_worse as assert_no_worse
 from pytest_rankcheck.assertions.invariance_assertions import (
     assert_direction as assert_direction,
     assert_invariant as assert_invariant,
@@ -91,6 +92,8 @@ from pytest_rankcheck.evaluation.session_evaluation import (
 from pytest_rankcheck.evaluation.tied_scores import MostlyTied as MostlyTied
 from pytest_rankcheck.gates.explanations import (
     Fragility as Fragility,
+    GroupEvidence as GroupEvidence,
+    MixEffect as MixEffect,
     OtherRuling as OtherRuling,
     ReplayEvidence as ReplayEvidence,
     RulingUnder as RulingUnder,

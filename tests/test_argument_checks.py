@@ -243,7 +243,9 @@ MADE_BY_THE_LIBRARY = {
     *("Evaluation", "Evidence", "Gap", "JudgedHits", "LabelSensitivity", "LawReport"),
     *(
         "Fragility",
+        "GroupEvidence",
         "LintFinding",
+        "MixEffect",
         "MostlyTied",
         "Move",
         "OtherRuling",
@@ -262,6 +264,7 @@ MADE_BY_THE_LIBRARY = {
 """Values that functions return; nobody makes them by hand."""
 
 CHECKED_ELSEWHERE = {
+    "assert_no_worse": "tests/assertions/test_groups.py",
     "evaluate_arrays": "tests/evaluation/test_arrays.py",
     "Expectation": "tests/behaviour/test_expectations.py",
     "GateRule": "the base class of a gate of one's own",

@@ -19,11 +19,20 @@ from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
-from pytest_rankcheck.reports.ledger import enter, enter_measurement, wants_detail
+from pytest_rankcheck.reports.ledger import (
+    enter,
+    enter_measurement,
+    fails_if_inconclusive,
+    wants_detail,
+)
 from pytest_rankcheck.reports.metric_findings import GateFinding
+from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.wording import joined_failures
 
-__all__ = ["assert_not_regressed"]
+__all__ = ["assert_not_regressed", "metrics_of", "verdict_texts"]
+
+_SHOWN = 4
+"""How many lines of the text of an inconclusive verdict are in its note."""
 
 
 @checked_arguments
@@ -37,6 +46,7 @@ def assert_not_regressed(
     gate: Gate | None = None,
     by: By = None,
     min_queries: int | None = None,
+    standardise: str | None = None,
 ) -> None:
     """Fail if ``metric`` regressed against the baseline.
 
@@ -55,6 +65,8 @@ def assert_not_regressed(
         gate: the rule that decides, instead of ``abs`` and ``rel``; see ``Gate``.
         by: an attribute of the queries, or several; no slice may regress either.
         min_queries: a slice with fewer queries is reported, not gated; None: the gate decides.
+        standardise: an attribute whose slices count as much as in the baseline, such as
+            ``"device"``, so that a change of its mix is no fall; its slices are gated too.
 
     Raises:
         AssertionError: it regressed, there is no baseline, or it cannot be compared; the text
@@ -77,12 +89,14 @@ def assert_not_regressed(
     if gate is not None or abs is not None or rel is not None:
         given = gate or Gate.tolerance(abs or 0.0, rel or 0.0)
     gates: dict[Metric, Gate] = {}
-    for each in _metrics(metric):
+    for each in metrics_of(metric):
         configured = None
         if given is None and isinstance(baseline, Baseline):
             configured = baseline.configured_gate(evaluation.golden.name, each)
         chosen = given or configured or Gate.tolerance()
-        gates[each] = chosen if min_queries is None else replace(chosen, min_queries=min_queries)
+        if min_queries is not None:
+            chosen = replace(chosen, min_queries=min_queries)
+        gates[each] = chosen if standardise is None else replace(chosen, standardise=standardise)
         evaluation.refuse_no_value(each)
     if isinstance(baseline, Baseline):
         texts = _hold_baseline(evaluation, baseline, gates, by)
@@ -93,7 +107,7 @@ def assert_not_regressed(
         raise AssertionError(text)
 
 
-def _metrics(metric: MetricLike | Sequence[MetricLike]) -> Sequence[Metric]:
+def metrics_of(metric: MetricLike | Sequence[MetricLike]) -> Sequence[Metric]:
     """Return the metrics that an assertion is about, each once.
 
     Raises:
@@ -134,15 +148,25 @@ def _hold_evaluation(
             f"{evaluation!r} and {other!r} have no unchanged query in common; compare "
             "measurements on the same golden set"
         )
-    verdicts = decide_family(comparison, gates, by)
+    return verdict_texts(evaluation, decide_family(comparison, gates, by), comparison)
+
+
+def verdict_texts(
+    evaluation: Evaluation, verdicts: Mapping[Metric, Verdict], comparison: Comparison
+) -> Mapping[str, str | None]:
+    """Enter verdicts on two measurements. Return by metric why it failed, or None."""
     _enter_undecided(evaluation, verdicts.values())
     texts: dict[str, str | None] = {}
     for metric, verdict in verdicts.items():
         text = None
-        if verdict.regressed:
+        if verdict.regressed or verdict.inconclusive:
             from pytest_rankcheck.reports.text.blocked_text import regression_text
 
             text = regression_text(verdict, comparison)
+        fails = verdict.regressed or (verdict.inconclusive and fails_if_inconclusive())
+        if text is not None and not fails:
+            enter(Note(Topic.INCONCLUSIVE, "; ".join(map(str.strip, text.splitlines()[:_SHOWN]))))
+            text = None
         _enter_verdict(evaluation, verdict, comparison, text)
         texts[str(metric)] = text
     return texts
@@ -207,7 +231,7 @@ def _enter_verdict(
             now=pairs.mean_after,
             baseline=pairs.mean_before,
             verdict=str(Outcome.REGRESSED) if verdict.regressed else _passed_word(verdict),
-            failed=verdict.regressed,
+            failed=text is not None,
             detail=detail,
         )
     )

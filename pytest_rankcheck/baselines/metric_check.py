@@ -20,7 +20,7 @@ from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.evaluation.recorded_precision import EXACT, as_recorded
-from pytest_rankcheck.gates.decision_family import decide_family
+from pytest_rankcheck.gates.decision_family import decide_family, gated_attributes
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.log_order import refuse_order_of_log
 from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
@@ -113,9 +113,17 @@ class Check:
             self.gate is not None
             and self.verdict is not None
             and not self.fell
+            and not self._is_lower_as_it_is
             and not (self.verdict.replay is not None and self.verdict.replay.leaves_open)
             and (self.gate.is_better(self.verdict.overall.pairs))
         )
+
+    @property
+    def _is_lower_as_it_is(self) -> bool:
+        """Whether the mean is lower, though it may be better at the mix of the baseline."""
+        if self.gate is None or self.gate.standardise is None or self.comparison is None:
+            return False
+        return self.comparison.values(self.metric).gain < -EXACT
 
     @property
     def is_better_within_noise(self) -> bool:
@@ -169,11 +177,17 @@ def checks_of(
         gate.refuse_misfit(metric)
         evaluation.values(metric)  # a metric that does not fit fails now, not when it is written
     checks = [
-        Check(metric, State.NO_RECORD, record, attributes=attributes, gate=gate)
+        Check(
+            metric,
+            State.NO_RECORD,
+            record,
+            attributes=gated_attributes(attributes, gate),
+            gate=gate,
+        )
         for metric, gate in gates.items()
     ]
     if record is None:
-        for attribute in attributes:
+        for attribute in dict.fromkeys(each for check in checks for each in check.attributes):
             evaluation.slices(attribute)
         sides = [("what would be recorded", evaluation.ranking)]
         refuse_order_of_log(evaluation.golden, sides)
@@ -182,6 +196,7 @@ def checks_of(
         *incompatibilities(record, evaluation),
         *_direction_differences(record, gates),
         *_scale_differences(record, evaluation, gates),
+        *_unknown_mixes(record, gates),
     )
     if differences:
         return [replace(c, state=State.INCOMPARABLE, differences=differences) for c in checks]
@@ -249,6 +264,14 @@ def _direction_differences(record: Record, metrics: Iterable[Metric]) -> Iterato
                 f"direction of {metric}: {words[kept.lower_is_better]} is better in the baseline, "
                 f"{words[not kept.lower_is_better]} is better now"
             )
+
+
+def _unknown_mixes(record: Record, gates: Mapping[Metric, Gate]) -> Iterator[str]:
+    """Yield the attributes at whose mix a gate compares, but which the record does not know."""
+    for attribute in dict.fromkeys(gate.standardise for gate in gates.values()):
+        if attribute is not None and not record.slice_counts(attribute):
+            name = quoted(attribute)
+            yield f"slices of '{name}': unknown in the baseline, needed by the gate now"
 
 
 def _scale_differences(

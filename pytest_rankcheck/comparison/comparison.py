@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.unjudged_documents import Unjudged
     from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["SIDES", "Comparison", "compare"]
+
+SIDES = ("in the baseline", "now")
+"""What messages call the two sides of a comparison."""
 
 
 @checked_arguments
@@ -52,9 +55,13 @@ class Comparison(QueryOverlap):
     records keep them.
     """
 
-    def __init__(self, evaluation: Evaluation, other: Measured) -> None:
+    def __init__(
+        self, evaluation: Evaluation, other: Measured, sides: tuple[str, str] = SIDES
+    ) -> None:
         super().__init__(evaluation, other)
         self.evaluation = evaluation
+        self.sides = sides
+        """What messages call the other side and this one."""
         self._values: dict[Metric, ComparedValues] = {}
         self._slice_places: dict[str, Mapping[str, Sequence[int]]] = {}
 
@@ -116,6 +123,7 @@ class Comparison(QueryOverlap):
             clusters=_at(units, counted),
             before_clusters=_at(units_before, counted_before),
             are_matched=are_matched,
+            sides=self.sides,
         )
 
     @cached_property

@@ -14,6 +14,7 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import MetricError, quoted, warn_caller
 from pytest_rankcheck.evaluation.conventions import Conventions
+from pytest_rankcheck.evaluation.measured_sample import MeasuredSample
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
 from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.metrics.averages import median_of
@@ -21,7 +22,6 @@ from pytest_rankcheck.metrics.metric_definition import MetricInput, Unit, wrong_
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.statistics.mean_differences import Differences
 from pytest_rankcheck.statistics.unseen_values import UNSEEN_ESTIMATED_GAIN, UNSEEN_WEIGHTED_GAIN
-from pytest_rankcheck.statistics.weighted_clusters import unit_means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,11 +209,11 @@ class MetricValues(ABC):
             clusters = np.unique(labels, return_inverse=True)[1]
         if clusters is None:
             return 1.0
-        has_value = ~np.isnan(values)
-        counted = values[has_value]
-        weights = None if self.weights is None else self.weights[has_value]
-        alone = Differences(counted, weights).error
-        together = Differences(*unit_means(counted, weights, clusters[has_value])).error
+        everything = np.arange(len(values))
+        alone, together = (
+            MeasuredSample(values, self.weights, units).at(everything).differences.error
+            for units in (None, clusters)
+        )
         return (together / alone) ** 2 if alone > 0 else math.nan
 
     def differences_at(self, places: Sequence[int], values: FloatArray) -> Differences:
@@ -223,16 +223,11 @@ class MetricValues(ABC):
             places: the places of the queries in `query_ids`.
             values: a value for each query, ``[Q]``; NaN is left out.
         """
-        chosen = np.asarray(places, dtype=np.intp)
-        chosen = chosen[~np.isnan(values[chosen])]
-        return Differences(
-            *unit_means(
-                values[chosen],
-                None if self.weights is None else self.weights[chosen],
-                None if self.clusters is None else self.clusters[chosen],
-            ),
-            drawn_share=self.drawn_share,
-        )
+        return self._sample(values).at(np.asarray(places, dtype=np.intp)).differences
+
+    def _sample(self, values: FloatArray) -> MeasuredSample:
+        """Return the values of all queries, with what counts for their mean."""
+        return MeasuredSample(values, self.weights, self.clusters, drawn_share=self.drawn_share)
 
     def per_query(self, metric: MetricLike) -> pd.Series:
         """Return the value of each query, indexed by ``query_id``, named after the metric."""
@@ -252,22 +247,38 @@ class MetricValues(ABC):
 
     @checked_arguments
     def by(self, attribute: str, metric: MetricLike) -> pd.DataFrame:
-        """Return the ``mean`` and the number of ``queries`` of each slice, indexed by its value.
+        """Return the mean of each slice, with its interval, indexed by the attribute's value.
+
+        Columns: ``mean``; ``queries``, those with a value; ``low`` and ``high``, the 95% interval
+        of the mean; ``p``, two-sided, of Welch's t-test of the slice against all other queries. p
+        is not corrected for several slices. Clusters and weights count; without a mean of values
+        (medians, sums), the last three are NaN.
 
         Raises:
             GoldenSetError: no query has this attribute.
         """
         import pandas as pd
 
-        values, slices = self.values(metric), self.slices(attribute)
-        places_by_slice = [self.places(query_ids) for query_ids in slices.values()]
-        return pd.DataFrame(
-            {
-                "mean": [self.mean_at(metric, places) for places in places_by_slice],
-                "queries": [int((~np.isnan(values[places])).sum()) for places in places_by_slice],
-            },
-            index=pd.Index(list(slices), name=attribute),
-        )
+        parsed = Metric.parse(metric)
+        slices = self.slices(attribute)
+        rows = [self._slice_row(parsed, self.places(ids)) for ids in slices.values()]
+        columns = ["mean", "queries", "low", "high", "p"]
+        return pd.DataFrame(rows, columns=columns, index=pd.Index(list(slices), name=attribute))
+
+    def _slice_row(
+        self, metric: Metric, places: Sequence[int]
+    ) -> tuple[float, int, float, float, float]:
+        """Return the row of a slice in the table of `by`."""
+        everything = self._sample(self.values(metric))
+        inside = np.asarray(places, dtype=np.intp)
+        own = everything.at(inside)
+        mean, low, high, p = self.mean_at(metric, places), math.nan, math.nan, math.nan
+        if metric.definition.is_mean_of_values:
+            outside = np.setdiff1d(np.arange(len(self.query_ids)), inside)
+            p = own.p_of_difference(everything.at(outside))
+            if own.differences.count > 1:
+                low, high = own.differences.interval()
+        return mean, len(own.values), low, high, p
 
     @checked_arguments
     def slices(self, attribute: str) -> Mapping[str, Sequence[str]]:

@@ -119,8 +119,29 @@ class SessionEvaluation(Evaluation):
         """Return what was shown with the final selection of a session, or last."""
         return tuple(dict.fromkeys(self.log.final_results(query_id)))
 
+    def part(self, places: Sequence[int], name: str) -> SessionEvaluation:
+        """Return some of the sessions, by their places in `query_ids`, with the same values."""
+        return _PartOfSessions(self, places, name)
+
     def __repr__(self) -> str:
         return f"SessionEvaluation(of {self.log!r})"
+
+
+class _PartOfSessions(SessionEvaluation):
+    """Some sessions of an evaluation; values are those of the whole."""
+
+    def __init__(self, whole: SessionEvaluation, places: Sequence[int], name: str) -> None:
+        log = whole.log.part(places, name)
+        super().__init__(log, log.trails)
+        self._whole, self._at = whole, np.asarray(places, dtype=np.intp)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Those of the whole log."""
+        return self._whole.notes
+
+    def _computed(self, metric: Metric) -> FloatArray:
+        return self._whole.values(metric)[self._at].copy()
 
 
 class _SessionsAsQueries(JudgedQueries):

@@ -160,7 +160,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     __tracebackhide__ = True
     chosen = item.config.stash[CONFIG]
     stopped = True
-    with collecting(detail=chosen.reports.wanted) as ledger:
+    strict = chosen.inconclusive == "fail"
+    with collecting(detail=chosen.reports.wanted, strict=strict) as ledger:
         try:
             result = yield
             stopped = False

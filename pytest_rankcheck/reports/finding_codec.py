@@ -14,6 +14,7 @@ from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,
     IndecisiveGateFinding,
+    MixFinding,
     MostlyInconclusiveFinding,
     RarelyDecidingFinding,
     ReplayFinding,
@@ -38,6 +39,7 @@ FINDINGS: dict[str, type[ReportedFinding]] = {
         JudgingFinding,
         MeasurementFinding,
         MetricFinding,
+        MixFinding,
         MostlyInconclusiveFinding,
         Note,
         RarelyDecidingFinding,

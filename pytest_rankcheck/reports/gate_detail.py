@@ -67,6 +67,8 @@ def verdict_detail(
         unjudged=_unjudged(verdict, comparison),
         fragility=verdict.fragility,
         other_rulings=verdict.other_rulings,
+        mixes=verdict.mixes,
+        groups=verdict.groups,
         replay=verdict.replay,
         suspicions=tuple(suspicions),
         slide=_slide(slide),

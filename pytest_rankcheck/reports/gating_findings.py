@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_rankcheck.gates.explanations import ReplayEvidence
+from pytest_rankcheck.gates.explanations import MixEffect, ReplayEvidence
 from pytest_rankcheck.reports.findings import FindingOfTest
 
 __all__ = [
     "GatedSizeFinding",
     "IndecisiveGateFinding",
+    "MixFinding",
     "MostlyInconclusiveFinding",
     "RarelyDecidingFinding",
     "ReplayFinding",
@@ -105,6 +106,17 @@ class ReplayFinding(FindingOfTest):
     golden_set: str
     metric: str
     evidence: ReplayEvidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixFinding(FindingOfTest):
+    """How much of a difference comes from slices that grew or shrank."""
+
+    golden_set: str
+    metric: str
+    effect: MixEffect
+    is_decided: bool
+    """Whether the gate decides on the difference at the baseline's mix."""
 
 
 @dataclass(frozen=True, slots=True)

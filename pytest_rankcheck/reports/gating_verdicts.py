@@ -11,6 +11,7 @@ from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,
     IndecisiveGateFinding,
+    MixFinding,
     MostlyInconclusiveFinding,
     RarelyDecidingFinding,
     ReplayFinding,
@@ -41,6 +42,13 @@ def gating_findings(golden_name: str, verdicts: Iterable[Verdict]) -> Iterator[R
         yield from _indecisive(golden_name, verdict)
         yield from _rarely_deciding(golden_name, verdict)
         yield from _gate_choice(golden_name, verdict)
+        for effect in verdict.mixes:
+            yield MixFinding(
+                golden_set=golden_name,
+                metric=str(verdict.metric),
+                effect=effect,
+                is_decided=effect.attribute == verdict.standardised_by,
+            )
         evidence = verdict.replay
         if evidence and (evidence.under or evidence.unseen_now or evidence.unseen_before):
             yield ReplayFinding(

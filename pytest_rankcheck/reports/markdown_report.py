@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.gates.verdict import Outcome
 from pytest_rankcheck.reports.measurement_findings import MeasurementFinding, QueryDetail
-from pytest_rankcheck.reports.metric_findings import DecisionDetail
+from pytest_rankcheck.reports.metric_findings import DecisionDetail, GateDetail
 from pytest_rankcheck.reports.notes import Note, Topic, by_heading
 from pytest_rankcheck.reports.report_data import Report, ReportedGate
 from pytest_rankcheck.reports.resolution_findings import ResolutionFinding
 from pytest_rankcheck.reports.text.explanation_text import fragility_text, other_rulings_text
+from pytest_rankcheck.reports.text.group_text import group_lines
+from pytest_rankcheck.reports.text.mix_text import mix_text
 from pytest_rankcheck.reports.text.replay_text import replay_lines
 from pytest_rankcheck.reports.text.resolution_text import (
     COLUMNS,
@@ -116,20 +118,16 @@ def _gate(gate: ReportedGate, report: Report) -> str:
     overall = detail.overall
     if not overall.paired:
         sessions = plural(overall.queries, "session")
-        lines.append(f"{sessions}, different from those in the baseline; {escaped(detail.gate)}")
+        others = "" if detail.groups else ", different from those in the baseline"
+        lines.append(f"{sessions}{others}; {escaped(detail.gate)}")
     elif overall.losses is not None:
         queries = plural(overall.queries, "query", "queries")
         lines.append(
             f"{queries}: {overall.losses:,} worse, {overall.wins:,} better, "
             f"{overall.ties:,} equal; {escaped(detail.gate)}"
         )
-    if detail.fragility is not None:
-        lines += ["", f"Fragile: {escaped(fragility_text(detail.fragility), 400)}."]
-    if detail.other_rulings:
-        lines += ["", f"{escaped(other_rulings_text(detail.other_rulings), 400)}."]
-    if detail.replay is not None:
-        for line in replay_lines(detail.replay):
-            lines += ["", f"{escaped(line, 400)}."]
+    for sentence in _explanations(detail):
+        lines += ["", f"{escaped(sentence, 400)}."]
     unjudged = detail.unjudged
     if unjudged and unjudged.documents and unjudged.if_relevant is not None:
         documents = plural(unjudged.documents, "document")
@@ -148,6 +146,20 @@ def _gate(gate: ReportedGate, report: Report) -> str:
     if detail.text:
         lines += ["", *_full_text(detail.text)]
     return "\n".join(lines) + "\n"
+
+
+def _explanations(detail: GateDetail) -> Iterator[str]:
+    """Yield what a verdict depends on, as sentences without their full stops."""
+    if detail.fragility is not None:
+        yield f"Fragile: {fragility_text(detail.fragility)}"
+    if detail.other_rulings:
+        yield other_rulings_text(detail.other_rulings)
+    for effect in detail.mixes:
+        yield mix_text(effect, is_decided=False)
+    if detail.groups is not None:
+        yield from group_lines(detail.groups)
+    if detail.replay is not None:
+        yield from replay_lines(detail.replay)
 
 
 def _failure(note: Note, failure: str) -> str:

@@ -12,6 +12,8 @@ from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.baseline_age import BaselineAge
 from pytest_rankcheck.gates.explanations import (
     Fragility,
+    GroupEvidence,
+    MixEffect,
     OtherRuling,
     ReplayEvidence,
     TieEffect,
@@ -92,6 +94,10 @@ class GateDetail:
     """The few queries that a failing or inconclusive verdict depends on; None if it does not."""
     other_rulings: tuple[OtherRuling, ...] = ()
     """If a fall failed under a gate that allows none: what other gates would have decided."""
+    mixes: tuple[MixEffect, ...] = ()
+    """The effect of slices that grew or shrank, for each attribute where there is one."""
+    groups: GroupEvidence | None = None
+    """Of two groups in one log: their sizes."""
     replay: ReplayEvidence | None = None
     """On a replayed log: other propensities, and documents that were never shown."""
     suspicions: tuple[str, ...] = ()

@@ -30,6 +30,7 @@ class Topic(StrEnum):
     SLIDE = "slide"
     INCONCLUSIVE = "inconclusive"
     REPLAYS = "replays"
+    MIX = "mix"
     MOSTLY_INCONCLUSIVE = "mostly-inconclusive"
     UNSHOWN_FALL = "unshown-fall"
     SLICES = "slices"
@@ -82,6 +83,7 @@ _HEADINGS = {
     "passed its gate",
     Topic.INCONCLUSIVE: "inconclusive: not enough evidence to say whether it got worse",
     Topic.REPLAYS: "replayed logs: other propensities, and documents that were never shown",
+    Topic.MIX: "differences at the baseline's mix, and what comes from slices that grew or shrank",
     Topic.MOSTLY_INCONCLUSIVE: "warning: gates that would be inconclusive for most changes that "
     "lose nothing",
     Topic.UNSHOWN_FALL: "falls that passed because chance could explain them",

@@ -25,6 +25,7 @@ from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_rows import LogRows, events_of
 from pytest_rankcheck.sessions.log_trails import event_places, session_starts
 from pytest_rankcheck.sessions.nested_events import NestedEvents, SessionIds
+from pytest_rankcheck.sessions.session_attributes import Described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +83,19 @@ class LogContents:
     def last_events(self) -> IntArray:
         """The last event of each session, ``[S]``."""
         return session_starts(self.events, len(self.session_ids))[1:] - 1
+
+    def part(self, places: Sequence[int]) -> LogContents:
+        """Return some of the sessions, in the same order."""
+        kept: IntArray = np.unique(np.asarray(places, dtype=np.int64))
+        events = self.events.taken(np.flatnonzero(np.isin(self.events.session, kept)))
+        attributes = self.attributes
+        assert isinstance(attributes, Described)
+        return replace(
+            self,
+            events=replace(events, session=np.searchsorted(kept, events.session)),
+            session_ids=tuple(self.session_ids[place] for place in kept.tolist()),
+            attributes=attributes.taken(kept),
+        )
 
     def units_by(self, attribute: str) -> Sequence[str]:
         """Return the independent unit of each session: the value of an attribute.

@@ -161,7 +161,7 @@ def test_the_text_says_what_is_independent_and_matched() -> None:
     with pytest.raises(AssertionError) as raised:
         assert_not_regressed(worse, before, RATE, abs=0.01)
     assert re.search(
-        r"in \d+ clusters before and \d+ now .*; the variance is [\d.]+ times", str(raised.value)
+        r"\d+ clusters in the baseline, \d+ now .*; the variance is [\d.]+ times", str(raised.value)
     )
     assert re.search(r"\d+ clusters are in both logs", str(raised.value))
     assert "sign-flip test of matched clusters" in str(raised.value)

@@ -79,9 +79,9 @@ def test_slices_have_a_mean_and_a_number_of_queries() -> None:
     assert by.index.tolist() == ["(none)", "de", "en"]
     assert by["mean"].tolist() == [0, 0, 0.75]
     assert by["queries"].tolist() == [1, 1, 2]
-    assert by.dtypes.tolist() == [np.dtype("float64"), np.dtype("int64")]
+    assert by.dtypes.tolist()[:2] == [np.dtype("float64"), np.dtype("int64")]
     # a query belongs to every slice of its list
-    assert evaluation.by("tags", "RR").to_dict("index") == {
+    assert evaluation.by("tags", "RR")[["mean", "queries"]].to_dict("index") == {
         "(none)": {"mean": 0.25, "queries": 2},
         "x": {"mean": 0.5, "queries": 2},
         "y": {"mean": 1.0, "queries": 1},

@@ -11,7 +11,7 @@ from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluat
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
 from pytest_rankcheck.baselines.update_actions import Action
-from pytest_rankcheck.gates.explanations import ReplayEvidence, RulingUnder, TieEffect
+from pytest_rankcheck.gates.explanations import MixEffect, ReplayEvidence, RulingUnder, TieEffect
 from pytest_rankcheck.reports.baseline_findings import (
     BaselineFinding,
     MeanChange,
@@ -24,6 +24,7 @@ from pytest_rankcheck.reports.findings import FindingOfTest, ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     GatedSizeFinding,
     IndecisiveGateFinding,
+    MixFinding,
     MostlyInconclusiveFinding,
     RarelyDecidingFinding,
     ReplayFinding,
@@ -117,6 +118,12 @@ FINDINGS_MADE: list[ReportedFinding] = [
         gate="significant(alpha=0.05, min_drop=0, test=guaranteed)",
         units="60 queries",
         fewest=200,
+    ),
+    MixFinding(
+        golden_set="week",
+        metric="SuccessRate",
+        effect=MixEffect("device", 0.25, -0.5, 0.125),
+        is_decided=True,
     ),
     ReplayFinding(
         golden_set="week",

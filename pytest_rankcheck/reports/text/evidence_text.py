@@ -100,13 +100,14 @@ def _units_of_samples(pairs: Unpaired) -> Iterator[str]:
     before, now = pairs.unit_counts
     effect, matched = pairs.design_effect, pairs.matched
     times = "" if math.isnan(effect) else f"; the variance is {effect:.1f} times that of sessions"
+    then, side = map(quoted, pairs.sides)
     yield (
-        f"  in {plural(before, 'cluster')} before and {now:,} now (such as users), each one "
+        f"  {plural(before, 'cluster')} {then}, {now:,} {side} (such as users), each one "
         f"independent unit{times}"
     )
     if matched is not None:
         yield f"  {plural(matched.in_both, 'cluster is', 'clusters are')} in both logs"
-    else:
+    elif not pairs.are_matched:
         yield (
             "  the clusters of the two logs cannot be matched, so the logs count as independent "
             "(a secret key matches them: RANKCHECK_CLUSTER_KEY)"

@@ -8,6 +8,7 @@ from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.reports.findings import ReportedFinding
 from pytest_rankcheck.reports.gating_findings import (
     IndecisiveGateFinding,
+    MixFinding,
     RarelyDecidingFinding,
     ReplayFinding,
     UngatedFallFinding,
@@ -16,6 +17,7 @@ from pytest_rankcheck.reports.gating_findings import (
 )
 from pytest_rankcheck.reports.notes import Note, Topic
 from pytest_rankcheck.reports.text.gate_choice_text import gate_choice_notes
+from pytest_rankcheck.reports.text.mix_text import mix_text
 from pytest_rankcheck.reports.text.replay_text import replay_lines
 from pytest_rankcheck.reports.text.wording import counted, gate_start, number_text
 
@@ -49,6 +51,10 @@ def gating_notes(finding: ReportedFinding) -> Iterator[Note]:
             f"{start}: {finding.gate} rarely decides with fewer than {finding.fewest} "
             f"({finding.units} here)",
         )
+    elif isinstance(finding, MixFinding):
+        start = gate_start(finding.test, finding.golden_set, finding.metric)
+        text = mix_text(finding.effect, is_decided=finding.is_decided)
+        yield Note(Topic.MIX, f"{start}: {text}")
     elif isinstance(finding, ReplayFinding):
         start = gate_start(finding.test, finding.golden_set, finding.metric)
         for line in replay_lines(finding.evidence):

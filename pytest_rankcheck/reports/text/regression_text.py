@@ -6,14 +6,17 @@ import math
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.comparison.comparison import SIDES, Comparison
 from pytest_rankcheck.comparison.document_moves import Move
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
+from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.verdict import Decision, Gap, Outcome, Verdict
 from pytest_rankcheck.reports.text.evidence_text import evidence_lines, p_text
 from pytest_rankcheck.reports.text.explanation_text import explanation_lines
+from pytest_rankcheck.reports.text.group_text import group_headline, group_lines
+from pytest_rankcheck.reports.text.mix_text import mix_lines
 from pytest_rankcheck.reports.text.replay_text import open_reason, replay_lines
 from pytest_rankcheck.reports.text.unjudged_text import unjudged_lines
 from pytest_rankcheck.reports.text.wording import (
@@ -40,6 +43,9 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     yield _headline(verdict, leading, comparison.evaluation)
     pairs = leading.pairs
     yield f"  {counts_text(pairs)}"
+    if verdict.groups is not None:
+        yield from (f"  {line}" for line in group_lines(verdict.groups))
+    yield from (f"  {line}" for line in mix_lines(verdict))
     yield from evidence_lines(verdict, pairs)
     if verdict.replay is not None:
         yield from (f"  {line}" for line in replay_lines(verdict.replay))
@@ -57,6 +63,8 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
 
 
 def _headline(verdict: Verdict, leading: Decision, evaluation: Evaluation) -> str:
+    if verdict.groups is not None:
+        return group_headline(verdict, leading, means_text(leading.pairs), _why(verdict, leading))
     queries = counted(len(leading.pairs.query_ids), verdict.metric.unit)
     where = f"{golden_name(evaluation)} ({queries})"
     if leading.outcome is Outcome.REGRESSED:
@@ -120,9 +128,10 @@ def counts_text(pairs: ComparedValues) -> str:
     """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
     if not pairs.is_paired:
         before = counted(len(pairs.before), pairs.metric.unit)
+        then, now = map(quoted, pairs.sides) if isinstance(pairs, Unpaired) else SIDES
         return (
-            f"{before} in the baseline, {len(pairs.after):,} now: different sessions, so compared "
-            "as two samples"
+            f"{before} {then}, {len(pairs.after):,} {now}: different sessions, so compared as two "
+            "samples"
         )
     worse = counted(pairs.losses, pairs.metric.unit)
     return f"{worse} worse, {pairs.wins:,} better, {pairs.ties:,} equal"

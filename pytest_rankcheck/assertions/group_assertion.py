@@ -1,0 +1,128 @@
+"""Comparing two groups of one log, such as the arms of an experiment: ``assert_no_worse``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.assertions.bound_assertions import By
+from pytest_rankcheck.assertions.regression_assertion import metrics_of, verdict_texts
+from pytest_rankcheck.comparison.comparison import Comparison
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
+from pytest_rankcheck.evaluation.session_groups import SessionGroups, session_groups
+from pytest_rankcheck.gates.decision_family import decide_family
+from pytest_rankcheck.gates.explanations import GroupEvidence
+from pytest_rankcheck.gates.gate import Gate
+from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.metrics.metric_names import MetricLike
+from pytest_rankcheck.reports.text.wording import joined_failures
+
+__all__ = ["assert_no_worse"]
+
+
+@checked_arguments
+def assert_no_worse(
+    evaluation: SessionEvaluation,
+    metric: MetricLike | Sequence[MetricLike],
+    *,
+    group: str,
+    than: str,
+    by: str,
+    gate: Gate | None = None,
+    ratio: float = 1.0,
+    slices: By = None,
+) -> None:
+    """Fail if one group of sessions is worse than another, as in an experiment.
+
+    The groups are compared as two samples of independent units: users if the sessions are
+    clustered, otherwise sessions. A unit that is in both groups is left out of both.
+
+    If the groups do not have the planned sizes (chi-square test, p < 0.001), units were not
+    assigned or logged as planned, and the verdict is inconclusive (Fabijan et al., Diagnosing
+    sample ratio mismatch in online controlled experiments, KDD 2019).
+
+    Args:
+        evaluation: the sessions of both groups.
+        metric: a name such as ``"SuccessRate"``, a ``Metric``; or several, decided as one family.
+        group: the value of ``by`` in the group that is tested.
+        than: its value in the group that it is compared with.
+        by: the attribute that tells the groups apart.
+        gate: the rule that decides; without it, ``Gate.significant()``.
+        ratio: how many units of ``group`` were planned for each one of ``than``, above 0.
+        slices: an attribute, or several; no slice of them may be worse either.
+
+    Raises:
+        AssertionError: the group is worse; the text says by how much, and in which slices.
+        SessionLogError: a group has no sessions, or all its units are in both.
+        GoldenSetError: no session has the attribute.
+        MetricError: unknown metric, or one without a value.
+        ConfigurationError: the ratio is not above 0, or the gate does not fit the metric.
+    """
+    __tracebackhide__ = True
+    if not isinstance(evaluation, SessionEvaluation):
+        raise ConfigurationError(
+            f"evaluation must be the sessions of a log, not {quoted(evaluation, 60)}; give "
+            "session_evaluation, or evaluate_sessions(log)"
+        )
+    if not 0 < ratio < math.inf:
+        raise ConfigurationError(
+            f"ratio={quoted(ratio)} is invalid; give how many units of the tested group were "
+            "planned for each one of the other, such as 1"
+        )
+    metrics = metrics_of(metric)
+    for each in metrics:
+        evaluation.refuse_no_value(each)
+    groups = session_groups(evaluation, by, group, than)
+    names = (f"{by}={than}", f"{by}={group}")
+    comparison = Comparison(groups.tested, groups.other, (f"of {names[0]}", f"of {names[1]}"))
+    chosen = gate or Gate.significant()
+    verdicts = decide_family(comparison, dict.fromkeys(metrics, chosen), slices)
+    evidence = _evidence(evaluation, groups, names, ratio)
+    verdicts = {metric: _with_groups(verdict, evidence) for metric, verdict in verdicts.items()}
+    text = joined_failures(verdict_texts(groups.tested, verdicts, comparison))
+    if text is not None:
+        raise AssertionError(text)
+
+
+def _evidence(
+    evaluation: SessionEvaluation, groups: SessionGroups, names: tuple[str, str], ratio: float
+) -> GroupEvidence:
+    """Return the sizes of the groups, and the p of their ratio."""
+    from scipy.special import chdtrc
+
+    before, now = groups.units
+    expected = (before + now) * ratio / (1 + ratio)
+    chi_square = (now - expected) ** 2 * (1 / expected + 1 / (before + now - expected))
+    unit = "sessions" if evaluation.cluster_names is None else "clusters"
+    return GroupEvidence(
+        names=names,
+        units=groups.units,
+        unit=unit,
+        ratio=ratio,
+        ratio_p=float(chdtrc(1, chi_square)),
+        in_both=groups.in_both,
+        left_out=groups.left_out,
+    )
+
+
+def _with_groups(verdict: Verdict, evidence: GroupEvidence) -> Verdict:
+    """Return a verdict with the sizes of the groups; if they leave it open, all decisions are."""
+    if not evidence.leaves_open:
+        return replace(verdict, groups=evidence)
+    return replace(
+        verdict,
+        groups=evidence,
+        overall=_open(verdict.overall),
+        slices=tuple(map(_open, verdict.slices)),
+        fragility=None,
+        other_rulings=(),
+    )
+
+
+def _open(decision: Decision) -> Decision:
+    if decision.outcome is Outcome.NOT_GATED:
+        return decision
+    return replace(decision, outcome=Outcome.INCONCLUSIVE, futility=None)

@@ -1,0 +1,232 @@
+"""Differences at the baseline's mix: what changed within slices, and what comes from their sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    Gate,
+    GoldenSet,
+    Metric,
+    Outcome,
+    Record,
+    Run,
+    SessionEvaluation,
+    SessionLog,
+    Verdict,
+    assert_not_regressed,
+    compare,
+    evaluate,
+    evaluate_sessions,
+)
+from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.gates.configured_gates import gate_of
+
+RATE = Metric.parse("SuccessRate")
+
+
+def sessions(week: str, **successes: tuple[int, int]) -> SessionEvaluation:
+    """Return sessions by device: how many succeed, of how many."""
+    rows = [
+        {
+            "session_id": f"{week}-{device}-{number}",
+            "event": 1,
+            "results": "a b",
+            "selected": "a" if number < successful else None,
+            "device": device,
+            "user": f"{week}-{device}-{number % 40}",
+        }
+        for device, (successful, count) in successes.items()
+        for number in range(count)
+    ]
+    return evaluate_sessions(
+        SessionLog.from_frame(pd.DataFrame(rows), attributes=["device", "user"])
+    )
+
+
+BEFORE = sessions("w1", desktop=(560, 700), mobile=(120, 300))
+SHIFTED = sessions("w2", desktop=(440, 550), mobile=(180, 450))
+"""80% on desktops and 40% on phones as before, but phones rose from 30% to 45%."""
+WORSE = sessions("w3", desktop=(385, 550), mobile=(135, 450))
+"""70% and 30%, and phones rose from 30% to 45%."""
+
+
+def decided(now: SessionEvaluation, gate: Gate, by: str | None = "device") -> Verdict:
+    return gate.decide(compare(now, Record.of(BEFORE, [RATE], attributes=["device"])), RATE, by)
+
+
+def test_the_mix_by_hand() -> None:
+    # Before 0.7 x 0.8 + 0.3 x 0.4 = 0.68; now 0.55 x 0.8 + 0.45 x 0.4 = 0.62.
+    verdict = decided(SHIFTED, Gate.significant())
+    assert verdict.overall.pairs.difference == pytest.approx(-0.06)
+    (effect,) = verdict.mixes
+    assert effect.attribute == "device"
+    assert effect.at_mix == pytest.approx(0, abs=1e-9)
+    assert effect.mix == pytest.approx(-0.06)
+    # 0.55 x 0.7 + 0.45 x 0.3 = 0.52, 0.16 lower; at the mix before, each device fell by 0.1.
+    (effect,) = decided(WORSE, Gate.significant()).mixes
+    assert (effect.at_mix, effect.mix) == (pytest.approx(-0.1), pytest.approx(-0.06))
+
+
+def test_without_slices_or_without_a_shift_nothing_is_said() -> None:
+    assert decided(SHIFTED, Gate.significant(), None).mixes == ()
+    same = sessions("w4", desktop=(490, 700), mobile=(90, 300))
+    assert decided(same, Gate.significant()).mixes == ()
+
+
+def test_a_shift_of_the_mix_blocks_unless_the_gate_standardises() -> None:
+    plain = decided(SHIFTED, Gate.significant())
+    assert plain.regressed
+    gate = Gate.significant(standardise="device")
+    verdict = decided(SHIFTED, gate, None)
+    assert verdict.ruling == "passed"
+    assert verdict.overall.pairs.mean_after == pytest.approx(0.68)
+    assert [part.label for part in verdict.slices] == ["device=desktop", "device=mobile"]
+    worse = decided(WORSE, gate)
+    assert worse.regressed
+    assert worse.overall.pairs.difference == pytest.approx(-0.1)
+
+
+def test_the_standard_error_is_that_of_weighted_values() -> None:
+    """Taylor linearisation: w_i (x_i - m) / sum w for each session, with statsmodels' weights."""
+    from statsmodels.stats.weightstats import DescrStatsW
+
+    pairs = decided(WORSE, Gate.significant(standardise="device")).overall.pairs
+    weights = np.where(np.arange(1000) < 550, 700 / 550, 300 / 450)
+    values = WORSE.values(RATE)
+    described = DescrStatsW(values, weights)
+    linear = weights * (values - described.mean) / weights.sum()
+    now = np.sqrt(1000 / 999 * (linear**2).sum())
+    before = BEFORE.values(RATE).std(ddof=1) / np.sqrt(1000)
+    assert pairs.differences.error == pytest.approx(np.hypot(now, before), rel=1e-9)
+    assert pairs.differences.mean == pytest.approx(described.mean - 0.68)
+
+
+def test_users_and_a_guarantee_at_the_mix() -> None:
+    now, before = (evaluate_sessions(each.log, clustered="user") for each in (WORSE, BEFORE))
+    gate = Gate.significant(standardise="device")
+    clustered = gate.decide(compare(now, before), RATE).overall.pairs
+    assert clustered.difference == pytest.approx(-0.1)
+    assert clustered.units == 80
+    sure = Gate.significant(standardise="device", test="guaranteed")
+    verdict = sure.decide(compare(now, before), RATE)
+    assert verdict.overall.outcome in (Outcome.LOWER, Outcome.REGRESSED)
+    assert sure.decide(compare(WORSE, BEFORE), RATE).overall.outcome is Outcome.REGRESSED
+
+
+def test_the_text_tells_mix_from_quality() -> None:
+    with pytest.raises(AssertionError) as raised:
+        assert_not_regressed(WORSE, BEFORE, RATE, gate=Gate.significant(), by="device")
+    assert "-0.1000 at the baseline's mix of device; -0.0600 is mix" in str(raised.value)
+    with pytest.raises(AssertionError) as raised:
+        assert_not_regressed(WORSE, BEFORE, RATE, gate=Gate.significant(), standardise="device")
+    text = str(raised.value)
+    assert "0.6800 -> 0.5800, -0.1000" in text.splitlines()[0]
+    assert (
+        "-0.1000 at the baseline's mix of device, which decides; as it is, -0.1600; -0.0600 is mix"
+        in text
+    )
+
+
+@pytest.mark.parametrize(("tv", "refused"), [(10, False), (100, True)])
+def test_slices_that_are_gone(tv: int, refused: bool) -> None:
+    before = sessions("w1", desktop=(560, 700), mobile=(120, 300), tv=(tv, tv))
+    gate = Gate.significant(standardise="device")
+    comparison = compare(SHIFTED, before)
+    if refused:
+        with pytest.raises(
+            ConfigurationError, match=r"device=tv had 9% of it and has no values now"
+        ):
+            gate.decide(comparison, RATE)
+    else:
+        verdict = gate.decide(comparison, RATE)
+        assert verdict.overall.pairs.difference == pytest.approx(0, abs=1e-9)
+        assert verdict.mixes[0].missing_share == pytest.approx(10 / 1010)
+
+
+def test_new_slices_do_not_count() -> None:
+    now = sessions("w2", desktop=(440, 550), mobile=(180, 450), watch=(0, 500))
+    verdict = decided(now, Gate.significant(standardise="device"))
+    assert verdict.overall.pairs.difference == pytest.approx(0, abs=1e-9)
+    assert verdict.overall.pairs.size == 1000
+
+
+def test_a_record_without_the_slices_is_not_comparable() -> None:
+    record = Record.of(BEFORE, [RATE])
+    with pytest.raises(ConfigurationError, match="the baseline does not know the slices"):
+        Gate.significant(standardise="device").decide(compare(SHIFTED, record), RATE)
+
+
+def test_slices_that_overlap_have_no_mix() -> None:
+    golden = GoldenSet.from_dict(
+        {"q1": {"a": 1}, "q2": {"a": 1}},
+        attributes={"q1": {"tag": ["x", "y"]}, "q2": {"tag": ["x"]}},
+    )
+    evaluation = evaluate(Run.from_dict({"q1": ["a"], "q2": ["a"]}), golden)
+    with pytest.raises(ConfigurationError, match="slices overlap and have no mix"):
+        Gate.significant(standardise="tag").decide(compare(evaluation, evaluation), "RR")
+    assert Gate.significant().decide(compare(evaluation, evaluation), "RR", "tag").mixes == ()
+
+
+def test_a_golden_set_whose_slices_change_size() -> None:
+    """Of 20 German queries 15 left; on the others German fell by 0.5 and English rose by 0.1."""
+
+    def measured(german: int, rank_de: int, misses: int) -> Run:
+        runs = {
+            f"de{n}": ["x"] * 0 + [f"x{i}" for i in range(rank_de - 1)] + ["a"]
+            for n in range(german)
+        }
+        return Run.from_dict(
+            {**runs, **{f"en{n}": ["a"] if n >= misses else ["b"] for n in range(20)}}
+        )
+
+    def golden(german: int) -> GoldenSet:
+        ids = [f"de{n}" for n in range(german)] + [f"en{n}" for n in range(20)]
+        return GoldenSet.from_dict(
+            {query_id: {"a": 1} for query_id in ids}, attributes={i: {"locale": i[:2]} for i in ids}
+        )
+
+    before = evaluate(measured(20, 1, 2), golden(20))
+    record = Record.of(before, [Metric.parse("RR")], attributes=["locale"])
+    now = evaluate(measured(5, 2, 0), golden(5))
+    # Unchanged queries: 5 x -0.5 + 2 x 1, of 25, is -0.02. At the mix before, half and half:
+    # (-0.5 + 0.1) / 2 = -0.2.
+    verdict = Gate.tolerance(abs=0.05).decide(compare(now, record), "RR", "locale")
+    assert verdict.overall.pairs.difference == pytest.approx(-0.02)
+    assert verdict.mixes[0].at_mix == pytest.approx(-0.2)
+    standard = Gate.tolerance(abs=0.05, standardise="locale").decide(compare(now, record), "RR")
+    assert standard.overall.pairs.difference == pytest.approx(-0.2)
+    assert standard.overall.outcome is Outcome.REGRESSED
+
+
+def test_the_gate_is_written_and_compared_with_its_mix() -> None:
+    gate = Gate.significant(standardise="device")
+    assert str(gate) == "significant(alpha=0.05, min_drop=0, standardise=device)"
+    assert gate_of(str(gate)) == gate
+    odd = Gate.tolerance(abs=0.1, standardise="kind of device")
+    assert gate_of(str(odd)) == odd
+    assert not gate.is_at_least_as_strict_as(Gate.significant())
+    assert not Gate.significant().is_at_least_as_strict_as(gate)
+    assert gate.is_at_least_as_strict_as(gate)
+
+
+def test_records_of_a_standardised_gate_keep_the_slices() -> None:
+    assert '"slices": {"device": ["mobile"]}' in record_text(
+        Record.of(BEFORE, [RATE], attributes=["device"])
+    )
+
+
+def test_the_repr_of_a_verdict_fits_on_a_line() -> None:
+    verdict = decided(WORSE, Gate.significant(standardise="device"))
+    assert repr(verdict) == (
+        "Verdict(SuccessRate: regressed, 0.6800 -> 0.5800, "
+        "significant(alpha=0.05, min_drop=0, standardise=device))"
+    )
+    for value in (verdict.overall, *verdict.slices, verdict.overall.pairs):
+        assert len(repr(value)) < 120
+    assert repr(verdict.overall.pairs) == (
+        "Unpaired(SuccessRate, 1,000 -> 1,000 values, mean 0.6800 -> 0.5800)"
+    )
