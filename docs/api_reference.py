@@ -117,7 +117,8 @@ INTERNAL = {
     "Comparison": "places other_places",
     "Differences": "of gains degrees",
     "EstimatedPropensity": "harvest",
-    "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places computed",
+    "Evaluation": "fits refuse_no_value differences_at recorded_metrics slice_places slice_counts "
+    "computed clusters_named cluster_names",
     "Approval": "now to_dict",
     "Expectation": "claim",
     "Gate": "ruling refuse_misfit",
@@ -126,10 +127,12 @@ INTERNAL = {
     "LabelSensitivity": "differences rulings",
     "Metric": "of declared definition is_monotone needs_grades compute",
     "Paired": "contributions counted at",
-    "Record": "slice_places best_for below_best",
+    "Record": "slice_places slice_counts best_for below_best clusters_named clusters_kept manner",
     "Resolution": "of_sample row",
     "Run": "columns rankings repeated",
-    "SessionLog": "trails",
+    "SessionEvaluation": "part",
+    "SessionLog": "trails part repeated_users cluster_names",
+    "Unpaired": "matched",
     "Verdict": "ruling",
 }
 """Members that only the package itself uses, by class."""

@@ -37,7 +37,9 @@ def sessions(numbers: range, abandoned: int = 0, prefix: str = "s") -> SessionEv
         for place, number in enumerate(numbers)
     ]
     frame = pd.DataFrame(rows).astype({"selected_rank": object})
-    return evaluate_sessions(SessionLog.from_frame(frame, first_rank=1, time_unit="s"))
+    return evaluate_sessions(
+        SessionLog.from_frame(frame, first_rank=1, time_unit="s", selections_where="all")
+    )
 
 
 @pytest.mark.parametrize(
