@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_rankcheck.array_types import IntArray
+from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, quoted
 from pytest_rankcheck.files.data_frames import frame_of_columns
 from pytest_rankcheck.files.paused_collector import collector_paused
@@ -159,24 +159,16 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     if not reader.parts:
         problems.refuse()
         raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))
-    read = LogRows.of(reader, sessions.ids)
-    if options.gap is not None:
-        read = read.split(options.gap, problems)
-    read = read.by_first_event()
+    read = LogRows.of(reader, sessions.ids).in_sessions(options.gap, problems)
     ids = read.ids
     attributes, varying = reader.attributes.settled(read.order, read.events.session)
     _note_varying(varying, read.events, ids, problems)
     events, duplicates = events_of(read, reader, options, problems)
     check_order(events, ids, problems)
     problems.refuse()
-    broken = problems.sessions
-    is_sound = np.array([session not in broken for session in ids], dtype=bool)
-    sizes = np.bincount(events.session, minlength=len(ids))
-    dropped = Dropped.of(sizes[is_sound], options.drop_sessions_over)
-    is_kept = is_sound & (sizes <= dropped.limit) & (sizes > 0)
-    kept: IntArray = np.flatnonzero(is_kept)
     reordered = out_of_order(events)
-    set_aside = problems.set_aside(int(sizes[~is_sound].sum()))
+    is_kept, dropped, set_aside = _kept(events, ids, options.drop_sessions_over, problems)
+    kept: IntArray = np.flatnonzero(is_kept)
     if not is_kept.all():
         events = events.taken(np.flatnonzero(is_kept[events.session]))
         events = replace(events, session=np.searchsorted(kept, events.session))
@@ -200,6 +192,18 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
         dropped=dropped,
         first_rank=options.first_rank,
     )
+
+
+def _kept(
+    events: Events, ids: Sequence[str], limit: int | None, problems: Problems
+) -> tuple[BoolArray, Dropped, SetAside]:
+    """Return which sessions are kept, ``[S]``, and what is dropped and set aside."""
+    broken = problems.sessions
+    is_sound = np.array([session not in broken for session in ids], dtype=bool)
+    sizes = np.bincount(events.session, minlength=len(ids))
+    dropped = Dropped.of(sizes[is_sound], limit)
+    set_aside = problems.set_aside(int(sizes[~is_sound].sum()))
+    return is_sound & (sizes <= dropped.limit) & (sizes > 0), dropped, set_aside
 
 
 def _note_varying(

@@ -44,7 +44,14 @@ class LogRows:
         items = RowItems.joined(reader.items).taken(order) if reader.items else None
         return cls(events, ids, order, items)
 
-    def split(self, gap: float, problems: Problems) -> LogRows:
+    def in_sessions(self, gap: float | None, problems: Problems) -> LogRows:
+        """Return the rows with sessions in the order of their first events.
+
+        With a gap, there is a session for each stretch without a longer pause.
+        """
+        return (self if gap is None else self._split(gap, problems))._by_first_event()
+
+    def _split(self, gap: float, problems: Problems) -> LogRows:
         """Return the rows with a session for each stretch without a long pause.
 
         The index of an event is kept only if it says which rows are one event.
@@ -55,7 +62,7 @@ class LogRows:
             events = replace(events, event=np.full(len(events), np.nan))
         return replace(self, events=events, ids=ids)
 
-    def by_first_event(self) -> LogRows:
+    def _by_first_event(self) -> LogRows:
         """Return the rows with sessions in the order of their first events."""
         codes, first, which = np.unique(self.events.session, return_index=True, return_inverse=True)
         by_first = np.argsort(first)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.errors import quoted
+from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.sessions.event_columns import Events
 from pytest_rankcheck.sessions.log_lists import Lists
@@ -64,54 +64,41 @@ def merged(
     selections; otherwise what was shown is unknown.
 
     Args:
-        events: one per row, in the order of the file.
+        events: one per row, by session, and there in order.
         items: what the rows are about.
         session_ids: the sessions, for messages.
         documents: the ids of documents, for messages.
         problems: collects searches that contradict themselves.
     """
     groups = _Groups.of(events, items.search)
-    count, rows = len(groups.first), np.arange(len(events))
-    listed = groups.first_with(events.has_list)
-    impressions, clashes = _impressions(groups, items)
-    pool = np.concatenate((events.shown, impressions.items))
-    of_row, of_group = np.diff(events.shown_starts), np.maximum(impressions.lengths, 0)
-    begins = np.where(
-        listed >= 0, events.shown_starts[listed], len(events.shown) + impressions.starts[:-1]
-    )
-    sizes = np.where(listed >= 0, of_row[listed], of_group)
-    places, shown_starts = _gathered(begins, sizes)
-    has_list = (listed >= 0) | (impressions.lengths >= 0)
-    shown = Lists(np.where(has_list, sizes, -1), pool[places], {})
+    count = len(groups.first)
+    shown, clashes = _shown(groups, events, items)
     counts = np.full(count, -1, dtype=np.int64)
     np.maximum.at(counts, groups.of_row, events.count)
-    order = np.lexsort((rows, groups.of_row))
+    counts = np.where(shown.lengths >= 0, shown.lengths, counts)
+    order = np.argsort(groups.of_row, kind="stable")
     selections = events.taken(order)
-    of_selection = order.repeat(selections.selections)
-    ranks = _ranks(selections.selected_rank, of_selection, groups, items, shown)
-    result = replace(
+    rows = order.repeat(selections.selections)
+    ranks = _ranks(selections.selected_rank, rows, groups, items, shown)
+    check = _Check(events, items, groups, shown, counts, session_ids, documents, problems)
+    check.note(clashes, check.clash)
+    check.note_selections(rows, ranks)
+    return replace(
         events.taken(groups.first),
         time=groups.least(events.time),
         end=-groups.least(-events.end),
         start=groups.least(events.start),
         query=_or_unknown(events.query, groups.first_with(events.query >= 0)),
-        count=np.where(has_list, sizes, counts),
-        has_list=has_list,
+        count=counts,
+        has_list=shown.lengths >= 0,
         is_finish=np.bincount(groups.of_row, events.is_finish, count) > 0,
-        shown_starts=shown_starts,
+        shown_starts=shown.starts,
         shown=shown.items,
-        selected_starts=starts_of(np.bincount(groups.of_row[of_selection], minlength=count)),
+        selected_starts=starts_of(np.bincount(groups.of_row[rows], minlength=count)),
         selected_rank=ranks,
-        selected_time=_times(events, selections.selected_time, of_selection, groups),
+        selected_time=_times(events, selections.selected_time, rows, groups),
         selected_grade=selections.selected_grade,
     )
-    check = _Check(events, items, groups, shown, session_ids, documents, problems)
-    check.note(clashes, check.clash)
-    check.note(of_selection[ranks == 0], check.unknown)
-    is_listed = shown.lengths[groups.of_row] >= 0
-    known = (items.document >= 0) & (items.rank > 0) & items.is_selection & is_listed
-    check.note_disagreements(np.flatnonzero(known))
-    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +141,19 @@ class _Groups:
         return least
 
 
+def _shown(groups: _Groups, events: Events, items: RowItems) -> tuple[Lists, IntArray]:
+    """Return what each search showed, and the rows with two documents at a rank."""
+    listed = groups.first_with(events.has_list)
+    impressions, clashes = _impressions(groups, items)
+    pool = np.concatenate((events.shown, impressions.items))
+    begins = len(events.shown) + impressions.starts[:-1]
+    begins = np.where(listed >= 0, events.shown_starts[listed], begins)
+    lengths = np.where(listed >= 0, np.diff(events.shown_starts)[listed], impressions.lengths)
+    starts = starts_of(np.maximum(lengths, 0))
+    shift = np.repeat(begins - starts[:-1], np.maximum(lengths, 0))
+    return Lists(lengths, pool[np.arange(starts[-1]) + shift], {}), clashes
+
+
 def _impressions(groups: _Groups, items: RowItems) -> tuple[Lists, IntArray]:
     """Return what each search showed, from its rows, and the rows with two documents at a rank.
 
@@ -175,13 +175,6 @@ def _impressions(groups: _Groups, items: RowItems) -> tuple[Lists, IntArray]:
     is_whole = (lengths == highest) & (lengths > 0)
     kept = is_new & is_whole[group]
     return Lists(np.where(is_whole, lengths, -1), document[kept], {}), rows[is_clash]
-
-
-def _gathered(begins: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the places of the items of some lists, and where each list begins among them."""
-    starts = starts_of(lengths)
-    places = np.arange(starts[-1], dtype=np.int64) + np.repeat(begins - starts[:-1], lengths)
-    return places, starts
 
 
 def _or_unknown(values: IntArray, rows: IntArray) -> IntArray:
@@ -214,6 +207,7 @@ class _Check:
     items: RowItems
     groups: _Groups
     shown: Lists
+    counts: IntArray
     session_ids: Sequence[str]
     documents: Sequence[str]
     problems: Problems
@@ -226,13 +220,24 @@ class _Check:
             text = f"session '{quoted(session)}': {text}"
             self.problems.add(self.events.position[row], session, reason, text, is_read=True)
 
-    def note_disagreements(self, rows: IntArray) -> None:
-        """Note rows whose rank is not that of their document in what their search showed."""
-        group, rank = self.groups.of_row[rows], self.items.rank[rows]
-        is_shown = rank <= self.shown.lengths[group]
-        place = np.where(is_shown, self.shown.starts[group] + rank - 1, -1)
-        is_same = np.append(self.shown.items, -1)[place] == self.items.document[rows]
-        self.note(rows[~is_same], self.disagreement)
+    def note_selections(self, rows: IntArray, ranks: IntArray) -> None:
+        """Note the rows of selections that what their search showed does not have there.
+
+        Args:
+            rows: ``[M]`` the row of each selection.
+            ranks: ``[M]`` its rank from 1; 0 where unknown.
+        """
+        self.note(np.unique(rows[ranks == 0]), self.unknown)
+        group, rank, document = self.groups.of_row, self.items.rank, self.items.document
+        is_known = (document >= 0) & (rank > 0)
+        counts = self.counts[group[rows]]
+        beyond = (counts >= 0) & (ranks > counts) & ~is_known[rows]
+        self.note(np.unique(rows[beyond]), self.beyond)
+        both = np.unique(rows[is_known[rows] & (self.shown.lengths[group[rows]] >= 0)])
+        is_shown = rank[both] <= self.shown.lengths[group[both]]
+        place = np.where(is_shown, self.shown.starts[group[both]] + rank[both] - 1, -1)
+        is_same = np.append(self.shown.items, -1)[place] == document[both]
+        self.note(both[~is_same], self.disagreement)
 
     def clash(self, row: int) -> Problem:
         """Say that the search of a row shows two documents at one rank."""
@@ -247,6 +252,15 @@ class _Check:
     def unknown(self, row: int) -> Problem:
         """Say that the selected document of a row has no rank."""
         return not_shown(self._name(row), int(self.shown.lengths[self.groups.of_row[row]]))
+
+    def beyond(self, row: int) -> Problem:
+        """Say that a selected rank of a row is beyond what its search showed."""
+        count = int(self.counts[self.groups.of_row[row]])
+        return Problem(
+            "rank beyond the results",
+            f"the search showed {plural(count, 'result')}, fewer than the selected rank needs; is "
+            "first_rank right?",
+        )
 
     def disagreement(self, row: int) -> Problem:
         """Say that a row has another rank than its document."""

@@ -264,6 +264,18 @@ def test_a_rank_that_is_not_that_of_the_document() -> None:
     assert log.events["selected"].tolist() == [[3]]
 
 
+def test_a_rank_beyond_the_results_of_the_search() -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "search_id": "a", "results": ["x", "y"]},
+        {"session_id": "s", "search_id": "a", "type": "click", "position": 3},
+    ]
+    with pytest.raises(SessionLogError, match=r"row 2.*showed 2 results, fewer than the selected"):
+        log_of(rows, first_rank=1, selections_where={"type": ["click"]})
+    assert log_of(
+        rows[:1] + [{**rows[1], "position": 2}], first_rank=1, selections_where={"type": ["click"]}
+    ).events["selected"].tolist() == [[2]]
+
+
 def test_a_document_may_be_shown_twice() -> None:
     rows: list[dict[str, Any]] = [
         {
