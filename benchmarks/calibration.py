@@ -27,7 +27,7 @@ from design_tables import designs_table, slices_table
 from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tools_table
 from real_pairs import DATA, cached
-from replay_tables import estimates_table, replay_tables
+from replay_tables import SIZES, draws_of, estimates_table, replay_tables
 from verdict_counts import ALPHA
 from year_tables import ratchet_table, slide_table
 
@@ -110,7 +110,9 @@ def ratchet_section(settings: Settings) -> Iterator[Block]:
 def replays_section(settings: Settings) -> Iterator[Block]:
     """Yield the tables of replayed logs."""
     lines = list(replay_tables(settings.draws))
-    yield Block(PAGE, "replays", [*lines, settings.error])
+    two = [200 * math.sqrt(0.05 * 0.95 / draws_of(settings.draws, size)) for size in SIZES]
+    shown = ", ".join(f"{each:.1f}%" for each in two)
+    yield Block(PAGE, "replays", [*lines, f"Two standard errors of a rate of 5% are {shown}."])
     logs = settings.draws // 20
     text = f"{logs:,} logs of two rankers per row, with nine propensities each."
     yield Block(PAGE, "estimated propensities", [*estimates_table(logs), "", text])

@@ -57,6 +57,45 @@ def test_the_summary_says_of_every_stated_rate_whether_it_holds() -> None:
     assert all("holds in all" in line for line in noninferior)
 
 
+def test_replays_keep_their_promises() -> None:
+    """Blocks of about 6% at most and intervals of 93% or more, with all assumptions right."""
+    text = part("calibration.md", "replays")
+    tables = text.split("**200 searches**")[1].split(" searches**")
+    assert len(tables) == 3
+    right = ("the right propensity, `power(1)`", "the right one, `power(0.5)`")
+    right += ("the right one, `power(1.5)`, `clip=0.01`",)
+    right += ("users who trust the ranker, (alpha, beta)",)
+    for table in tables:
+        found = {name: list(map(percent, cells)) for name, cells in rows(table).items()}
+        for name in right:
+            blocked, missed, _, held = found[name]
+            assert blocked <= 6, name
+            assert missed <= 0.5, name
+            assert held >= 93, name
+        assert found["not clipped, with a bad model"][0] <= 7
+        assert found["no propensity (`uncorrected=True`)"][0] > 98
+        assert found["two of the new top 10 never shown"][:3] == [0, 0, 100]
+        for name, cells in found.items():
+            if "`sensitivity=`" in name:
+                assert max(cells[:2]) <= 0.2
+    large = rows(tables[2])
+    assert percent(large["users who trust the ranker, `power(1)`"][0]) > 90
+    assert percent(large["`power(1)`, but it is 0.5"][1]) > 90
+    assert percent(large["the same, and the ranker is better by 0.05"][0]) > 90
+
+
+def test_estimated_propensities_are_close() -> None:
+    """At 10,000 sessions, nearly all are within 0.05."""
+    table = part("calibration.md", "estimated propensities")
+    lines = [line for line in table.splitlines() if line.startswith("| 10,000 |")]
+    assert len(lines) == 2
+    for line in lines:
+        close, worst, held = line.strip("| ").split(" | ")[2:]
+        assert percent(close) >= 99
+        assert float(worst) <= 0.05
+        assert percent(held) >= 93
+
+
 def test_innocent_pull_requests_are_seldom_blocked_after_a_year() -> None:
     by_policy = rows(part("calibration.md", "the ratchet"))
     (default,) = (cells for name, cells in by_policy.items() if "(the default)" in name)

@@ -24,6 +24,9 @@ __all__ = ["JudgedQueries"]
 
 T = TypeVar("T")
 
+_OF_JUDGED_GRADES = ("negative-grade", "no-relevant", "only-relevant", "one-grade", "ceiling")
+"""The lint rules that do not apply to estimates of relevance, which are often negative."""
+
 
 class JudgedQueries:
     """Queries and the grades of their judged documents. It does not change after it is made."""
@@ -341,7 +344,10 @@ class JudgedQueries:
         """Return the findings with these options, of all rules or of some."""
         from pytest_rankcheck.golden.lint.linter import findings_of
 
-        return findings_of(self._contents, options, rules)
+        findings = findings_of(self._contents, options, rules)
+        if not self.has_estimates:
+            return findings
+        return [finding for finding in findings if finding.rule not in _OF_JUDGED_GRADES]
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'query', 'queries')}, {plural(self.judgment_count, 'judgment')}"

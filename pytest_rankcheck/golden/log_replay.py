@@ -12,7 +12,16 @@ from dataclasses import asdict, dataclass, fields
 
 from pytest_rankcheck.errors import GoldenSetError, quoted
 
-__all__ = ["ALTERNATIVE", "MAX_UNSEEN", "REPLAY", "WEIGHT", "Clipped", "Replay", "replay_of"]
+__all__ = [
+    "ALTERNATIVE",
+    "MAX_UNSEEN",
+    "REPLAY",
+    "WEIGHT",
+    "Clipped",
+    "Replay",
+    "is_of_replay",
+    "replay_of",
+]
 
 REPLAY = "log_replay"
 """The query attribute with the text of its `Replay`."""
@@ -116,6 +125,11 @@ class Replay:
                 f"{'counts' if few == 1 else 'count'} as {self.clip:g}"
             )
         return notes
+
+
+def is_of_replay(attribute: str) -> bool:
+    """Return whether an attribute is one that a replay adds for itself, and nobody slices by."""
+    return attribute in (REPLAY, WEIGHT) or attribute.startswith(ALTERNATIVE)
 
 
 def replay_of(texts: Collection[object], name: str) -> Replay | None:

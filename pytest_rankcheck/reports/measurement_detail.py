@@ -13,6 +13,7 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.baselines.record_contents import as_decimal
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.golden.log_replay import REPLAY
 from pytest_rankcheck.metrics.metric_names import Metric, MetricLike
 from pytest_rankcheck.reports.measurement_findings import (
     GoldenSetDetail,
@@ -56,7 +57,7 @@ def measurement_finding(
             judgments=golden.judgment_count,
             fingerprint=golden.fingerprint,
             scale=float(golden.scale),
-            attributes=tuple(golden.attributes),
+            attributes=tuple(name for name in golden.attributes if name != REPLAY),
         ),
         run=RunDetail(evaluation.name, evaluation.depth),
         conventions=dict(evaluation.conventions.to_dict()),
@@ -123,7 +124,9 @@ class _Lines:
         return QueryDetail(
             id=query_id,
             text=query.text or "",
-            attributes={name: _plain(value) for name, value in query.attributes.items()},
+            attributes={
+                name: _plain(value) for name, value in query.attributes.items() if name != REPLAY
+            },
             fingerprint=fingerprint,
             state="unchanged"
             if is_same

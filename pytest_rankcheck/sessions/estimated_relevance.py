@@ -69,8 +69,8 @@ def estimated_grades(
         selected = np.zeros(size)
         selected[np.asarray(each.selected, dtype=np.intp) - 1] = 1.0
         expected = np.zeros(size) if model is None else _modelled(model, each)
-        residual = selected - beta[:size] - alpha[:size] * expected
-        estimates.append(expected + residual / divisor[:size])
+        kept = 1 - alpha[:size] / divisor[:size]  # 0 where nothing is clipped
+        estimates.append(expected * kept + (selected - beta[:size]) / divisor[:size])
     total = float(sum(one.sum() for one in estimates)) / len(impressions)
     if total <= 0:
         raise SessionLogError(

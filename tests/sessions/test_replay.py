@@ -453,6 +453,18 @@ def difference(golden: GoldenSet, simulation: Simulation) -> Comparison:
     return compare(evaluate(simulation.run(golden), golden), seen)
 
 
+def test_lint_of_a_replay_is_about_what_can_be_changed() -> None:
+    """Weights are no slices, and estimates are often negative."""
+    log = log_of(*((f"s{n}", "q", ["a", "b"], ["b"] if n % 2 else []) for n in range(8)))
+    weighted = log.to_golden_set(propensity="power(1)", sensitivity=["power(2)"])
+    assert not [each for each in weighted.lint() if each.rule == "small-slice"]
+    chances = {1: (0.8, 0.1), 2: (0.5, 0.1)}
+    estimated = log.to_golden_set("all", propensity=chances)
+    assert min(estimated.judgments["relevance"]) < 0
+    rules = {each.rule for each in estimated.lint()}
+    assert not rules & {"negative-grade", "no-relevant", "one-grade", "ceiling"}
+
+
 def test_doubly_robust_estimates() -> None:
     """A good model makes up for clipping; a bad one does no harm where nothing is clipped."""
     errors: dict[str, list[float]] = {"clipped": [], "good model": [], "bad model": [], "plain": []}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
+from pytest_rankcheck.golden.log_replay import REPLAY, is_of_replay
 from pytest_rankcheck.golden.query import slices_of
 
 _Z_ALPHA, _Z_POWER = 1.6448536269514722, 0.8416212335729143
@@ -33,7 +34,10 @@ def small_slice(linted: Linted) -> RuleResult | None:
 
 def _small_slices(linted: Linted, least: int) -> Iterator[tuple[str, list[str]]]:
     queries = linted.queries.values()
-    for attribute in dict.fromkeys(name for query in queries for name in query.attributes):
+    names = dict.fromkeys(name for query in queries for name in query.attributes)
+    for attribute in names:
+        if REPLAY in names and is_of_replay(attribute):
+            continue
         slices = slices_of(queries, attribute)
         if len(slices) > max(1, len(linted.queries) // 2):
             continue  # nearly one value per query, such as a comment: nobody slices by that

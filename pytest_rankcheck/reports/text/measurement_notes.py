@@ -34,9 +34,7 @@ def evaluation_notes(evaluation: Evaluation) -> Iterator[Note]:
     yield from _unseen_notes(evaluation)
     yield from _weight_notes(evaluation)
     yield from tie_notes(evaluation)
-    # Estimates of relevance are often negative, so a query without a positive one is ordinary.
-    rules = _HOPELESS if not evaluation.golden.has_estimates else ()
-    for finding in evaluation.golden.lint(rules=rules) if rules else ():
+    for finding in evaluation.golden.lint(rules=_HOPELESS):
         yield Note(Topic.MEASURED, f"golden set '{name}': {finding.message}")
     yield from unmet_id_notes(evaluation)
     if evaluation.missing:
