@@ -97,7 +97,7 @@ def chances_of(ranks: IntArray, propensity: Propensity) -> tuple[FloatArray, Flo
     absent = sorted(set(ranks.tolist()) - set(table))
     if absent:
         raise ConfigurationError(
-            f"the table of propensities lacks rank {absent[0]}, where the log has a selection; "
+            f"the table of propensities lacks rank {absent[0]}, which occurs in the log; "
             "add it, or cut the log"
         )
     both = np.array([table[rank] for rank in ranks.tolist()], dtype=np.float64).reshape(-1, 2)

@@ -57,6 +57,16 @@ class ReplayOptions:
                     f'{name}= has no effect without a propensity; give propensity="power(1)", or '
                     "a table"
                 )
+        if self.relevance is not None and not callable(self.relevance):
+            raise ConfigurationError(
+                f"relevance={quoted(repr(self.relevance), 60)} is invalid; give a function of a "
+                "query and document ids that returns how likely each is relevant"
+            )
+        if any(map(is_affine, self.sensitivity)):
+            raise ConfigurationError(
+                "sensitivity= takes propensities, not (alpha, beta); replay the log once for each "
+                "of these tables"
+            )
         if self.uncorrected and self.propensity is not None:
             raise ConfigurationError(
                 "uncorrected=True contradicts a propensity, which corrects positions; give one of "

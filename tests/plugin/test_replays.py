@@ -129,3 +129,17 @@ def test_unseen_documents_are_inconclusive_in_summary_and_reports(replays: Proje
     assert (evidence["ruling"], evidence["k"]) == ("regressed", 10)
     assert evidence["unseen_now"] == pytest.approx(1 / 6)
     replays.run("-o", "rankcheck_inconclusive=fail").assert_outcomes(failed=1)
+
+
+def test_an_update_raises_no_baseline_that_a_replay_cannot_decide(replays: Project) -> None:
+    """The new ranker is far better on what was shown, but 1 of its 6 documents never was."""
+    write(replays, RIGHT, "[*candidates[2:4], *candidates[:2], candidates[4]]")
+    replays.run("--snapshot-update").assert_outcomes(passed=1)
+    (record,) = replays.path.rglob("test_replay--week.json")
+    before = record.read_text("utf-8")
+    write(replays, RIGHT, "[candidates[0], 'new', *candidates[1:]]")
+    replays.run("--snapshot-update").assert_outcomes(passed=1)
+    assert record.read_text("utf-8") == before
+    write(replays, RIGHT, LOGGED)
+    replays.run("--snapshot-update").assert_outcomes(passed=1)
+    assert record.read_text("utf-8") != before

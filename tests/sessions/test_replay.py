@@ -140,7 +140,7 @@ def test_propensities_from_a_table_and_clipped() -> None:
     [
         ({"propensity": "power"}, "propensity='power' is invalid; give power"),
         ({"propensity": "power(-1)"}, "propensity='power.-1.' is invalid"),
-        ({"propensity": {1: 0.5}}, "lacks rank 2, where the log has a selection"),
+        ({"propensity": {1: 0.5}}, "lacks rank 2, which occurs in the log; add it"),
         ({"propensity": {1: 0.5, 2: 0}}, "the propensity of rank 2 is 0; it must be above 0"),
         ({"propensity": "power(1)", "clip": 0}, "clip=0 is invalid"),
         ({"clip": 0.1}, "clip= has no effect without a propensity; give propensity="),
@@ -149,6 +149,12 @@ def test_propensities_from_a_table_and_clipped() -> None:
         ({"propensity": "power(1)", "max_unseen": 2}, "max_unseen=2 is invalid"),
         ({"propensity": {1: (0.9, 0.2), 2: 0.5}}, "alpha . beta at most 1"),
         ({"propensity": {1: (0.8, 0.2), 2: 0.5}}, "needs states='all'"),
+        (
+            {"propensity": "power(1)", "sensitivity": [{1: (0.8, 0.2), 2: 0.5}]},
+            "takes propensities",
+        ),
+        ({"propensity": "power(1)", "relevance": 5}, "relevance=5 is invalid; give a function"),
+        ({"propensity": 5}, "propensity=5 is invalid; give power"),
         ({"propensity": "power(1)", "unselected": True}, "cannot be combined with a propensity"),
         ({"states": "prefixes", "unselected": True}, "cannot be combined with states='prefixes'"),
     ],
