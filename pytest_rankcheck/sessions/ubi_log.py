@@ -155,10 +155,11 @@ class _Joined:
                 f"{missing} a session_id: there, a session is what a client does without a pause "
                 f"of more than {gap / 60:g} minutes"
             )
+        described = [name for name in ("client_id", "user_id") if any(ids[name])]
         found: list[Mapping[str, object]] = []
         for place, search in enumerate(self._searches):
             row = self._attributes(search)
-            row |= {name: ids[name][place] for name in ("client_id", "user_id") if any(ids[name])}
+            row |= {name: ids[name][place] for name in described}
             row |= {
                 "session": sessions[place],
                 "time": times[place],

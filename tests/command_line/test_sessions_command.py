@@ -88,6 +88,14 @@ FAULTS: dict[str, tuple[Rows, str, str]] = {
     ),
     "duplicates": ([*clean(), *clean()[:7]], "duplicate-rows", "7 rows of"),
     "bots": ([*clean(), *BOT], "dominant-sessions", "500 events"),
+    "many bots": (
+        [
+            *clean(),
+            *(row | {"session_id": f"bot{each}"} for each in range(30) for row in BOT[:120]),
+        ],
+        "dominant-sessions",
+        "30 sessions have 120 events or more, 94% of all events: bot0, bot1, bot2",
+    ),
     "constant id": (
         changed(lambda _, row: {"session_id": "web"}),
         "dominant-sessions",

@@ -204,6 +204,43 @@ def test_every_source_gives_the_log_of_which_the_events_are(tmp_path: Path, sour
     )
 
 
+def test_the_metrics_are_those_of_pandas() -> None:
+    queries, events, _ = simulated()
+    asked, done = pd.DataFrame(queries), pd.DataFrame(events)
+    asked["at"] = asked["timestamp"] / 1000
+    asked = asked.sort_values(["client_id", "at"], ignore_index=True)
+    is_new = (asked["client_id"] != asked["client_id"].shift()) | (asked["at"].diff() > 1800)
+    asked["session"] = is_new.cumsum()
+    clicks = done[done["action_name"] == "click"].copy()
+    clicks["at"] = pd.to_datetime(clicks["timestamp"]).map(pd.Timestamp.timestamp)
+    clicks["document"] = [each["object"]["object_id"] for each in clicks["event_attributes"]]
+    both = clicks.merge(asked, on="query_id", suffixes=("", "_asked"))
+    both["rank"] = [
+        hits.index(document) + 1
+        for hits, document in zip(both["query_response_hit_ids"], both["document"], strict=True)
+    ]
+    sessions = asked.groupby("session")["at"].agg(["min", "max", "size"])
+    last_query = both[both["at_asked"] == both.groupby("session")["at_asked"].transform("max")]
+    # Of the clicks in the last query with some, the last in time; the highest of simultaneous ones.
+    final = (
+        last_query.sort_values(["at", "rank"], ascending=[True, False]).groupby("session").last()
+    )
+    first = both.groupby("session")["at"].min() - sessions["min"]
+    latest = pd.concat([sessions["max"], both.groupby("session")["at"].max()], axis=1).max(axis=1)
+    expected = {
+        "SuccessRate": len(final) / len(sessions),
+        "SuccessRate@1": (final["rank"] == 1).sum() / len(sessions),
+        "SessionRR(abandoned=zero)": (1 / final["rank"]).sum() / len(sessions),
+        "TimeToSelection(abandoned=exclude)": first.mean(),
+        "SessionDuration": (latest - sessions["min"]).mean(),
+        "EventsPerSession": sessions["size"].mean(),
+    }
+    assert expected.keys() == set(METRICS)
+    evaluation = evaluate_sessions(SessionLog.from_ubi(queries, events))
+    for metric, value in expected.items():
+        assert evaluation.mean(metric) == pytest.approx(value, abs=1e-6), metric
+
+
 def test_a_golden_set_of_the_log_has_the_selections() -> None:
     log = SessionLog.from_ubi(QUERIES, EVENTS, grades={"purchase": 3})
     golden = log.to_golden_set("all")
