@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.files.plain_values import is_blank
-from pytest_rankcheck.files.table_columns import CodedCells
+from pytest_rankcheck.files.table_columns import CodedCells, Column
 from pytest_rankcheck.sessions.event_columns import Events, item_places, place_in_row
 from pytest_rankcheck.sessions.searches import RowItems
 
@@ -21,24 +21,43 @@ _MASK = (1 << 64) - 1
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-def hashes_of(columns: Mapping[str, CodedCells], size: int) -> Hashes:
-    """Return a hash of the cells of each row in columns that nothing else reads, ``[N]``.
+def hashes_of(coded: Mapping[str, CodedCells], others: Mapping[str, Column], size: int) -> Hashes:
+    """Return a hash of the cells of each row in columns that nothing else keeps, ``[N]``.
 
     An empty cell counts as one that is not there. Hashes differ from one process to the next.
+
+    Args:
+        coded: columns whose distinct cells are known, by name.
+        others: further columns, by name.
+        size: N.
     """
     total: Hashes = np.zeros(size, dtype=np.uint64)
-    for name, coded in columns.items():
-        of_values = [_hash(name, value) for value in coded.values]
-        total += np.array(of_values, dtype=np.uint64)[coded.codes]
+    for name, column in coded.items():
+        total += _hashes(name, column.values)[column.codes]
+    for name, other in others.items():
+        if size and isinstance(other.cell(0), str):  # mostly texts: coding them takes longer
+            total += _hashes(name, other.cells())
+        else:
+            column = other.coded()
+            total += _hashes(name, column.values)[column.codes]
     return total
 
 
-def _hash(name: str, value: object) -> int:
-    if is_blank(value):
+def _hashes(name: str, cells: Sequence[object]) -> Hashes:
+    kinds = set(map(type, cells))
+    if kinds == {str}:  # much faster; the hash of an empty text is 0, as that of any empty cell
+        found = np.fromiter(map(hash, cells), np.int64, len(cells)).view(np.uint64)
+    else:
+        found = np.array([_hash(cell) for cell in cells], dtype=np.uint64)
+    return found * np.uint64((hash(name) | 1) & _MASK)
+
+
+def _hash(cell: object) -> int:
+    if is_blank(cell):
         return 0
-    if type(value) is str:
-        return hash((name, value)) & _MASK
-    return hash((name, type(value).__name__, repr(_as_list(value)))) & _MASK
+    if type(cell) is str:
+        return hash(cell) & _MASK
+    return hash((type(cell).__name__, repr(_as_list(cell)))) & _MASK
 
 
 def _as_list(value: object) -> object:

@@ -143,9 +143,8 @@ class EventReader:
 
     def _read_others(self, found: EventRows, session: IntArray, rows: IntArray) -> None:
         """Add what some rows have in columns that describe sessions or have no meaning."""
-        read = found.unclaimed if self._options.duplicates != "keep" else found.describing
-        coded = {name: column.coded() for name, column in read.items()}
-        described = {name: coded[name] for name in found.describing}
+        coded = {name: column.coded() for name, column in found.describing.items()}
+        described = dict(coded)
         if self._options.gap is not None:
             described[found.names["session"]] = found.columns["session"].coded()
         self.attributes.add(
@@ -156,7 +155,8 @@ class EventReader:
             session[rows],
         )
         if self._options.duplicates != "keep":
-            self.hashes.append(hashes_of(coded, len(session))[rows])
+            others = {name: found.unclaimed[name] for name in found.unclaimed.keys() - coded.keys()}
+            self.hashes.append(hashes_of(coded, others, len(session))[rows])
 
     def _indexes(self, columns: Mapping[str, Column], usable: _Usable) -> FloatArray:
         """Return the index of each event in its session; NaN without a column."""
