@@ -1,8 +1,8 @@
 """The XML files of the TREC session tracks, 2011 to 2014: one ``<session>`` after the other.
 
-Each ``<interaction>`` is an event, with its results and its clicks; times are in seconds.
-The number of the topic (2011: its title) and the user are attributes. The ``<currentquery>``, which
-was never run, is not read::
+Each ``<interaction>`` is an event, with its results and its clicks. Times are in seconds; those of
+2011 and 2012 are of the day, such as ``09:54:27.674484``. The number of the topic (2011: its title)
+and the user are attributes. The ``<currentquery>``, which was never run, is not read::
 
     <sessiontrack2013>
       <session num="1" starttime="0">
@@ -20,7 +20,8 @@ was never run, is not read::
       </session>
     </sessiontrack2013>
 
-A file is untrusted: a document type declaration, which could define entities, is refused.
+A file is untrusted: a document type declaration, which could define entities, is refused. The file
+of 2012 has bare ampersands, so those that begin no entity of XML are taken for text.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ _BLOCK = 1 << 18
 _ROOT = "sessiontrack"
 _DOCUMENT = re.compile(r"clueweb\d*id|docno|docid")
 _MISSING = ("", "na", "null")
+_BARE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)")
+_LONGEST_ENTITY = 12
+_DAY = 86_400.0
 
 Object = dict[str, object]
 
@@ -59,11 +63,13 @@ def read(source: LogSource) -> Table:
     def batches(*_: object) -> Iterator[Batch]:
         parser = _Parser(source, lines)
         with failures_named(source.path, SessionLogError), opened(source.path) as file:
-            is_end = False
+            is_end, rest = False, b""
             while not is_end:
                 block = file.read(_BLOCK)
-                is_end = not block
-                parser.feed(block, is_end=is_end)
+                is_end, block = not block, rest + block
+                cut = -1 if is_end else block.rfind(b"&", max(0, len(block) - _LONGEST_ENTITY))
+                block, rest = (block, b"") if cut < 0 else (block[:cut], block[cut:])
+                parser.feed(_BARE.sub(b"&amp;", block), is_end=is_end)
                 found = parser.taken()
                 last = len(lines)
                 yield from layouts_of_objects(range(last - len(found) + 1, last + 1), found)
@@ -149,13 +155,21 @@ class _Parser:
         elif tag == "topic" and "num" in marks:
             self._session["topic"] = marks["num"]
         elif tag == "interaction":
-            self._event = {"event": marks.get("num"), "time": _seconds(marks.get("starttime"))}
+            self._event = {"event": marks.get("num"), "time": self._time(marks)}
             self._results, self._clicks = {}, []
         elif tag == "result":
             self._rank = marks.get("rank", str(len(self._results) + 1))
             self._results.setdefault(self._rank, None)
         elif tag == "click":
-            self._clicks.append({"start": _seconds(marks.get("starttime"))})
+            self._clicks.append({"start": self._time(marks)})
+
+    def _time(self, marks: dict[str, str]) -> object:
+        """Return the start of an interaction or a click; a time of day may be of the next day."""
+        text = marks.get("starttime")
+        seconds, start = _seconds(text), self._session.get("start")
+        if text and ":" in text and isinstance(seconds, float) and isinstance(start, float):
+            return seconds + _DAY * (seconds < start)
+        return seconds
 
     def _end(self, tag: str) -> None:
         written = "".join(self._texts)
@@ -206,7 +220,7 @@ def _seconds(text: str | None) -> object:
         numbers = [float(part) for part in text.split(":")]
     except ValueError:
         return text
-    return sum(number * 60**power for power, number in enumerate(reversed(numbers)))
+    return float(sum(number * 60**power for power, number in enumerate(reversed(numbers))))
 
 
 FORMAT = Format(
