@@ -6,6 +6,8 @@ known. An *innocent* change has a true mean of zero. Sections, chosen with ``--s
 - ``pairs``: false blocks, false passes, power and inconclusive verdicts for every kind of metric,
   both directions of skew and 25 to 500 queries; other tests; fixed tolerances and other tools.
 - ``designs``: weights, clusters, two samples, ten slices together, and simulated differences.
+- ``sessions``: simulated logs of users, devices and groups (session_samples.py); a quarter of the
+  draws.
 - ``ratchet`` and ``slide``: fifty pull requests on one golden set (pull_requests.py).
 - ``replays``: simulated logs, replayed under right and wrong assumptions (replayed_logs.py).
 
@@ -20,7 +22,7 @@ import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from design_tables import designs_table, slices_table
@@ -28,6 +30,7 @@ from manual_parts import DOCS, write_part
 from pair_tables import PairCounts, all_tables, summary, tools_table
 from real_pairs import DATA, cached
 from replay_tables import SIZES, draws_of, estimates_table, replay_tables
+from session_tables import groups_table, mix_table, users_tables
 from verdict_counts import ALPHA
 from year_tables import ratchet_table, slide_table
 
@@ -107,6 +110,14 @@ def ratchet_section(settings: Settings) -> Iterator[Block]:
     yield Block(PAGE, "the ratchet", [*lines, "", settings.error_of_years])
 
 
+def sessions_section(settings: Settings) -> Iterator[Block]:
+    """Yield the tables of users, of a shift of the mix, and of groups."""
+    quarter = replace(settings, draws=settings.draws // 4)
+    yield Block(PAGE, "users", [*users_tables(quarter.draws), quarter.error])
+    yield Block(PAGE, "mix", [*mix_table(quarter.draws), "", quarter.error])
+    yield Block(PAGE, "groups", [*groups_table(quarter.draws), "", quarter.error])
+
+
 def replays_section(settings: Settings) -> Iterator[Block]:
     """Yield the tables of replayed logs."""
     lines = list(replay_tables(settings.draws))
@@ -129,6 +140,7 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Block]]] = {
     "designs": designs_section,
     "ratchet": ratchet_section,
     "slide": slide_section,
+    "sessions": sessions_section,
     "replays": replays_section,
 }
 

@@ -20,7 +20,7 @@ from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
 from pytest_rankcheck.metrics.metric_names import MetricLike
 from pytest_rankcheck.reports.text.wording import joined_failures
 
-__all__ = ["assert_no_worse"]
+__all__ = ["assert_no_worse", "evidence_of"]
 
 
 @checked_arguments
@@ -80,23 +80,21 @@ def assert_no_worse(
     comparison = Comparison(groups.tested, groups.other, (f"of {names[0]}", f"of {names[1]}"))
     chosen = gate or Gate.significant()
     verdicts = decide_family(comparison, dict.fromkeys(metrics, chosen), slices)
-    evidence = _evidence(evaluation, groups, names, ratio)
+    evidence = evidence_of(groups, names, ratio)
     verdicts = {metric: _with_groups(verdict, evidence) for metric, verdict in verdicts.items()}
     text = joined_failures(verdict_texts(groups.tested, verdicts, comparison))
     if text is not None:
         raise AssertionError(text)
 
 
-def _evidence(
-    evaluation: SessionEvaluation, groups: SessionGroups, names: tuple[str, str], ratio: float
-) -> GroupEvidence:
+def evidence_of(groups: SessionGroups, names: tuple[str, str], ratio: float) -> GroupEvidence:
     """Return the sizes of the groups, and the p of their ratio."""
     from scipy.special import chdtrc
 
     before, now = groups.units
     expected = (before + now) * ratio / (1 + ratio)
     chi_square = (now - expected) ** 2 * (1 / expected + 1 / (before + now - expected))
-    unit = "sessions" if evaluation.cluster_names is None else "clusters"
+    unit = "sessions" if groups.tested.cluster_names is None else "clusters"
     return GroupEvidence(
         names=names,
         units=groups.units,
