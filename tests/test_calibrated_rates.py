@@ -11,11 +11,13 @@ import pytest
 
 from pytest_rankcheck import Metric, Run, SessionLog, compare, evaluate
 from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.reports.ledger import collecting
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 import replay_tables
 import replayed_logs
 import rules_of_tools
+import session_tables
 import special_designs
 from rates import Rate, above, sentence
 
@@ -195,3 +197,33 @@ def test_a_model_makes_up_for_clipping() -> None:
     modelled = replays("clipped at 0.3, with a good model", 1000, 40)
     assert modelled.blocked.hits <= 6
     assert modelled.open.hits < replays("the right propensity, `power(1)`", 1000, 40).open.hits
+
+
+# --- sessions ------------------------------------------------------------------------------------
+
+
+def test_users_with_many_sessions() -> None:
+    """Two standard errors of 5% are 5.6 points with 60 draws; 30% by session is far outside."""
+    counts = session_tables.user_counts("heavy", False, 60)
+    assert counts.rate("blocked by session").share > 0.15
+    assert counts.rate("blocked by user").share < 0.11
+    assert counts.rate("covered by session").share < 0.65
+    assert counts.rate("covered by user").share > 0.88
+    assert counts.rate("passed by session").share > 0.15
+    assert counts.rate("passed by user").share < 0.11
+
+
+def test_a_shift_of_the_mix() -> None:
+    counts = session_tables.mix_counts(8)
+    assert counts.rate("as it is 0").share > 0.8
+    assert counts.rate("by device 0").share > 0.8
+    assert counts.rate("standardised 0").share < 0.3
+    assert counts.rate("standardised 0.05").share == 1
+
+
+def test_two_equal_groups() -> None:
+    with collecting():  # the findings do not belong to this test session
+        counts = session_tables.group_counts(500, 60)
+    assert counts.rate("max_gap").share > 0.4
+    assert counts.rate("no worse").share < 0.11
+    assert counts.rate("mismatch").share > 0.6
