@@ -44,6 +44,15 @@ _POSITIVE = re.compile(
 """Keys of values that probably mean a selection."""
 
 
+_ACTIONS = ("has actions, not the index of each event", "")
+_NOT_ALL = (
+    "says that not every row is a selection",
+    "if every row with a rank or a document is one nevertheless",
+)
+_FLAG = ("is a flag, not the id of the selected document", "if its values are ids")
+"""What is wrong with a column, and when ``selections_where="all"`` is right."""
+
+
 @dataclass(slots=True)
 class _Tally:
     """How often a value occurs."""
@@ -121,16 +130,13 @@ class ActionColumns:
             values = [tally for key, tally in tallies.items() if key]
             if name in self._events:
                 if any(map(_is_action, values)):
-                    what = "has actions, not the index of each event"
-                    raise SessionLogError(_refusal(source, name, what, values))
+                    raise SessionLogError(_refusal(source, name, _ACTIONS, values))
             elif any(map(_counts_negative, values)):
-                what = "says that not every row is a selection"
-                raise SessionLogError(_refusal(source, name, what, values))
+                raise SessionLogError(_refusal(source, name, _NOT_ALL, values))
         for name, flags in self._flags.items():
             values = [tally for key, tally in (flags or {}).items() if key]
             if _are_flags(name, values):
-                what = "is a flag, not the id of the selected document"
-                raise SessionLogError(_refusal(source, name, what, values))
+                raise SessionLogError(_refusal(source, name, _FLAG, values))
 
     def _without_selections(self, source: str, rule: SelectionRule) -> str:
         """Return why no row is a selection."""
@@ -208,21 +214,24 @@ def _are_flags(name: str, values: Sequence[_Tally]) -> bool:
     return bool(texts) and (bool(texts - {"0", "1"}) or has_both or is_named or are_many)
 
 
-def _refusal(source: str, name: str, what: str, values: Sequence[_Tally]) -> str:
+def _refusal(source: str, name: str, problem: tuple[str, str], values: Sequence[_Tally]) -> str:
     """Return what is wrong with a column, and what to write."""
+    what, if_all = problem
     ordered = sorted(values, key=lambda tally: -tally.rows)
     possible = [each for each in ordered if not _NEGATIVE.fullmatch(value_key(each.value))]
     likely = [each for each in possible if _POSITIVE.fullmatch(value_key(each.value))]
-    chosen = [tally.value for tally in (likely or possible)[:_SHOWN]] or ["..."]
-    literals = ", ".join(map(_literal, chosen))
-    line = "|".join(str(plain_value(value)) for value in chosen)
-    column = quoted(name)
-    return (
-        f"{source}: the column '{column}' {what}: {_counts(ordered)}. Write which values mean a "
-        f'selection: selections_where={{"{column}": [{literals}]}} (in the configuration: '
-        f"rankcheck_session_reading = selections_where={column}:{quoted(line)}); or "
-        'selections_where="all" if every row with a rank or a document is a selection'
+    chosen = [tally.value for tally in (likely or possible)[:_SHOWN]]
+    column, literals = quoted(name), ", ".join(map(_literal, chosen))
+    texts = quoted("|".join(str(plain_value(value)) for value in chosen))
+    line = (
+        f'selections_where={{"{column}": [{literals}]}} with the values that mean a selection (in '
+        f"the configuration: rankcheck_session_reading = selections_where={column}:{texts})"
     )
+    if not chosen:
+        line = "selections_where={...} with the column and the values that mean a selection"
+    if if_all:
+        line += f', or selections_where="all" {if_all}'
+    return f"{source}: the column '{column}' {what}: {_counts(ordered)}. Write {line}"
 
 
 def _counts(values: Sequence[_Tally]) -> str:

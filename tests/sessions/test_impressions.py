@@ -122,6 +122,22 @@ def test_impression_like_values_of_columns_that_name_an_action(name: str, value:
     assert len(log_of(rows, first_rank=1)) == 5
 
 
+def test_impressions_alone() -> None:
+    """A row per search, called an impression, with what was selected from it."""
+    rows = [
+        {"session_id": f"s{n}", "selected_rank": rank, "event_type": "impression"}
+        for n, rank in enumerate((1, 2, None))
+    ]
+    text = refusal(rows)
+    assert (
+        '"impression" (3 rows, 2 with a selection). Write selections_where={...} with the' in text
+    )
+    assert text.endswith('selections_where="all" if every row with a rank or a document is one neve'
+                         "rtheless")  # fmt: skip
+    log = log_of(rows, first_rank=1, selections_where="all")
+    assert log.trails.final_rank.tolist() == pytest.approx([1, 2, np.nan], nan_ok=True)
+
+
 @pytest.mark.parametrize(("name", "value"), [("type", "organic"), ("device", "view"), ("seen", 0)])
 def test_other_columns_and_values_are_attributes(name: str, value: object) -> None:
     rows = [{"session_id": f"s{n}", "selected_rank": 1, name: value} for n in range(5)]
@@ -133,7 +149,9 @@ def test_actions_in_the_column_of_the_index() -> None:
         {"session_id": "s", "event": action, "position": 1, "time": START + n}
         for n, action in enumerate(("impression", "click"))
     ]
-    assert 'selections_where={"event": ["click"]}' in refusal(rows)
+    text = refusal(rows)
+    assert 'selections_where={"event": ["click"]}' in text
+    assert "all" not in text  # which would not help
     assert log_of(rows, first_rank=1, selections_where={"event": ["click"]}).event_count == 2
 
 
