@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted, suggestion
 from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.sessions.log_reader import LogContents
+from pytest_rankcheck.sessions.propensity import Chance
 from pytest_rankcheck.statistics.intervention_harvesting import Harvest, Impressions, harvested
 
 if TYPE_CHECKING:
@@ -26,23 +28,30 @@ _Z = 1.959964
 
 
 @dataclass(frozen=True)
-class EstimatedPropensity(Mapping[int, float]):
+class EstimatedPropensity(Mapping[int, Chance]):
     """How likely users look at each rank, relative to the rank where they look most often.
 
-    A mapping of ranks to propensities; give it as ``propensity=``.
+    A mapping of ranks to propensities, or to (alpha, beta) if documents that are not good were
+    known; give it as ``propensity=``.
     """
 
     by: str
     """The attribute that tells the rankers apart."""
     harvest: Harvest
+    betas: Mapping[int, float] = field(default_factory=dict)
+    """How often documents that are not good are selected, by rank; empty if they are not known."""
 
     @cached_property
     def _chances(self) -> Mapping[int, float]:
-        pairs = zip(self.harvest.ranks.tolist(), self.harvest.chances.tolist(), strict=True)
-        return dict(pairs)
+        """The propensity or alpha of each rank. No alpha and beta add up to more than 1."""
+        ranks = self.harvest.ranks.tolist()
+        betas = np.array([self.betas.get(rank, 0.0) for rank in ranks])
+        scale = float(np.min((1 - betas) / self.harvest.chances)) if self.betas else 1.0
+        return dict(zip(ranks, (scale * self.harvest.chances).tolist(), strict=True))
 
-    def __getitem__(self, rank: int) -> float:
-        return self._chances[rank]
+    def __getitem__(self, rank: int) -> Chance:
+        chance = self._chances[rank]
+        return (chance, self.betas[rank]) if self.betas else chance
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._chances)
@@ -51,13 +60,13 @@ class EstimatedPropensity(Mapping[int, float]):
         return len(self._chances)
 
     def interval(self, rank: int) -> tuple[float, float]:
-        """Return the 95% interval of a propensity (delta method, sessions as clusters).
+        """Return the 95% interval of a propensity or alpha (delta method, sessions as clusters).
 
         Raises:
             KeyError: the propensity of this rank was not estimated.
         """
         half = _Z * float(self.harvest.errors[list(self._chances).index(rank)])
-        chance = self[rank]
+        chance = self._chances[rank]
         return chance * math.exp(-half), chance * math.exp(half)
 
     @property
@@ -76,12 +85,16 @@ class EstimatedPropensity(Mapping[int, float]):
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row per rank: ``propensity`` and its 95% interval, ``low`` and ``high``."""
+        """One row per rank: ``propensity`` and its 95% interval, ``low`` and ``high``.
+
+        If documents that are not good were known, it is that of alpha, and there is ``beta``.
+        """
         import pandas as pd
 
-        rows = [(self[rank], *self.interval(rank)) for rank in self]
+        rows = [(self._chances[rank], *self.interval(rank)) for rank in self]
         index = pd.Index(list(self), name="rank")
-        return pd.DataFrame(rows, index=index, columns=["propensity", "low", "high"])
+        frame = pd.DataFrame(rows, index=index, columns=["propensity", "low", "high"])
+        return frame.assign(beta=[self.betas[rank] for rank in self]) if self.betas else frame
 
     def __str__(self) -> str:
         harvest = self.harvest
@@ -94,17 +107,26 @@ class EstimatedPropensity(Mapping[int, float]):
         lines = [start]
         for rank in self:
             low, high = self.interval(rank)
-            lines.append(f"  rank {rank:>2}  {self[rank]:.3f}  [{low:.3f}, {high:.3f}]")
+            beta = f", beta {self.betas[rank]:.3f}" if self.betas else ""
+            chance = f"{self._chances[rank]:.3f}  [{low:.3f}, {high:.3f}]"
+            lines.append(f"  rank {rank:>2}  {chance}{beta}")
         return "\n".join(lines)
 
 
-def estimated_propensity(log: LogContents, by: str, name: str) -> EstimatedPropensity:
+Irrelevant = Mapping[str, Collection[str]]
+"""By query text, the ids of documents that are not good."""
+
+
+def estimated_propensity(
+    log: LogContents, by: str, name: str, irrelevant: Irrelevant | None = None
+) -> EstimatedPropensity:
     """Return the propensities of the ranks at which rankers showed the same documents.
 
     Args:
         log: the events.
         by: the attribute of the sessions that tells the rankers apart.
         name: the name of the log.
+        irrelevant: documents that are not good; None: nobody selects those.
 
     Raises:
         ConfigurationError: no session has the attribute, or all have the same value.
@@ -126,14 +148,47 @@ def estimated_propensity(log: LogContents, by: str, name: str) -> EstimatedPrope
             f"{where}: the results shown are unknown; to estimate propensities, their ids are "
             "needed (the column results)"
         )
-    harvest = harvested(_impressions(log, group))
+    seen = _impressions(log, group)
+    betas: Mapping[int, float] = {}
+    if irrelevant is not None:
+        betas = _betas(log, irrelevant, where)
+        seen = seen.at(np.isin(seen.rank, list(betas)))
+        seen = replace(seen, beta=np.array([betas[rank] for rank in seen.rank.tolist()]))
+    harvest = harvested(seen)
     if harvest is None:
         raise SessionLogError(
             f"{where}: propensities cannot be estimated, because no selected document was shown "
             f"for the same query at different ranks by two values of '{quoted(by)}'. Collect a log "
             "in which two rankers answered the same queries"
         )
-    return EstimatedPropensity(by, harvest)
+    return EstimatedPropensity(by, harvest, betas)
+
+
+def _betas(log: LogContents, irrelevant: Irrelevant, where: str) -> Mapping[int, float]:
+    """Return how often documents that are not good were selected, at each rank where they were.
+
+    Raises:
+        SessionLogError: the log never showed one of them.
+    """
+    shown: Counter[int] = Counter()
+    selected: Counter[int] = Counter()
+    bad = {query: set(documents) for query, documents in irrelevant.items()}
+    events = log.events
+    for place in range(len(events)):
+        of_query = bad.get(log.query_at(place) or "")
+        if not of_query:
+            continue
+        start, end = events.selected_starts[place : place + 2].tolist()
+        picked = set(events.selected_rank[start:end].tolist())
+        ranks = [n for n, each in enumerate(log.results_at(place), start=1) if each in of_query]
+        shown.update(ranks)
+        selected.update(picked.intersection(ranks))
+    if not shown:
+        raise SessionLogError(
+            f"{where}: no document of irrelevant= was shown for its query; give the texts of "
+            "queries with the ids of documents that are known not to be good"
+        )
+    return {rank: selected[rank] / count for rank, count in sorted(shown.items())}
 
 
 def _impressions(log: LogContents, group: IntArray) -> Impressions:

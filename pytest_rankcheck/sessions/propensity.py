@@ -29,6 +29,7 @@ from pytest_rankcheck.errors import ConfigurationError, quoted
 
 __all__ = [
     "CLIP",
+    "Chance",
     "Propensity",
     "chances_of",
     "checked_clip",

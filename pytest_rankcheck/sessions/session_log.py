@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -490,26 +490,31 @@ class SessionLog:
         return GoldenSet(contents, name or self.name)
 
     @checked_arguments
-    def estimate_propensity(self, by: str) -> EstimatedPropensity:
+    def estimate_propensity(
+        self, by: str, *, irrelevant: Mapping[str, Collection[str]] | None = None
+    ) -> EstimatedPropensity:
         """Return how likely users look at each rank, from the sessions of two or more rankers.
 
         If two rankers show a document at different ranks for the same query, it is as good at
         both, so its selections differ by how often users look there (intervention harvesting:
         Agarwal, Zaitsev, Wang, Li, Najork and Joachims, Estimating position bias without intrusive
         interventions, WSDM 2019). It is assumed that chance decided which ranker a session saw,
-        and that users only select what is good: trust in the ranker is not told apart from looking.
+        and that users only select what is good, unless ``irrelevant`` shows how often they do not.
 
         Args:
             by: the attribute of the sessions that says which ranker they saw.
+            irrelevant: by query text, documents that are known not to be good. How often they are
+                selected is beta, and the result has (alpha, beta) of each rank where they were
+                shown: the affine correction of Vardasbi, Oosterhuis and de Rijke, CIKM 2020.
 
         Raises:
             ConfigurationError: no session has the attribute, or all have the same value.
-            SessionLogError: it is unknown what was shown, or no document that was selected was
-                shown at different ranks.
+            SessionLogError: it is unknown what was shown, no document that was selected was shown
+                at different ranks, or no irrelevant document was shown.
         """
         from pytest_rankcheck.sessions.estimated_propensity import estimated_propensity
 
-        return estimated_propensity(self._contents, by, self.name)
+        return estimated_propensity(self._contents, by, self.name, irrelevant)
 
     @cached_property
     def _place(self) -> Mapping[str, int]:

@@ -9,6 +9,10 @@ spread over the ranks as n_uk p_k: the conditional likelihood for fixed effects 
 Griliches, Econometric models for count data, Econometrica 52, 1984), which needs no more than
 these means to be right, so selections may depend on each other within a session (Wooldridge,
 Distribution-free estimation of some nonlinear panel data models, J. Econometrics 90, 1999).
+
+If users also select documents that are not good, with a known probability beta_k, the selections
+beyond those, c - beta_k for each impression, have means n p_k r_u. The score of the likelihood is
+linear in them, so it still is 0 on average at the true p_k.
 """
 
 from __future__ import annotations
@@ -37,11 +41,20 @@ class Impressions:
     """Whether it was selected."""
     session: IntArray
     """The number of the session, from 0; sessions are independent."""
+    beta: FloatArray | None = None
+    """How often a document that is not good would have been selected there; None: never."""
+
+    @property
+    def gains(self) -> FloatArray:
+        """The selections beyond those of documents that are not good."""
+        gains: FloatArray = self.selected.astype(np.float64)
+        return gains if self.beta is None else gains - self.beta
 
     def at(self, rows: BoolArray) -> Impressions:
         """Return some of the impressions."""
+        beta = None if self.beta is None else self.beta[rows]
         return Impressions(
-            self.unit[rows], self.rank[rows], self.selected[rows], self.session[rows]
+            self.unit[rows], self.rank[rows], self.selected[rows], self.session[rows], beta
         )
 
 
@@ -91,14 +104,16 @@ def harvested(seen: Impressions) -> Harvest | None:
 def _informative(seen: Impressions) -> Impressions:
     """Return the impressions of documents at several ranks that are connected by selections."""
     while seen.unit.size:
+        # With a beta, documents without a selection count as well: they lack those of beta.
         picked = np.bincount(seen.unit, weights=seen.selected)[seen.unit] > 0
+        picked |= seen.beta is not None
         lowest = np.full(seen.unit.max() + 1, np.iinfo(np.int64).max)
         highest = np.zeros_like(lowest)
         np.minimum.at(lowest, seen.unit, seen.rank)
         np.maximum.at(highest, seen.unit, seen.rank)
         at_several = lowest[seen.unit] < highest[seen.unit]
         # A rank without a selection has no propensity above 0.
-        is_picked = np.bincount(seen.rank, weights=seen.selected)[seen.rank] > 0
+        is_picked = np.bincount(seen.rank, weights=seen.gains)[seen.rank] > 0
         kept = picked & at_several & is_picked & _connected(seen)
         if kept.all():
             break
@@ -145,7 +160,7 @@ class _Counts:
             return np.asarray(sums.reshape(shape), dtype=np.float64)
 
         shown = counted(np.ones(len(unit)))
-        return cls(ranks, shown, counted(seen.selected.astype(np.float64)), unit, place)
+        return cls(ranks, shown, counted(seen.gains), unit, place)
 
 
 def _fitted(counts: _Counts) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -190,7 +205,7 @@ def _scores(seen: Impressions, counts: _Counts, logs: FloatArray, shares: FloatA
     """
     chances = np.exp(logs)
     relevance = counts.picked.sum(axis=1) / (counts.shown * chances).sum(axis=1)
-    residuals = seen.selected - relevance[counts.unit] * chances[counts.place]
+    residuals = seen.gains - relevance[counts.unit] * chances[counts.place]
     sessions = np.unique(seen.session, return_inverse=True)[1]
     columns = [
         np.bincount(sessions, weights=residuals * ((counts.place == k) - shares[counts.unit, k]))

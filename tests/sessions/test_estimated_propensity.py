@@ -15,21 +15,28 @@ QUERIES, SHOWN = 300, 6
 """How many queries there are, and how many documents each shows."""
 
 
-def log_of_two_rankers(sessions: int, seed: int, exponent: float = 1.0) -> SessionLog:
+def log_of_two_rankers(
+    sessions: int, seed: int, exponent: float = 1.0, trust: float = 0.0, bad: int = 0
+) -> SessionLog:
     """Return a log of two rankers of similar quality, one of which chance gave to each session.
 
-    A document of relevance r is selected at rank k with the probability r k ** -exponent.
+    A document of relevance r is selected at rank k with the probability (r + (1 - r) trust / k)
+    k ** -exponent. The first ``bad`` documents are never good, and the rankers are then worse.
     """
     random = np.random.default_rng(seed)
     relevance = random.random((QUERIES, SHOWN))
+    relevance[:, :bad] = 0
+    noise = 0.5 if bad else 0.2
     orders = [
-        np.argsort(-(relevance + random.normal(0, 0.2, relevance.shape)), axis=1) for _ in "AB"
+        np.argsort(-(relevance + random.normal(0, noise, relevance.shape)), axis=1) for _ in "AB"
     ]
+    ranks = np.arange(1, SHOWN + 1)
     rows = []
     for session in range(sessions):
         query, group = int(random.integers(QUERIES)), int(random.integers(2))
         shown = orders[group][query]
-        chances = relevance[query, shown] * np.arange(1, SHOWN + 1) ** -exponent
+        good = relevance[query, shown]
+        chances = (good + (1 - good) * trust / ranks) * ranks**-exponent
         rows.append(
             {
                 "session_id": f"s{session}",
@@ -60,6 +67,33 @@ def test_intervals_hold_the_truth() -> None:
             low, high = estimate.interval(rank)
             held += low <= 1 / rank <= high
     assert held >= 89
+
+
+BAD = {f"query {number}": ["d0", "d1"] for number in range(QUERIES)}
+
+
+def test_documents_that_are_not_good_show_how_far_users_trust_the_ranker() -> None:
+    """At rank k, alpha is k ** -1 (1 - trust / k) and beta k ** -1 trust / k.
+
+    Relative to alpha at rank 1, 0.8, those of ranks 2 to 6 are 0.5625, 0.3889, ... Without the
+    betas, selections at rank 1 that are only trust make the propensities further down too small.
+    """
+    trust = 0.2
+    log = log_of_two_rankers(10_000, seed=2, trust=trust, bad=2)
+    estimate = log.estimate_propensity(by="group", irrelevant=BAD)
+    for rank in range(1, SHOWN + 1):
+        alpha, beta = estimate[rank]  # type: ignore[misc]
+        truth = (1 - trust / rank) / rank
+        assert alpha == pytest.approx(truth, abs=0.05)
+        assert beta == pytest.approx(trust / rank**2, abs=0.03)
+    assert estimate.table["beta"].to_dict() == {rank: each[1] for rank, each in estimate.items()}  # type: ignore[index]
+    assert ", beta 0." in str(estimate)
+    golden = log.to_golden_set("all", propensity=estimate)
+    assert golden.has_estimates
+    naive = log.estimate_propensity(by="group")
+    assert all(naive[rank] < estimate[rank][0] / estimate[1][0] - 0.03 for rank in (2, 3))  # type: ignore[index, operator]
+    with pytest.raises(SessionLogError, match="no document of irrelevant= was shown"):
+        log.estimate_propensity(by="group", irrelevant={"query 1": ["d99"], "other": ["d1"]})
 
 
 def test_it_is_a_propensity_of_a_replay() -> None:

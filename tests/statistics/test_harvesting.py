@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,24 @@ def test_ranks_are_connected_by_chains() -> None:
     assert harvest is not None
     assert harvest.ranks.tolist() == [1, 3, 5]
     assert harvest.chances == pytest.approx([1, 0.5, 0.2])
+
+
+def test_selections_of_what_is_not_good() -> None:
+    """Rates of 0.5 and 0.3 less betas of 0.1 and 0.05 are 0.4 and 0.25, a propensity of 0.625.
+
+    A second document has 3 selections in 20 impressions at rank 1 and none in 20 at rank 2: 1 more
+    and 1 less than the betas, none in all. So there are 40 + 1 and 12.5 - 1 beyond the betas, of
+    which the first one's 52.5 are spread as 100 to 50 p: p = 2 * 11.5 / 41.
+    """
+    first = [(0, 1, 100, 50), (0, 2, 50, 15)]
+    for cells, expected in (
+        (first, 0.625),
+        ([*first, (1, 1, 20, 3), (1, 2, 20, 0)], 2 * 11.5 / 41),
+    ):
+        shown = seen(*cells)
+        harvest = harvested(replace(shown, beta=np.where(shown.rank == 1, 0.1, 0.05)))
+        assert harvest is not None
+        assert harvest.chances == pytest.approx([1, expected])
 
 
 def test_what_says_nothing_is_left_out() -> None:
