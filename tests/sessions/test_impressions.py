@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from pytest_rankcheck import (
     SessionLogError,
     evaluate_sessions,
 )
+from pytest_rankcheck.files import large_files
 
 SEARCHES = searches()
 EVERYWHERE = (
@@ -239,6 +241,32 @@ def test_the_results_are_the_impressions_in_the_order_of_their_ranks(form: str) 
         assert row.time == search.time
     golden = log.to_golden_set("all")
     assert len(golden) == sum(bool(search.clicks) for search in SEARCHES)
+
+
+@pytest.mark.parametrize("form", list(FORMS)[:4])
+def test_every_source_gives_the_same_log(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    rows, reading, _ = FORMS[form]
+    reading = {"first_rank": 1, "session_gap": "10min", "duplicates": "drop", **reading}
+    rows = [*rows, *rows[:9]]
+    expected = log_of(rows, **reading)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    frame.write_csv(tmp_path / "log.csv")
+    frame.write_parquet(tmp_path / "log.parquet")
+    frame.write_ndjson(tmp_path / "log.jsonl")
+    logs = [SessionLog.from_frame(each, **reading) for each in (frame, frame.to_arrow())]
+    logs += [SessionLog.load(path, **reading) for path in sorted(tmp_path.glob("log.*"))]
+    monkeypatch.setattr(large_files, "LARGE_FILE", 0)
+    monkeypatch.setattr("pytest_rankcheck.files.table_batches.BATCH_ROWS", 700)
+    logs += [SessionLog.load(path, **reading) for path in sorted(tmp_path.glob("log.*"))]
+    assert len(logs) == 8
+    for log in logs:
+        assert log.events.equals(expected.events)
+        assert log.notes == expected.notes
+        assert log.notes[0] == "9 identical rows dropped"
+        assert log.session_ids == expected.session_ids
 
 
 def test_rows_may_name_the_document_and_the_search_the_results() -> None:
