@@ -164,8 +164,11 @@ class EventReader:
             return np.full(len(usable.mask), np.nan)
         event, errors = numbers(columns["event"])
         usable.refuse(errors, "no event index", "the event index: ")
-        missing = "the event has no index, although others have"
-        usable.refuse_missing(event, "no event index", missing)
+        if not (
+            self._merges_rows and "search" in columns
+        ):  # then rows of one search share an index
+            missing = "the event has no index, although others have"
+            usable.refuse_missing(event, "no event index", missing)
         return event
 
     def _times(self, role: str, columns: Mapping[str, Column], usable: _Usable) -> FloatArray:

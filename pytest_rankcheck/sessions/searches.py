@@ -85,6 +85,7 @@ def merged(
     check.note_selections(rows, ranks)
     return replace(
         events.taken(groups.first),
+        event=groups.least(events.event),
         time=groups.least(events.time),
         end=-groups.least(-events.end),
         start=groups.least(events.start),

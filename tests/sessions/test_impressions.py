@@ -296,6 +296,27 @@ def test_rows_may_name_the_document_and_the_search_the_results() -> None:
         log_of(rows, time_unit="s", selections_where=where)
 
 
+def test_clicks_without_an_index_have_that_of_their_search() -> None:
+    rows = [
+        {"session_id": "s", "search_id": search, "event": event, "type": kind, "position": rank}
+        for search, event, kind, rank in (
+            ("b", 20, "show", None), ("a", 10, "show", None),
+            ("a", None, "click", 2), ("b", None, "click", 1),
+        )
+    ]  # fmt: skip
+    log = log_of(rows, first_rank=1, selections_where={"type": ["click"]})
+    assert log.events["selected"].tolist() == [[2], [1]]
+    assert [state.id for state in log.states()] == ["s.10", "s.20"]
+    del rows[0]["search_id"]
+    del rows[3]["search_id"]
+    with pytest.raises(SessionLogError, match="the event has no index, although others have"):
+        SessionLog.from_records(
+            [row for row in rows if "search_id" not in row],
+            first_rank=1,
+            selections_where={"type": ["click"]},
+        )
+
+
 def test_a_rank_that_is_not_that_of_the_document() -> None:
     rows: list[dict[str, Any]] = [
         {"session_id": "s", "search_id": "a", "results": ["x", "y", "z"]},
