@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_rankcheck.errors import RankcheckError, SessionLogError, plural, quoted
+from pytest_rankcheck.errors import (
+    ConfigurationError,
+    RankcheckError,
+    SessionLogError,
+    plural,
+    quoted,
+)
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.file_patterns import is_pattern
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
@@ -27,6 +33,11 @@ from pytest_rankcheck.sessions.session_log import SessionLog
 
 __all__ = ["SessionInputs", "add_log_options", "print_findings"]
 
+_OF_UBI = (
+    *("columns", "attributes", "first_rank", "session_gap", "drop_sessions_over", "grades"),
+    "lenient",
+)
+"""The keywords for reading logs that also apply to User Behavior Insights."""
 _OF_LOGS = frozenset({"session", "events", "event_data"})
 _OF_EVENTS = frozenset({"results", "selected", "selected_rank", "clicks"})
 """What rows with a time have if they are events, also without a column of sessions."""
@@ -51,6 +62,8 @@ class SessionInputs:
     config: Config
     reading: Mapping[str, object]
     """The keywords with which logs are read."""
+    given: Mapping[str, object]
+    """Those of the command line."""
 
     @classmethod
     def of(cls, chosen: argparse.Namespace, config: Config | None = None) -> SessionInputs:
@@ -60,16 +73,35 @@ class SessionInputs:
             ConfigurationError: the configuration file or an option is invalid.
         """
         config, here = config or project_configuration().config, Path.cwd()
-        columns, reading = config.session_columns, config.session_reading
+        given: dict[str, object] = {}
+        if chosen.reading:
+            given |= session_reading(Given("--reading", chosen.reading, here))
+        reading = dict(given or config.session_reading)
+        if config.session_columns:
+            reading["columns"] = config.session_columns
         if chosen.columns:
             columns = pairs("session=sid")(Given("--columns", chosen.columns, here))
-        if chosen.reading:
-            reading = session_reading(Given("--reading", chosen.reading, here))
-        return cls(config, {**reading, **({"columns": columns} if columns else {})})
+            given["columns"] = reading["columns"] = columns
+        return cls(config, reading, given)
 
-    def profile(self, paths: Sequence[Path]) -> LogProfile:
-        """Return the profile of a log in several files."""
-        return LogProfile.of(list(map(_shorter, paths)), self.reading)
+    def profile(
+        self, paths: Sequence[Path], ubi_events: Sequence[Path] | None = None
+    ) -> LogProfile:
+        """Return the profile of a log in several files, perhaps of User Behavior Insights.
+
+        Raises:
+            ConfigurationError: a keyword does not apply to User Behavior Insights.
+        """
+        shorter = list(map(_shorter, paths))
+        if ubi_events is None:
+            return LogProfile.of(shorter, self.reading)
+        for key in self.given:
+            if key not in _OF_UBI:
+                raise ConfigurationError(
+                    f"--reading {quoted(key)}=... does not apply to User Behavior Insights; those "
+                    f"that do are {', '.join(_OF_UBI)}"
+                )
+        return LogProfile.of(shorter, self.given, list(map(_shorter, ubi_events)))
 
     def log(self, path: Path) -> SessionLog:
         """Return a log.

@@ -40,16 +40,26 @@ def add_sessions_command(commands: Commands) -> None:
         help="a column of the log, such as session=sid (may be given several times; default: "
         "rankcheck_session_columns)",
     )
+    sessions.add_argument(
+        "--ubi-events",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="the events of User Behavior Insights; LOG are then the queries, and --reading has "
+        "keywords of SessionLog.from_ubi",
+    )
     sessions.set_defaults(run=_sessions)
 
 
 def _sessions(chosen: argparse.Namespace) -> int:
     inputs = SessionInputs.of(chosen)
+    if chosen.ubi_events and not chosen.log:
+        raise ConfigurationError("--ubi-events: name the queries as well, as LOG")
     logs = [chosen.log] if chosen.log else [[path] for path in inputs.config.sessions]
     if not logs:
         raise ConfigurationError("no session log: name one, or configure rankcheck_sessions")
     for paths in logs:
-        profile = inputs.profile(paths)
+        profile = inputs.profile(paths, chosen.ubi_events)
         print("\n".join(profile_lines(profile)))
         print_findings(profile, inputs.findings(profile))
     return PASSED

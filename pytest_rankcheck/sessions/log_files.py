@@ -82,8 +82,16 @@ class LogFiles:
         """
 
         def opened(source: LogSource) -> Table:
-            named = LOG_FORMATS.named(format) if format else None
-            return (named or LOG_FORMATS.detected(source.path, columns)).read(source)
+            if format:
+                return LOG_FORMATS.named(format).read(source)
+            try:
+                found = LOG_FORMATS.detected(source.path, columns)
+            except SessionLogError as error:
+                if not source.path.is_dir():
+                    raise
+                pattern = quoted(source.path / "*.jsonl", 300)
+                raise SessionLogError(f"{error}, or give a pattern such as '{pattern}'") from None
+            return found.read(source)
 
         if len(self.files) == 1:
             return opened(LogSource(self.files[0], problems))

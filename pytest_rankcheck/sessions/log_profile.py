@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -20,7 +20,8 @@ __all__ = ["PAUSE", "LogProfile", "Pause"]
 
 PAUSE = 1800.0
 """In seconds: a longer pause usually separates two sessions."""
-_REMEDIES: Mapping[str, object] = {
+_NO_SESSIONS = "session column"
+_REMEDIES: dict[str, object] = {
     "first_rank": 1,
     "time_unit": "s",
     "selections_where": "all",
@@ -52,14 +53,23 @@ class LogProfile:
     """The log; if it is refused, as leniently read as possible; None if that is refused too."""
     refusals: Sequence[str]
     """Why the log is refused as it is read, and then with what the message asks for."""
+    is_ubi: bool = False
+    """Whether the rows are queries of User Behavior Insights."""
 
     @classmethod
-    def of(cls, paths: AnyPath | Sequence[AnyPath], reading: Mapping[str, object]) -> LogProfile:
+    def of(
+        cls,
+        paths: AnyPath | Sequence[AnyPath],
+        reading: Mapping[str, object],
+        ubi_events: AnyPath | Sequence[AnyPath] | None = None,
+    ) -> LogProfile:
         """Return the profile of a log in one file or several.
 
         Args:
-            paths: the files or patterns, as `SessionLog.load` takes them.
-            reading: its keywords.
+            paths: the files or patterns, as `SessionLog.load` takes them; or the queries of User
+                Behavior Insights.
+            reading: the keywords of `SessionLog.load`, or of `SessionLog.from_ubi`.
+            ubi_events: the events of User Behavior Insights; None for any other log.
 
         Raises:
             SessionLogError: a file is missing, empty, or not a table.
@@ -67,10 +77,19 @@ class LogProfile:
         """
         files = LogFiles.of(paths)
         problems = Problems(files.words, is_lenient=True)
-        options = LogOptions(**{k: v for k, v in reading.items() if k != "lenient"})  # type: ignore[arg-type]
+        of_rows = {} if ubi_events else {k: v for k, v in reading.items() if k != "lenient"}
+        options = LogOptions(**of_rows)  # type: ignore[arg-type]
         rows = RawRows.of(files.table(None, options.columns, problems), options)
-        log, refusals = _read(paths, reading, rows)
-        return cls(files.name, files.words, reading, rows, log, refusals)
+        if ubi_events is not None:
+            remedies: dict[str, object] = {"lenient": True}
+            log, refusals = _read(
+                partial(SessionLog.from_ubi, paths, ubi_events), reading, remedies
+            )
+        else:
+            remedies = _REMEDIES | ({_NO_SESSIONS: rows.users[0]} if rows.users else {})
+            log, refusals = _read(partial(SessionLog.load, paths), reading, remedies)
+        is_ubi = ubi_events is not None
+        return cls(files.name, files.words, reading, rows, log, refusals, is_ubi)
 
     @cached_property
     def session_sizes(self) -> IntArray:
@@ -119,18 +138,17 @@ class LogProfile:
 
 
 def _read(
-    paths: AnyPath | Sequence[AnyPath], reading: Mapping[str, object], rows: RawRows
+    load: Callable[..., SessionLog], reading: Mapping[str, object], remedies: dict[str, object]
 ) -> tuple[SessionLog | None, tuple[str, ...]]:
     """Return a log, and why it is refused: as it is read, and again with what the message asks for.
 
     None if it is refused however it is read.
     """
     refusals: list[str] = []
-    remedies = {**_REMEDIES, **({"session column": rows.users[0]} if rows.users else {})}
     guessed = dict(reading)
     while True:
         try:
-            return SessionLog.load(paths, **guessed), tuple(refusals)  # type: ignore[arg-type]
+            return load(**guessed), tuple(refusals)
         except RankcheckError as error:
             if "are ranks counted from 0?" in str(error) and "first_rank" not in reading:
                 guessed["first_rank"] = 0
@@ -141,7 +159,7 @@ def _read(
         if words is None:
             return None, tuple(refusals)
         value = remedies.pop(words)
-        if words == "session column":
+        if words == _NO_SESSIONS:
             guessed |= {"session": value, "session_gap": PAUSE}
         else:
             guessed.setdefault(words, value)

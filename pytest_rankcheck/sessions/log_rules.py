@@ -41,7 +41,7 @@ def refused_log(profile: LogProfile) -> RuleResult | None:
 @rule("error")
 def no_sessions(profile: LogProfile) -> RuleResult | None:
     """Rows without a column of sessions."""
-    if "session" in profile.rows.roles or not profile.rows.count:
+    if "session" in profile.rows.roles or not profile.rows.count or profile.is_ubi:
         return None
     users = profile.rows.users
     remedy = "name the column with columns={'session': ...}"
@@ -76,7 +76,8 @@ def placeholder_sessions(profile: LogProfile) -> RuleResult | None:
 def duplicate_rows(profile: LogProfile) -> RuleResult | None:
     """Rows that were delivered more than once."""
     rows = profile.rows
-    if not rows.duplicates or profile.reading.get("duplicates") in ("drop", "keep"):
+    is_settled = profile.is_ubi or profile.reading.get("duplicates") in ("drop", "keep")
+    if not rows.duplicates or is_settled:
         return None
     return RuleResult(
         query_ids=(),

@@ -255,6 +255,42 @@ def test_the_levels_of_rules_are_configured(
         assert (f"{level} repeated-users: " in out) == (level != "ignore")
 
 
+def test_the_profile_of_user_behavior_insights(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queries, events = [], []
+    for number in range(60):
+        time = START + 4000 * (number // 2) + number % 2
+        query = {"query_id": f"q{number}", "client_id": f"c{number // 4}", "timestamp": time}
+        queries.append(query | {"user_query": "x", "query_response_hit_ids": ["a", "b"]})
+        what = {"object": {"object_id": "b"}, "position": {"ordinal": 2}}
+        event = {"query_id": f"q{number}", "timestamp": time + 1, "event_attributes": what}
+        events.append(event | {"action_name": "impression" if number % 3 else "click"})
+    files = (
+        "sessions",
+        write(queries, "queries.jsonl"),
+        "--ubi-events",
+        write(events, "events.jsonl"),
+    )
+    out = output(capsys, *files)
+    assert "session log 'queries' (queries.jsonl): 60 rows\n  30 sessions, 60 events" in out
+    assert "selected ranks, from 1 (20 selections)" in out
+    assert "40 events of other actions not counted: impression (40)" in out
+    assert "(30 sessions): 0 errors, 1 warning\n  warning repeated-users: 'client_id' has 15" in out
+    assert "15 sessions, 60 events" in output(capsys, *files, "--reading", "session_gap=2h")
+    out = output(capsys, *files, "--columns", "query_id=id")
+    assert "refused: neither the queries nor the events have a column 'id'" in out
+    for more, says in (
+        (["--reading", "time_unit=s"], "--reading time_unit=... does not apply to User Behavior"),
+        (["--columns", "sid=x"], "columns: unknown field 'sid'"),
+    ):
+        assert main([*files, *more]) in (0, 2)
+        captured = capsys.readouterr()
+        assert says in captured.err + captured.out
+    assert main(["sessions", "--ubi-events", "events.jsonl"]) == 2
+    assert "--ubi-events: name the queries as well" in capsys.readouterr().err
+
+
 def test_ids_and_values_are_escaped(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = changed(lambda _, row: {"session_id": f"{row['session_id']}\x1b[31m", "x\ny": "\x07"})
     out = output(capsys, "sessions", write(rows), *READING)
