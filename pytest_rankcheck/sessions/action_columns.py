@@ -29,7 +29,7 @@ _SHOWN = 6
 
 _NAMES = re.compile(
     r"((event|user|search|ubi)_?)*(action|interaction|activity)(_?(name|type|kind|id))?"
-    r"|event_?(type|name|kind|category|action|id)|type|kind|event|verb"
+    r"|event_?(type|name|kind|category|action|id)|(row|record|log|hit)_?type|type|kind|event|verb"
     r"|((is|was|has)_?)?(click|clicked|select|selected|selection)(_?flag)?|clicks"
 )
 _NEGATIVE = re.compile(
@@ -49,7 +49,7 @@ _NOT_ALL = (
     "says that not every row is a selection",
     "if every row with a rank or a document is one nevertheless",
 )
-_FLAG = ("is a flag, not the id of the selected document", "if its values are ids")
+_FLAG = ("is a flag, not the selected document or a list of clicks", "if its values are ids")
 """What is wrong with a column, and when ``selections_where="all"`` is right."""
 
 
@@ -73,7 +73,8 @@ class ActionColumns:
         self._tallies: dict[str, dict[str, _Tally]] = {}
         """By column, its values by their keys."""
         self._flags: dict[str, dict[str, _Tally] | None] = {}
-        """By column with the ids of selected documents, its values; None if one is not a flag."""
+        """By column of selected documents or lists of clicks, its values; None if one is neither
+        empty nor a flag."""
         self._events: set[str] = set()
         """The columns that were taken for the index of the event."""
 
@@ -88,8 +89,9 @@ class ActionColumns:
         for name, column in found.unclaimed.items():
             if _NAMES.fullmatch(_last_part(name)):
                 _add(self._tallies.setdefault(name, {}), column, has_selection)
-        if "selected" in found.columns:
-            self._count_flags(found.names["selected"], found.columns["selected"], has_selection)
+        for role in ("selected", "clicks"):
+            if role in found.columns:
+                self._count_flags(found.names[role], found.columns[role], has_selection)
         if "event" in found.columns and not is_used.all():
             name = found.names["event"]
             self._events.add(name)

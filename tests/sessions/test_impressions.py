@@ -171,7 +171,7 @@ def test_an_event_with_a_selection_is_implausible_if_all_have_one() -> None:
 def test_a_flag_is_not_the_document_1() -> None:
     rows = [{"session_id": f"s{n}", "results": [3, 1, 0], "clicked": n % 2} for n in range(4)]
     with pytest.raises(
-        SessionLogError, match="'clicked' is a flag, not the id of the selected"
+        SessionLogError, match="'clicked' is a flag, not the selected document"
     ) as e:
         log_of(rows)
     assert 'selections_where={"clicked": [1]}' in str(e.value)
@@ -294,6 +294,17 @@ def test_rows_may_name_the_document_and_the_search_the_results() -> None:
         SessionLogError, match=r"row 3.*'y' was selected, but the results shown are"
     ):
         log_of(rows, time_unit="s", selections_where=where)
+
+
+@pytest.mark.parametrize("value", [1, True, "1"])
+def test_a_flag_is_not_a_list_of_clicks(value: object) -> None:
+    rows: list[dict[str, Any]] = [
+        {"session_id": "s", "position": 1, "clicks": type(value)(0)},
+        {"session_id": "t", "position": 2, "clicks": value},
+    ]
+    assert 'selections_where={"clicks": [' in refusal(rows)
+    log = log_of(rows, first_rank=1, selections_where={"clicks": [1]})
+    assert np.isfinite(log.trails.final_rank).tolist() == [False, True]
 
 
 def test_clicks_without_an_index_have_that_of_their_search() -> None:
