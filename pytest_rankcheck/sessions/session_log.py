@@ -62,7 +62,7 @@ class SessionState:
 class SessionLog:
     """The search sessions of users: their events, what was shown, what was selected.
 
-    Make one with `load`, `from_frame` or `from_records`. It does not change after that.
+    Make one with `load`, `from_frame`, `from_records` or `from_ubi`. It does not change after that.
     """
 
     def __init__(

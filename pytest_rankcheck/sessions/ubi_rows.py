@@ -50,11 +50,11 @@ EVENTS: Mapping[str, Sequence[str]] = {
     **_IDS,
     "timestamp": ("timestamp",),
     "action_name": ("action_name",),
-    "object_id": ("event_attributes.object.object_id",),
-    "internal_id": ("event_attributes.object.internal_id",),
-    "ordinal": ("event_attributes.position.ordinal",),
+    "object_id": ("event_attributes.object.object_id", "object_id"),
+    "internal_id": ("event_attributes.object.internal_id", "internal_id"),
+    "ordinal": ("event_attributes.position.ordinal", "ordinal"),
 }
-"""The fields of an event."""
+"""The fields of an event; the last three are nested, or columns of a table."""
 
 
 def check_fields(columns: Mapping[str, str]) -> None:

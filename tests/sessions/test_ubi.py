@@ -378,6 +378,28 @@ def test_fields_in_other_columns() -> None:
         SessionLog.from_ubi(queries, [made], columns={"ordinals": "event_attributes.rank"})
 
 
+def test_flat_tables_as_the_data_generator_of_opensearch_writes_them(tmp_path: Path) -> None:
+    """It has no results of queries, and ranks from 0."""
+    columns = "object_id,rank,object_id_field,action_name,query_id,session_id,client_id,timestamp"
+    rows = [columns]
+    for rank, document in enumerate(("p1", "p2", "p3")):
+        shown = f"{document},{rank},product_id,{{}},q1,s1,c1,2024-06-01T00:0{{}}:00.000Z"
+        rows.append(shown.format("impression", 1))
+        rows += [shown.format("click", 2)] if document == "p2" else []
+    (tmp_path / "ubi_events.csv").write_text("\n".join([*rows, ""]))
+    (tmp_path / "ubi_queries.csv").write_text(
+        "application,query_id,client_id,user_query,timestamp\n"
+        "esci,q1,c1,hat,2024-06-01T00:01:00.000Z\nesci,q2,c1,cap,2024-06-01T00:03:00.000Z\n"
+    )
+    log = SessionLog.from_ubi(
+        tmp_path / "ubi_queries.csv", tmp_path / "ubi_events.csv", columns={"ordinal": "rank"}
+    )
+    assert log.session_ids == ("s1",)  # the query without an event follows within half an hour
+    assert log.events["results"].tolist() == [["p1", "p2", "p3"], []]
+    assert log.events["selected"].tolist() == [[2], []]
+    assert evaluate_sessions(log).mean("TimeToSelection(abandoned=exclude)") == 60
+
+
 # --- what is refused -----------------------------------------------------------------------------
 
 
