@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -33,7 +34,7 @@ def symbol_search(tmp_path: Path) -> Path:
     return copied("symbol_search", tmp_path)
 
 
-def run(folder: Path, *arguments: str) -> tuple[int, str]:
+def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
     """Run pytest in a folder, and return its exit code and what it printed."""
     # Another pytest that runs at the same time might clean a shared temporary folder.
     temporary = folder.with_name(f"{folder.name}-temporary")
@@ -41,7 +42,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
         cwd=folder,
-        env=os.environ | {"PYTEST_DEBUG_TEMPROOT": str(temporary)},
+        env=os.environ | {"PYTEST_DEBUG_TEMPROOT": str(temporary)} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -199,17 +200,41 @@ def test_the_log_is_green_and_its_replay_blocks_a_worse_ranker(tmp_path: Path) -
     assert code == 0, text
     code, text = run(folder, "--rankcheck-ranker", "search_sessions.shortest:rerank")
     assert code == 1, text
-    assert "RR regressed on golden set 'week' (199 queries)" in text
+    assert "RR regressed on golden set 'week' (201 queries)" in text
     assert "the effective sample size of" in text
     assert contents(folder) == before
+
+
+def test_groups_of_users_are_compared_and_no_record_names_a_user(tmp_path: Path) -> None:
+    folder = sessions_example(tmp_path)
+    code, text = run(folder, "tests/test_groups.py")
+    assert code == 0, text
+    records = "".join(path.read_text("utf-8") for path in folder.rglob("baselines/*/*.json"))
+    assert '"clusters": {"by": "client_id"}' in records
+    assert "user-" in (folder / "logs" / "queries.jsonl").read_text("utf-8")
+    assert "user-" not in records
+    events = folder / "logs" / "events.jsonl"
+    in_b = {
+        row["query_id"]
+        for row in map(json.loads, (folder / "logs" / "queries.jsonl").read_text().splitlines())
+        if row["query_attributes"]["group"] == "B"
+    }
+    kept = [
+        row
+        for row in map(json.loads, events.read_text().splitlines())
+        if row["query_id"] not in in_b
+    ]
+    events.write_text("".join(json.dumps(row) + "\n" for row in kept))
+    code, text = run(folder, "tests/test_groups.py")
+    assert code == 1, text
+    assert "SuccessRate of group=B is worse than that of group=A: 0.8411 -> 0.0000" in text
 
 
 def test_the_log_of_the_next_week_is_gated_against_the_approved_one(tmp_path: Path) -> None:
     folder = sessions_example(tmp_path)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((".", "../symbol_search"))}
-    (folder / "next").mkdir()
-    command = [sys.executable, "-m", "search_sessions.simulate", "next/week.jsonl", "--seed", "2"]
+    command = [sys.executable, "-m", "search_sessions.simulate", "next", "--seed", "2"]
     subprocess.run(command, cwd=folder, env=environment, check=True)
-    code, text = run(folder, "tests/test_sessions.py", "--rankcheck-sessions=next/week.jsonl")
+    code, text = run(folder, "tests/test_sessions.py", LOGS="next")
     assert code == 0, text
     assert "session log  metric" in text

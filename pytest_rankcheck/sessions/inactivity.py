@@ -11,6 +11,7 @@ from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import quoted
 from pytest_rankcheck.sessions.event_columns import Events
 from pytest_rankcheck.sessions.log_problems import Problems
+from pytest_rankcheck.sessions.session_names import names_by_start
 
 __all__ = ["split_by_pauses"]
 
@@ -24,9 +25,9 @@ def split_by_pauses(
 ) -> tuple[Events, Sequence[str]]:
     """Return rows with one session for each stretch of a client without a long pause.
 
-    The sessions of the client ``c`` are ``c#1``, ``c#2`` and so on, which are unique: what follows
-    the last ``#`` is always our number. A row of a search that has begun belongs to the session of
-    the search, however late it is. Rows without a time become problems.
+    Sessions are called by when they begin, because their ids are kept in records, which must not
+    tell who searched. A row of a search that has begun belongs to the session of the search,
+    however late it is. Rows without a time become problems.
 
     Args:
         events: one per row; a session is a client.
@@ -51,12 +52,9 @@ def split_by_pauses(
     labels: IntArray = np.cumsum(starts) - 1
     if first is not None:
         labels = labels[first]
-    owners = client[starts]
-    number = np.arange(len(owners)) - np.searchsorted(owners, owners) + 1
-    names = [
-        f"{ids[owner]}#{each}" for owner, each in zip(owners.tolist(), number.tolist(), strict=True)
-    ]
-    problems.split(_sessions_of(problems.sessions, names))
+    owners = [ids[owner] for owner in client[starts].tolist()]
+    names = names_by_start(time[starts].tolist(), owners)
+    problems.split(_sessions_of(problems.sessions, owners, names))
     session = np.empty_like(labels)
     session[order] = labels
     return replace(events, session=session), names
@@ -72,11 +70,12 @@ def _first_of_search(client: IntArray, search: IntArray) -> IntArray:
     return rows
 
 
-def _sessions_of(clients: frozenset[str], names: Sequence[str]) -> Mapping[str, Sequence[str]]:
+def _sessions_of(
+    clients: frozenset[str], owners: Sequence[str], names: Sequence[str]
+) -> Mapping[str, Sequence[str]]:
     """Return the sessions of some clients."""
     found: dict[str, list[str]] = {client: [] for client in clients}
-    for name in names if clients else ():
-        client = name.rpartition("#")[0]
+    for client, name in zip(owners, names, strict=True) if clients else ():
         if client in found:
             found[client].append(name)
     return found

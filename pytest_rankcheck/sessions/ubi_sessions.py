@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from pytest_rankcheck.sessions.log_cells import is_placeholder
+from pytest_rankcheck.sessions.session_names import names_by_start
 
 __all__ = ["sessions_of"]
 
@@ -17,7 +18,7 @@ def sessions_of(known: Ids, clients: Ids, times: Sequence[float], gap: float) ->
 
     A search without a session id belongs to the session of the same client that it follows, or else
     precedes, without a pause of more than the gap. If there is none, the searches of a client up to
-    the next pause are a session of their own: ``client#1``, ``client#2``.
+    the next pause are a session of their own, called by when it begins.
 
     Args:
         known: ``[N]`` the session ids; None for a search without one.
@@ -26,7 +27,7 @@ def sessions_of(known: Ids, clients: Ids, times: Sequence[float], gap: float) ->
         gap: in seconds.
     """
     found = list(known)
-    taken = {session for session in known if session is not None}
+    unnamed: list[tuple[str, list[int]]] = []
     by_client: dict[str, list[int]] = {}
     for place, client in enumerate(clients):
         if client is not None:
@@ -41,15 +42,18 @@ def sessions_of(known: Ids, clients: Ids, times: Sequence[float], gap: float) ->
         ordered = sorted(places, key=lambda place: (math.isnan(times[place]), times[place]))
         for run in (*_runs(ordered, times, gap), *_runs(ordered[::-1], times, gap)):
             _carry(found, run)
-        number = 0
         for run in _runs(ordered, times, gap):
             unknown = [place for place in run if found[place] is None]
             if unknown:
-                number += 1
-                while f"{client}#{number}" in taken:
-                    number += 1
-                for place in unknown:
-                    found[place] = f"{client}#{number}"
+                unnamed.append((client, unknown))
+    names = names_by_start(
+        [times[places[0]] for _, places in unnamed],
+        [client for client, _ in unnamed],
+        {session for session in known if session is not None},
+    )
+    for name, (_, places) in zip(names, unnamed, strict=True):
+        for place in places:
+            found[place] = name
     return found
 
 

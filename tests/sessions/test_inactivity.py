@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -12,10 +13,14 @@ from flattened import START, per_action, per_search, searches
 
 from pytest_rankcheck import (
     ConfigurationError,
+    Metric,
+    Record,
     SessionLog,
     SessionLogError,
     evaluate_sessions,
 )
+from pytest_rankcheck.baselines.record_writer import record_text
+from pytest_rankcheck.sessions.session_names import names_by_start
 
 GAP = 1800
 
@@ -44,6 +49,16 @@ def clients(count: int = 200, seed: int = 3) -> pd.DataFrame:
     return pd.DataFrame(rows).sample(frac=1, random_state=seed)  # in any order
 
 
+def named(seconds: float) -> str:
+    """Return the name of a session that begins at a time since 1970."""
+    return str(pd.Timestamp(seconds, unit="s").isoformat())
+
+
+def of_client(log: SessionLog, client: str) -> list[str]:
+    """Return the sessions of a client, in order."""
+    return [each for each in log.session_ids if log.attributes(each)["client_id"] == client]
+
+
 def load(frame: pd.DataFrame, **reading: Any) -> SessionLog:
     return SessionLog.from_frame(
         frame, **({"session": "client_id", "first_rank": 1, "session_gap": "30min"} | reading)
@@ -55,7 +70,9 @@ def test_sessions_are_those_of_pandas() -> None:
     ordered = frame.sort_values(["client_id", "time"], kind="stable")
     pause = ordered.groupby("client_id")["time"].diff()
     ordered["visit"] = (pause > GAP).groupby(ordered["client_id"]).cumsum() + 1
-    ordered["session"] = ordered["client_id"] + "#" + ordered["visit"].astype(str)
+    starts = ordered.groupby(["client_id", "visit"])["time"].transform("min")
+    assert starts.nunique() == len(ordered.groupby(["client_id", "visit"]))  # so names are unique
+    ordered["session"] = starts.map(named)
     by = ordered.groupby("session")
     log = load(frame)
     assert len(log) == len(by) > 400
@@ -79,14 +96,18 @@ def test_sessions_are_those_of_pandas() -> None:
 def test_the_client_stays_as_an_attribute() -> None:
     frame = clients()
     log = load(frame)
-    assert log.attributes("c7#1") == {"client_id": "c7", "device": "d1"}
+    own = of_client(log, "c7")
+    assert all(log.attributes(each) == {"client_id": "c7", "device": "d1"} for each in own)
+    assert (
+        len(own) == 1 + (frame[frame["client_id"] == "c7"]["time"].sort_values().diff() > GAP).sum()
+    )
     rows = [
         {"client_id": "c", "time": time, "page": page, "selected": None}
         for time, page in ((0, "x"), (5, "x"), (9000, "y"))
     ]
     log = SessionLog.from_records(rows, session="client_id", session_gap=60, time_unit="s")
     assert [log.attributes(each)["page"] for each in log.session_ids] == ["x", "y"]
-    assert load(frame, attributes=["device"]).attributes("c7#1")["client_id"] == "c7"
+    assert of_client(load(frame, attributes=["device"]), "c7") == own
     assert len(evaluate_sessions(log, clustered="client_id").query_ids) == len(log)
 
 
@@ -107,22 +128,46 @@ def test_an_invalid_pause(gap: object) -> None:
 def test_a_pause_as_long_as_the_gap_does_not_split() -> None:
     frame = pd.DataFrame({"client_id": "c", "time": [0, 10, 20.5], "selected": None})
     log = SessionLog.from_frame(frame, session="client_id", session_gap=10, time_unit="s")
-    assert log.session_ids == ("c#1", "c#2")
+    assert log.session_ids == ("0 s", "20.5 s")
     assert log.trails.events.tolist() == [2, 1]
 
 
-def test_ids_stay_unique_if_clients_have_such_ids() -> None:
+def test_names_tell_nobody_and_stay_unique() -> None:
+    """Clients that begin in the same instant are numbered in the order of their names."""
     frame = pd.DataFrame(
         {
-            "client_id": ["a", "a#1", "a", "a#1", "a#1#1"],
-            "time": [0, 0, 100, 100, 0],
+            "client_id": ["mallory", "bob", "mallory", "bob", "ann"],
+            "time": [0, 0, 100, 100.25, 0],
             "selected": None,
         }
     )
     log = SessionLog.from_frame(frame, session="client_id", session_gap=10, time_unit="s")
-    assert log.session_ids == ("a#1", "a#1#1", "a#2", "a#1#2", "a#1#1#1")
+    assert log.session_ids == ("0 s#3", "0 s#2", "100 s", "100.25 s", "0 s")
     owners = [log.attributes(session_id)["client_id"] for session_id in log.session_ids]
-    assert owners == ["a", "a#1", "a", "a#1", "a#1#1"]
+    assert owners == ["mallory", "bob", "mallory", "bob", "ann"]
+
+
+def test_a_record_tells_nobody() -> None:
+    log = load(clients(20)).clustered("client_id")
+    record = Record.of(evaluate_sessions(log), [Metric.parse("SuccessRate")])
+    text = record_text(record).replace("client_id", "")
+    assert not re.search(r'"c\d+', text)
+    replayed = log.states()
+    assert not any(state.id.startswith("c") for state in replayed)
+
+
+@pytest.mark.parametrize(
+    ("starts", "owners", "taken", "names"),
+    [
+        ([START, START + 0.5], "aa", (), [named(START), f"{named(START)}.500"]),
+        ([5, 5], "ba", (), ["5 s#2", "5 s"]),
+        ([5, 5, 5], "aaa", ("5 s", "5 s#3"), ["5 s#2", "5 s#4", "5 s#5"]),
+        ([float("nan")] * 2, "ab", (), ["no time", "no time#2"]),
+        ([1e11], "a", (), ["100000000000 s"]),
+    ],
+)
+def test_names(starts: list[float], owners: str, taken: tuple[str, ...], names: list[str]) -> None:
+    assert names_by_start(starts, list(owners), taken) == names
 
 
 def test_times_are_needed() -> None:
@@ -143,8 +188,8 @@ def test_indexes_of_events_are_not_used() -> None:
         )
         log = SessionLog.from_frame(frame, session="client_id", session_gap=60, time_unit="s")
         assert log.events["query"].tolist() == ["a", "b", "c"]
-        assert log.events["session_id"].tolist() == ["c#1", "c#1", "c#2"]
-        assert [state.id for state in log.states()] == ["c#1.1", "c#1.2", "c#2.1"]
+        assert log.events["session_id"].tolist() == ["0 s", "0 s", "900 s"]
+        assert [state.id for state in log.states()] == ["0 s.1", "0 s.2", "900 s.1"]
 
 
 def test_a_problem_sets_all_sessions_of_the_client_aside() -> None:
@@ -157,7 +202,7 @@ def test_a_problem_sets_all_sessions_of_the_client_aside() -> None:
         }
     )  # fmt: skip
     log = SessionLog.from_frame(frame, session="client_id", session_gap="1h", lenient=True)
-    assert log.session_ids == ("b#1", "a#1#1")
+    assert [log.attributes(each)["client_id"] for each in log.session_ids] == ["b", "a#1"]
     assert (log.set_aside.sessions, log.set_aside.rows) == (2, 3)
 
 
@@ -175,7 +220,7 @@ def test_a_late_click_belongs_to_its_search() -> None:
         time_unit="s",
         selections_where={"type": "click"},
     )
-    assert log.session_ids == ("c#1", "c#2")
+    assert log.session_ids == ("0 s", "9999 s")
     assert log.events["selected"].tolist() == [[2], [], []]
     assert log.trails.events.tolist() == [2, 1]
 
@@ -194,7 +239,7 @@ def test_a_late_click_in_another_tab() -> None:
         time_unit="s",
         selections_where={"type": "click"},
     )
-    assert log.session_ids == ("c#1", "c#2")
+    assert log.session_ids == ("0 s", "4000 s")
     assert log.trails.duration.tolist() == [4010, 0]
     assert np.isfinite(log.trails.final_rank).tolist() == [True, False]
 

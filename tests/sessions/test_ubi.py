@@ -50,6 +50,9 @@ def event(number: int | None, action: str, document: str | None, time: str, **mo
     return row | ({} if number is None else {"query_id": f"q{number}"}) | more
 
 
+ANN, ANN_AGAIN, BOB = (f"2026-11-16T09:{time}:00" for time in ("00", "31", "05"))
+"""The sessions, which are called by when they begin."""
+
 QUERIES = [
     query(1, "ann", "09:00:00", "a b c", query_attributes={"device": "mobile", "page": 1}),
     query(2, "ann", "09:00:40", "d e f"),
@@ -77,13 +80,13 @@ def lines(rows: list[dict[str, Any]]) -> str:
 def test_a_log_worked_by_hand() -> None:
     log = SessionLog.from_ubi(QUERIES, EVENTS, grades={"purchase": 3})
     assert log.name == "ubi"
-    assert log.session_ids == ("ann#1", "ann#2", "bob#1")
+    assert log.session_ids == (ANN, ANN_AGAIN, BOB)
     events = log.events.to_dict("list")
     assert events["query"] == ["query 1", "query 2", "query 3", "query 4"]
     assert events["results"][3] == ["a", "b", "c", "d", "e"]
     assert events["selected"] == [[], [2, 2], [], [4]]
-    assert log.attributes("ann#1") == {"client_id": "ann", "device": "mobile", "page": 1}
-    assert log.attributes("bob#1") == {"client_id": "bob", "device": "desktop"}
+    assert log.attributes(ANN) == {"client_id": "ann", "device": "mobile", "page": 1}
+    assert log.attributes(BOB) == {"client_id": "bob", "device": "desktop"}
     evaluation = evaluate_sessions(log)
     assert evaluation.mean("SuccessRate") == 2 / 3
     assert evaluation.mean("SessionRR(abandoned=zero)") == (1 / 2 + 0 + 1 / 4) / 3
@@ -245,14 +248,14 @@ def test_a_golden_set_of_the_log_has_the_selections() -> None:
     log = SessionLog.from_ubi(QUERIES, EVENTS, grades={"purchase": 3})
     golden = log.to_golden_set("all")
     grades = {query_id: dict(golden.grades(query_id)) for query_id in golden.query_ids}
-    assert grades == {"ann#1.2": {"e": 3}, "bob#1.1": {"d": 1}}
+    assert grades == {f"{ANN}.2": {"e": 3}, f"{BOB}.1": {"d": 1}}
 
 
 def test_the_pause_and_the_largest_session() -> None:
     log = SessionLog.from_ubi(QUERIES, EVENTS, session_gap="1h")
-    assert log.session_ids == ("ann#1", "bob#1")
+    assert log.session_ids == (ANN, BOB)
     log = SessionLog.from_ubi(QUERIES, EVENTS, drop_sessions_over=1)
-    assert log.session_ids == ("ann#2", "bob#1")
+    assert log.session_ids == (ANN_AGAIN, BOB)
     assert "1 session with more than 1 events dropped, with 2 events in all" in log.notes
 
 
@@ -271,8 +274,8 @@ def test_sessions_are_those_of_the_events_where_they_have_some() -> None:
         event(4, "click", "b", "09:05:10", session_id="s9", user_id="u1"),
     ]
     log = SessionLog.from_ubi(QUERIES, events)
-    assert log.session_ids == ("s1", "ann#1", "s9")
-    assert log.events["session_id"].tolist() == ["s1", "s1", "ann#1", "s9"]
+    assert log.session_ids == ("s1", ANN_AGAIN, "s9")
+    assert log.events["session_id"].tolist() == ["s1", "s1", ANN_AGAIN, "s9"]
     assert log.attributes("s9") == {"client_id": "bob", "user_id": "u1", "device": "desktop"}
     assert log.notes[0].startswith(
         "1 search lacks a session_id: there, a session is what a client does"
@@ -282,13 +285,13 @@ def test_sessions_are_those_of_the_events_where_they_have_some() -> None:
 @pytest.mark.parametrize(
     ("known", "times", "expected"),
     [
-        ("--", (0, 10), ["c#1", "c#1"]),
-        ("--", (0, 11), ["c#1", "c#2"]),
+        ("--", (0, 10), ["0 s", "0 s"]),
+        ("--", (0, 11), ["0 s", "11 s"]),
         ("a--", (0, 9, 18), ["a", "a", "a"]),  # a chain without a long pause
         ("--a", (0, 9, 18), ["a", "a", "a"]),
         ("a-b", (0, 5, 6), ["a", "a", "b"]),  # the session before counts first
-        ("a--", (0, 20, 25), ["a", "c#1", "c#1"]),
-        ("-a", (30, 0), ["c#1", "a"]),
+        ("a--", (0, 20, 25), ["a", "20 s", "20 s"]),
+        ("-a", (30, 0), ["30 s", "a"]),
     ],
 )
 def test_searches_without_a_session(
@@ -299,8 +302,8 @@ def test_searches_without_a_session(
 
 
 def test_a_session_of_a_client_has_an_id_that_no_other_has() -> None:
-    found = sessions_of(["c#1", None], ["d", "c"], [0, 0], 10)
-    assert found == ["c#1", "c#2"]
+    found = sessions_of(["0 s", None], ["d", "c"], [0, 0], 10)
+    assert found == ["0 s", "0 s#2"]
     assert sessions_of([None], [None], [0], 10) == [None]
 
 
@@ -436,7 +439,7 @@ def test_a_lenient_reading_counts_what_it_skips() -> None:
     queries = [*QUERIES, {"user_query": "x"}]
     events = [*EVENTS, event(1, "click", "a", "29:00:00")]
     log = SessionLog.from_ubi(queries, events, lenient=True)
-    assert log.session_ids == ("ann#1", "ann#2", "bob#1")
+    assert log.session_ids == (ANN, ANN_AGAIN, BOB)
     assert (
         "rows that cannot be used: 1 x no query_id; first: queries, row 6: the query has no "
         "query_id; give it one"

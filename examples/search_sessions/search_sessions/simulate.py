@@ -8,12 +8,16 @@ The user model, in full:
   probability 1/r, whatever else is shown (the position-based model of Richardson, Dominowska and
   Ragno, WWW 2007; so the propensity of a replay is ``power(1)``), and selects the symbol if they
   look at it.
-- A user who does not find it gives up with the probability 0.2, and otherwise goes on typing. After
-  the last text, the user gives up.
+- A user who does not find it gives up, or goes on typing. After the last text, the user gives up.
 - Typing takes 2 s plus a quarter of a second per character; looking at a rank takes half a second.
-- Each session is randomly in the group A or B of an experiment; here both see the same ranker.
+- Users have uneven numbers of sessions, and more or less patience: the probability to give up is
+  drawn for each user. So the sessions of a user are not independent of each other.
+- Each user is randomly in the group A or B of an experiment; here both see the same ranker.
+- After half of the selections, the user inserts the symbol into their code.
 
-    python -m search_sessions.simulate logs/week.jsonl --sessions 300 --seed 1
+The log has the form of User Behavior Insights: ``queries.jsonl`` and ``events.jsonl``.
+
+    python -m search_sessions.simulate logs --sessions 240 --seed 1
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -29,49 +33,98 @@ from symbol_search.ranker import search
 
 GOLDEN = Path(__file__).parents[2] / "symbol_search" / "golden" / "symbols.jsonl"
 SHOWN = 10
-GIVES_UP = 0.2
+USERS = 80
+BETWEEN_SESSIONS = timedelta(minutes=40)
 START = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 
+Row = dict[str, object]
 
-def sessions(count: int, seed: int) -> Iterator[list[dict[str, object]]]:
-    """Yield the events of each session."""
+
+@dataclass(frozen=True)
+class User:
+    """Somebody who searches."""
+
+    id: str
+    group: str
+    gives_up: float
+    """The probability to give up after a text that did not show the symbol."""
+
+
+def sessions(count: int, seed: int) -> tuple[list[Row], list[Row]]:
+    """Return the queries and the events of so many sessions."""
     chance = random.Random(seed)
-    queries = [json.loads(line) for line in GOLDEN.read_text("utf-8").splitlines()]
+    wishes = [json.loads(line) for line in GOLDEN.read_text("utf-8").splitlines()]
+    users = [
+        User(f"user-{number}", chance.choice("AB"), chance.betavariate(0.8, 3.2))
+        for number in range(USERS)
+    ]
+    activity = [chance.lognormvariate(0, 1) for _ in users]
+    queries: list[Row] = []
+    events: list[Row] = []
     for number in range(count):
-        query = chance.choice(queries)
-        wanted = max(query["relevance"], key=query["relevance"].__getitem__)
-        start = START + timedelta(minutes=7 * number)
-        yield list(_events(f"s{seed}-{number:03}", query, wanted, start, chance))
+        wish = chance.choice(wishes)
+        wanted = max(wish["relevance"], key=wish["relevance"].__getitem__)
+        (user,) = chance.choices(users, activity)
+        search_for = Session(f"q{seed}-{number:03}", user, START + number * BETWEEN_SESSIONS)
+        search_for.run(_texts(wish["query"], wanted), wanted, chance, queries, events)
+    return queries, events
 
 
-def _events(
-    session_id: str,
-    query: Mapping[str, str],
-    wanted: str,
-    start: datetime,
-    chance: random.Random,
-) -> Iterator[dict[str, object]]:
-    """Yield the events of one session."""
-    group, time, typed = chance.choice("AB"), start, ""
-    for place, text in enumerate(_texts(query["query"], wanted), start=1):
-        time += timedelta(seconds=2 + 0.25 * abs(len(text) - len(typed)))
-        typed = text
-        shown = [name for name, _ in search(text, SHOWN)]
-        rank = shown.index(wanted) + 1 if wanted in shown else None
-        is_found = rank is not None and chance.random() < 1 / rank
-        event: dict[str, object] = {
-            "session_id": session_id,
-            "event": place,
-            "start": start.isoformat(timespec="milliseconds"),
-            "time": time.isoformat(timespec="milliseconds"),
-            "query": text,
-            "results": shown,
-            "group": group,
+@dataclass(frozen=True)
+class Session:
+    """One user's search for one symbol."""
+
+    id: str
+    user: User
+    start: datetime
+
+    def run(
+        self,
+        texts: list[str],
+        wanted: str,
+        chance: random.Random,
+        queries: list[Row],
+        events: list[Row],
+    ) -> None:
+        """Add the queries and the events of the session."""
+        time, typed = self.start, ""
+        for place, text in enumerate(texts, start=1):
+            time += timedelta(seconds=2 + 0.25 * abs(len(text) - len(typed)))
+            typed = text
+            shown = [name for name, _ in search(text, SHOWN)]
+            query_id = f"{self.id}-{place}"
+            queries.append(
+                {
+                    "query_id": query_id,
+                    "client_id": self.user.id,
+                    "timestamp": time.isoformat(timespec="milliseconds"),
+                    "user_query": text,
+                    "query_response_hit_ids": shown,
+                    "query_attributes": {"group": self.user.group},
+                }
+            )
+            rank = shown.index(wanted) + 1 if wanted in shown else None
+            if rank is not None and chance.random() < 1 / rank:
+                time += timedelta(seconds=0.5 * rank)
+                for action in ("click", "insert")[: chance.randint(1, 2)]:
+                    events.append(self._event(action, query_id, wanted, rank, time))
+                    time += timedelta(seconds=3)
+                return
+            if chance.random() < self.user.gives_up:
+                return
+            time += timedelta(seconds=0.5 * len(shown))
+
+    def _event(self, action: str, query_id: str, wanted: str, rank: int, time: datetime) -> Row:
+        return {
+            "action_name": action,
+            "query_id": query_id,
+            "client_id": self.user.id,
+            "timestamp": time.isoformat(timespec="milliseconds"),
+            "event_attributes": {
+                "object": {"object_id": wanted},
+                "position": {"ordinal": rank},
+            },
         }
-        yield event | ({"selected": wanted} if is_found else {})
-        if is_found or chance.random() < GIVES_UP:
-            return
-        time += timedelta(seconds=0.5 * len(shown))
 
 
 def _texts(query: str, wanted: str) -> list[str]:
@@ -83,13 +136,16 @@ def _texts(query: str, wanted: str) -> list[str]:
 def main() -> None:
     """Write a log."""
     parser = argparse.ArgumentParser(description="Simulate a log of searches.")
-    parser.add_argument("path", type=Path)
-    parser.add_argument("--sessions", type=int, default=300)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sessions", type=int, default=240)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    with chosen.path.open("w", encoding="utf-8", newline="\n") as file:
-        for session in sessions(chosen.sessions, chosen.seed):
-            file.writelines(f"{json.dumps(event)}\n" for event in session)
+    chosen.folder.mkdir(exist_ok=True)
+    tables = dict(zip(("queries", "events"), sessions(chosen.sessions, chosen.seed), strict=True))
+    for name, rows in tables.items():
+        path = chosen.folder / f"{name}.jsonl"
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{json.dumps(row)}\n" for row in rows)
 
 
 if __name__ == "__main__":

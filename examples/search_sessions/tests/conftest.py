@@ -1,6 +1,25 @@
-"""The golden set of the replay: selections, weighted by how likely people look at their rank."""
+"""The log of the search, in the form of User Behavior Insights, and its replay."""
+
+import os
+from pathlib import Path
 
 import pytest
+
+from pytest_rankcheck import SessionLog
+
+LOGS = Path(os.environ.get("LOGS", Path(__file__).parent.parent / "logs"))
+
+
+@pytest.fixture(scope="session")
+def session_log():
+    log = SessionLog.from_ubi(
+        LOGS / "queries.jsonl",
+        LOGS / "events.jsonl",
+        select=("click",),
+        grades={"insert": 2},
+        name="week",
+    )
+    return log.clustered("client_id")
 
 
 @pytest.fixture(scope="session")
