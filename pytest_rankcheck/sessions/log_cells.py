@@ -61,6 +61,8 @@ def is_placeholder(text: str) -> bool:
 
     "0" is not one: it is also an ordinary number of a session.
     """
+    if "1" <= text[-1:] <= "9":  # most ids, quickly
+        return False
     return text.strip().strip("()<>[]#").casefold() in _PLACEHOLDERS
 
 
