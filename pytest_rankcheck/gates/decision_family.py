@@ -106,7 +106,7 @@ def decide_family(
         return verdicts
     from pytest_rankcheck.gates.replayed_verdicts import with_replay_evidence
 
-    return with_replay_evidence(comparison, verdicts, family.weighted_verdicts)
+    return with_replay_evidence(comparison, verdicts, family.reweighted_verdicts)
 
 
 def _mixes(
@@ -199,9 +199,9 @@ class _Family:
             for metric, gate in self.gates.items()
         }
 
-    def weighted_verdicts(self, weights: Mapping[str, float]) -> dict[Metric, Verdict]:
-        """Return the verdict on each metric if queries had other weights, by query id."""
-        sets = [replace(part, values=_reweighted(part.values, weights)) for part in self.sets]
+    def reweighted_verdicts(self, factors: Mapping[str, float]) -> dict[Metric, Verdict]:
+        """Return the verdict on each metric if the weights were multiplied, by query id."""
+        sets = [replace(part, values=_reweighted(part.values, factors)) for part in self.sets]
         other = replace(self, sets=sets, evidence=[part.evidence for part in sets])
         return other.verdicts()
 
@@ -272,11 +272,12 @@ class _Family:
         return Fragility(tuple(names[ids[0]] for ids in queries), queries, True, ruling)
 
 
-def _reweighted(values: ComparedValues, weights: Mapping[str, float]) -> Paired:
-    """Return values with other weights."""
+def _reweighted(values: ComparedValues, factors: Mapping[str, float]) -> Paired:
+    """Return values with weights that are multiplied by these factors."""
     assert isinstance(values, Paired)
-    chosen = [weights[query_id] for query_id in values.query_ids]
-    return replace(values, weights=np.array(chosen, dtype=np.float64))
+    assert values.weights is not None
+    chosen = [factors[query_id] for query_id in values.query_ids]
+    return replace(values, weights=values.weights * np.array(chosen, dtype=np.float64))
 
 
 def _without(part: FamilySet, query_ids: Collection[str]) -> FamilySet | None:

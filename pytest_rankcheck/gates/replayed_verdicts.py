@@ -20,14 +20,14 @@ Verdicts = Mapping[Metric, Verdict]
 def with_replay_evidence(
     comparison: Comparison,
     verdicts: Verdicts,
-    decided_with: Callable[[Mapping[str, float]], Verdicts],
+    reweighted: Callable[[Mapping[str, float]], Verdicts],
 ) -> Verdicts:
     """Return the verdicts with what a replay knows; unchanged for other golden sets.
 
     Args:
         comparison: what was compared.
         verdicts: the verdict on each metric.
-        decided_with: returns the verdicts if queries had other weights, by query id.
+        reweighted: returns the verdicts if weights were multiplied by these factors, by query id.
     """
     golden = comparison.evaluation.golden
     replay = golden.replay
@@ -36,8 +36,9 @@ def with_replay_evidence(
     others = {}
     if golden.corrects_positions:
         for propensity in replay.alternatives:
-            weights = dict(zip(golden.query_ids, golden.weights_under(propensity), strict=True))
-            others[propensity] = decided_with(weights)
+            pairs = zip(golden.weights_under(propensity), golden.weights or (), strict=True)
+            factors = [other / weight for other, weight in pairs]
+            others[propensity] = reweighted(dict(zip(golden.query_ids, factors, strict=True)))
     complete = {}
     for metric, verdict in verdicts.items():
         values = verdict.overall.pairs
