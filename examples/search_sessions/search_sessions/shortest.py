@@ -5,4 +5,4 @@ from __future__ import annotations
 
 def rerank(query: str, candidates: list[str]) -> list[str]:
     """Return the candidates with the shortest name first."""
-    return sorted(candidates, key=lambda name: (query.lower() not in name.lower(), len(name)))
+    return sorted(candidates, key=len)
