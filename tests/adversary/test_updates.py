@@ -239,6 +239,31 @@ def test_clusters_that_hide_a_fall(branch: PullRequest) -> None:
     grouped(branch, 2, [2] * 60)
 
 
+def standardised_sessions(main: PullRequest) -> None:
+    """Of 90 sessions of group A 80 succeed, of 10 of group B none; the gate standardises."""
+    sessions(main)
+    main.edit_test("abs=0.01", 'gate=Gate.significant(standardise="group")')
+    main.edit_test("import assert_not_regressed", "import Gate, assert_not_regressed")
+    main.edit_test("SessionRR(abandoned=exclude)", "SuccessRate")
+    mixed(main, 1, a=(80, 90), b=(0, 10))
+
+
+def mixed(branch: PullRequest, week: int, a: tuple[int, int], b: tuple[int, int]) -> None:
+    """Write a log of two groups: how many sessions of each succeed, of how many."""
+    parts = [("A", *a), ("B", *b)]
+    log(branch, week, [1 if n < good else None for _, good, of in parts for n in range(of)])
+    groups = [name for name, _, of in parts for _ in range(of)]
+    lines = (branch.path / "logs/week.jsonl").read_text("utf-8").splitlines()
+    rows = [{**json.loads(line), "group": group} for line, group in zip(lines, groups, strict=True)]
+    branch.write("logs/week.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+
+@kept("at the baseline's mix of group", main=standardised_sessions)
+def test_a_mean_that_is_better_only_at_the_mix_of_before(branch: PullRequest) -> None:
+    """Both groups are significantly better, but B, which is harder, rises from 10% to 60%."""
+    mixed(branch, 2, a=(80, 80), b=(60, 120))
+
+
 # --- tests that pytest reports as failed -----------------------------------------------------
 
 BETTER: Ranks = {}
