@@ -11,7 +11,7 @@ from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural,
 from pytest_rankcheck.files.file_patterns import is_pattern, matching_files
 from pytest_rankcheck.files.format_registry import Formats
 from pytest_rankcheck.files.json_rows import table_of_objects
-from pytest_rankcheck.files.packed_files import first_bytes, shown_name
+from pytest_rankcheck.files.packed_files import failures_named, first_bytes, shown_name
 from pytest_rankcheck.files.row_numbering import JoinedNumbering, Numbering
 from pytest_rankcheck.files.table_batches import Batch, Table
 from pytest_rankcheck.sessions import formats
@@ -87,7 +87,9 @@ class LogFiles:
             try:
                 found = LOG_FORMATS.detected(source.path, columns)
             except SessionLogError as error:
-                if not source.path.is_dir():
+                with failures_named(source.path, SessionLogError):  # its name may be too long
+                    is_folder = source.path.is_dir()
+                if not is_folder:
                     raise
                 pattern = quoted(source.path / "*.jsonl", 300)
                 raise SessionLogError(f"{error}, or give a pattern such as '{pattern}'") from None
