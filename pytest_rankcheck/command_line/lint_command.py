@@ -13,16 +13,12 @@ from pytest_rankcheck.command_line.measurement_options import (
     print_summary,
 )
 from pytest_rankcheck.command_line.project_inputs import ProjectInputs, add_reading_options
-from pytest_rankcheck.command_line.session_inputs import (
-    SessionInputs,
-    add_log_options,
-    print_findings,
-)
+from pytest_rankcheck.command_line.session_inputs import SessionInputs, add_log_options
 from pytest_rankcheck.errors import ConfigurationError
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
 from pytest_rankcheck.plugin.configured_inputs import configured_lint
-from pytest_rankcheck.reports.text.lint_text import lint_text
+from pytest_rankcheck.reports.text.lint_text import lint_text, log_lint_text
 from pytest_rankcheck.reports.text.resolution_text import ideal_resolution_findings
 
 __all__ = ["add_lint_command"]
@@ -77,5 +73,5 @@ def _of_log(logs: SessionInputs, path: Path) -> Sequence[LintFinding]:
     """Print and return the findings on a session log."""
     profile = logs.profile([path])
     findings = logs.findings(profile)
-    print_findings(profile, findings)
+    print(log_lint_text(profile, findings))
     return findings

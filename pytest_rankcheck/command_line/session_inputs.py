@@ -12,17 +12,15 @@ from pytest_rankcheck.errors import (
     ConfigurationError,
     RankcheckError,
     SessionLogError,
-    plural,
     quoted,
 )
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.file_patterns import is_pattern
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
-from pytest_rankcheck.plugin.configured_inputs import configured_lint
+from pytest_rankcheck.plugin.configured_inputs import configured_lint, log_reading
 from pytest_rankcheck.plugin.option_parsers import Given, pairs, session_reading
 from pytest_rankcheck.plugin.option_table import Config
 from pytest_rankcheck.plugin.project_configuration import project_configuration
-from pytest_rankcheck.reports.text.lint_text import finding_lines
 from pytest_rankcheck.sessions.log_files import LOG_FORMATS
 from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_options import LogOptions
@@ -31,7 +29,7 @@ from pytest_rankcheck.sessions.log_profile import LogProfile
 from pytest_rankcheck.sessions.log_rules import log_findings
 from pytest_rankcheck.sessions.session_log import SessionLog
 
-__all__ = ["SessionInputs", "add_log_options", "print_findings"]
+__all__ = ["SessionInputs", "add_log_options"]
 
 _OF_UBI = (
     *("columns", "attributes", "first_rank", "session_gap", "drop_sessions_over", "grades"),
@@ -51,7 +49,7 @@ def add_log_options(command: argparse.ArgumentParser) -> None:
         action="append",
         metavar="KEYWORD=VALUE",
         help="how a session log is read, such as first_rank=0 or session_gap=30min (may be given "
-        "several times; default: rankcheck_session_reading)",
+        "several times; overrides that keyword of rankcheck_session_reading)",
     )
 
 
@@ -76,9 +74,7 @@ class SessionInputs:
         given: dict[str, object] = {}
         if chosen.reading:
             given |= session_reading(Given("--reading", chosen.reading, here))
-        reading = dict(given or config.session_reading)
-        if config.session_columns:
-            reading["columns"] = config.session_columns
+        reading = {**log_reading(config), **given}
         if chosen.columns:
             columns = pairs("session=sid")(Given("--columns", chosen.columns, here))
             given["columns"] = reading["columns"] = columns
@@ -156,14 +152,3 @@ def _shorter(path: Path) -> Path:
     """Return a path relative to the working directory where it is in it, for messages."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def print_findings(profile: LogProfile, findings: Sequence[LintFinding]) -> None:
-    """Print what the linter finds in a log."""
-    errors = sum(finding.level == "error" for finding in findings)
-    warnings = plural(len(findings) - errors, "warning")
-    rows = plural(profile.rows.count, "row")
-    size = plural(len(profile.session_sizes), "session") if profile.log else rows
-    print(f"session log '{quoted(profile.name)}' ({size}): {plural(errors, 'error')}, {warnings}")
-    for line in finding_lines(findings):
-        print(line)

@@ -6,12 +6,9 @@ import argparse
 from pathlib import Path
 
 from pytest_rankcheck.command_line.measurement_options import PASSED, Commands
-from pytest_rankcheck.command_line.session_inputs import (
-    SessionInputs,
-    add_log_options,
-    print_findings,
-)
+from pytest_rankcheck.command_line.session_inputs import SessionInputs, add_log_options
 from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.reports.text.lint_text import log_lint_text
 from pytest_rankcheck.reports.text.log_profile_text import profile_lines
 
 __all__ = ["add_sessions_command"]
@@ -61,5 +58,5 @@ def _sessions(chosen: argparse.Namespace) -> int:
     for paths in logs:
         profile = inputs.profile(paths, chosen.ubi_events)
         print("\n".join(profile_lines(profile)))
-        print_findings(profile, inputs.findings(profile))
+        print(log_lint_text(profile, inputs.findings(profile)))
     return PASSED

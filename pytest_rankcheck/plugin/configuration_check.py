@@ -26,8 +26,10 @@ def check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyte
         users: the tests that get each fixture from this plugin, by its name.
     """
     chosen = config.stash[CONFIG]
-    if chosen.lint:
+    if chosen.lint and (chosen.golden or not chosen.sessions):
         check_golden(chosen)
+    if chosen.lint and chosen.sessions:
+        inputs.check_sessions(chosen)
     if chosen.lint or chosen.lint_lines:
         inputs.configured_lint(chosen)
     _check_for(users.get("golden_set", ()), "golden_set", chosen, check_golden)

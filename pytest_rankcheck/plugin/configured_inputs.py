@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -41,6 +41,7 @@ __all__ = [
     "configured_ranker",
     "configured_run",
     "evaluated",
+    "log_reading",
 ]
 
 _RANKER = pytest.StashKey[object]()
@@ -62,6 +63,12 @@ def check_sessions(config: Config) -> None:
             '        return SessionLog.load("logs/week.jsonl", first_rank=0)'
         )
     refuse_missing("session log", config.sessions, "sessions")
+
+
+def log_reading(config: Config) -> dict[str, Any]:
+    """Return the keywords with which the configured session logs are read."""
+    columns = {"columns": config.session_columns} if config.session_columns else {}
+    return {**config.session_reading, **columns}
 
 
 def check_run(config: Config) -> Path:

@@ -183,8 +183,7 @@ def _session_log(request: pytest.FixtureRequest) -> SessionLog:
         )
     path, here = request.config.rootpath / given, Path.cwd()
     shown = path.relative_to(here) if path.is_relative_to(here) else path
-    reading: dict[str, Any] = dict(config.session_reading)
-    log = SessionLog.load(shown, columns=config.session_columns or None, **reading)
+    log = SessionLog.load(shown, **inputs.log_reading(config))
     return log if config.session_clusters is None else log.clustered(config.session_clusters)
 
 

@@ -1,8 +1,8 @@
-"""``pytest --rankcheck-lint``: one test per configured golden set."""
+"""``pytest --rankcheck-lint``: one test per configured golden set or session log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,20 +17,24 @@ from pytest_rankcheck.plugin.configured_inputs import (
     configured_lint,
     configured_run,
     evaluated,
+    log_reading,
 )
 from pytest_rankcheck.reports.ledger import enter
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.golden_set import GoldenSet
+    from pytest_rankcheck.golden.lint.lint_rule import LintFinding
     from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = ["lint_items"]
 
 
 def lint_items(session: pytest.Session) -> Iterator[pytest.Item]:
-    """Yield a test for each golden set that is configured."""
-    for path in session.config.stash[CONFIG].golden:
-        yield _LintItem.from_parent(_GoldenFile.from_parent(session, path=path), name="lint")
+    """Yield a test for each golden set and each session log that is configured."""
+    chosen = session.config.stash[CONFIG]
+    for kind, paths in ((_GoldenItem, chosen.golden), (_LogItem, chosen.sessions)):
+        for path in paths:
+            yield kind.from_parent(_LintedFile.from_parent(session, path=path), name="lint")
 
 
 def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFinding]:
@@ -61,11 +65,11 @@ def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFi
 
 
 class _LintFailure(Exception):  # noqa: N818 - says what the linter found; nothing went wrong
-    """A golden set has errors."""
+    """A golden set or a session log has errors."""
 
 
-class _GoldenFile(pytest.File):
-    """A golden set as a node, so that its test has its path for a name."""
+class _LintedFile(pytest.File):
+    """A golden set or a session log as a node, so that its test has its path for a name."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield nothing: the one test of the set is made with it."""
@@ -73,19 +77,18 @@ class _GoldenFile(pytest.File):
 
 
 class _LintItem(pytest.Item):
-    """The test of a golden set: fails on errors, shows warnings in the summary."""
+    """A test of a file: fails on errors, shows warnings in the summary."""
 
-    def runtest(self) -> None:
-        """Load the set, contradictions and all, and lint it."""
-        from pytest_rankcheck.reports.text.lint_text import lint_notes, lint_text
+    kind = ""
+    """What the file is."""
 
-        golden = loaded_golden(self.config.stash[CONFIG], self.path, contradictions="first")
-        findings = golden.lint_with(configured_lint(self.config.stash[CONFIG]))
-        for finding in _resolution(self.config, golden):
-            enter(finding)
+    def report(self, name: str, findings: Sequence[LintFinding], text: str) -> None:
+        """Fail on errors, and enter warnings in the summary."""
+        from pytest_rankcheck.reports.text.lint_text import lint_notes
+
         if any(finding.level == "error" for finding in findings):
-            raise _LintFailure(lint_text(golden.name, len(golden), findings))
-        for note in lint_notes(golden.name, findings):
+            raise _LintFailure(text)
+        for note in lint_notes(self.kind, name, findings):
             enter(note)
 
     def repr_failure(  # type: ignore[override]
@@ -98,4 +101,38 @@ class _LintItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return what the report calls the test."""
-        return self.path, None, f"lint of golden set {self.path.name}"
+        return self.path, None, f"lint of {self.kind} {self.path.name}"
+
+
+class _GoldenItem(_LintItem):
+    """The test of a golden set."""
+
+    kind = "golden set"
+
+    def runtest(self) -> None:
+        """Load the set, contradictions and all, and lint it."""
+        from pytest_rankcheck.reports.text.lint_text import lint_text
+
+        golden = loaded_golden(self.config.stash[CONFIG], self.path, contradictions="first")
+        findings = golden.lint_with(configured_lint(self.config.stash[CONFIG]))
+        for finding in _resolution(self.config, golden):
+            enter(finding)
+        self.report(golden.name, findings, lint_text(golden.name, len(golden), findings))
+
+
+class _LogItem(_LintItem):
+    """The test of a session log."""
+
+    kind = "session log"
+
+    def runtest(self) -> None:
+        """Profile the log, and lint it."""
+        from pytest_rankcheck.reports.text.lint_text import log_lint_text
+        from pytest_rankcheck.sessions.log_profile import LogProfile
+        from pytest_rankcheck.sessions.log_rules import log_findings
+
+        config, here = self.config.stash[CONFIG], Path.cwd()
+        path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
+        profile = LogProfile.of(path, log_reading(config))
+        findings = log_findings(profile, configured_lint(config))
+        self.report(profile.name, findings, log_lint_text(profile, findings))

@@ -133,8 +133,8 @@ class Config:
     )
     lint: bool = option(
         False,
-        "check the golden sets for what would mislead a gate, in one test for each set: errors "
-        "fail the test, warnings are shown",
+        "check the golden sets and session logs for what would mislead a gate, in one test for "
+        "each: errors fail the test, warnings are shown",
         flag="--rankcheck-lint",
         guide="golden-sets.md#what-is-wrong-with-a-golden-set",
     )

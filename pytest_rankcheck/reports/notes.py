@@ -100,7 +100,7 @@ _HEADINGS = {
     Topic.MEASURED: "measured",
     Topic.TIMING: "time to rank a query",
     Topic.SLICE_MEANS: "{about}",
-    Topic.LINT: "lint of golden set '{about}'",
+    Topic.LINT: "lint of {about}",
     Topic.RESOLUTION: "{about}",
     Topic.SLIDE_OFF: "warning: the guard against small falls that add up is off",
     Topic.SUGGESTED_GATE: "a gate that knows the noise (docs/which-gate.md)",

@@ -220,3 +220,40 @@ def test_golden_sets_are_read_as_configured(pytester: pytest.Pytester) -> None:
         """
     )
     pytester.runpytest().assert_outcomes(passed=2)
+
+
+def test_session_logs_are_linted_too(pytester: pytest.Pytester) -> None:
+    row = '{{"session_id": "s{}", "results": ["a", "b"], "selected_rank": {}}}\n'
+    rows = "".join(row.format(number, number % 3 or "null") for number in range(30))
+    pytester.mkdir("logs")
+    pytester.path.joinpath("logs/good.jsonl").write_text(rows)
+    pytester.path.joinpath("logs/day-1.jsonl").write_text(rows)
+    pytester.path.joinpath("logs/day-2.jsonl").write_text(rows)
+    ini = """
+[tool.pytest.ini_options]
+rankcheck_sessions = ["logs/good.jsonl", "logs/day-*.jsonl"]
+rankcheck_session_reading = ["first_rank=1"]
+"""
+    pytester.makefile(".toml", pyproject=ini)
+    result = pytester.runpytest("--rankcheck-lint", "-v")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "logs/good.jsonl::lint PASSED*",
+            "logs/day-[*].jsonl::lint FAILED*",
+            "*lint of session log day-*.jsonl*",
+            "session log 'day' (30 sessions): 2 errors, 0 warnings",
+            "  error refused-log: *",
+            "  error duplicate-rows: 30 rows of 60 (50.0%) are identical to an earlier one",
+            "lint of session log 'good':",
+            "  warning sessions-of-one-event: each of the 30 sessions has a single event*",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+    silent = ini + 'rankcheck_lint = ["sessions-of-one-event=error"]\n'
+    pytester.makefile(".toml", pyproject=silent)
+    pytester.runpytest("--rankcheck-lint", "-k", "good").assert_outcomes(failed=1, deselected=1)
+    pytester.path.joinpath("logs/good.jsonl").unlink()
+    result = pytester.runpytest("--rankcheck-lint")
+    output = result.stdout.str() + result.stderr.str()
+    assert "good.jsonl does not exist; correct rankcheck_sessions" in output

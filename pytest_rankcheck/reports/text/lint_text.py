@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.reports.notes import Note, Topic
 
-__all__ = ["finding_lines", "lint_notes", "lint_text"]
+if TYPE_CHECKING:
+    from pytest_rankcheck.sessions.log_profile import LogProfile
+
+__all__ = ["lint_notes", "lint_text", "log_lint_text"]
 
 _PLACES = 5
 
 
 def lint_text(golden_name: str, queries: int, findings: Sequence[LintFinding]) -> str:
     """Return all findings on a golden set: what, where, why it matters, what to do."""
-    errors = sum(finding.level == "error" for finding in findings)
-    warnings = len(findings) - errors
     size = plural(queries, "query", "queries")
-    counts = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
-    head = f"golden set '{quoted(golden_name)}' ({size}): {counts}"
-    return "\n".join([head, *finding_lines(findings)])
+    head = f"golden set '{quoted(golden_name)}' ({size}): {_counts(findings)}"
+    return "\n".join([head, *_lines(findings)])
 
 
-def finding_lines(findings: Sequence[LintFinding]) -> Iterator[str]:
-    """Yield the lines of findings on a golden set or a session log."""
+def log_lint_text(profile: LogProfile, findings: Sequence[LintFinding]) -> str:
+    """Return all findings on a session log."""
+    rows = plural(profile.rows.count, "row")
+    size = plural(len(profile.session_sizes), "session") if profile.log else rows
+    head = f"session log '{quoted(profile.name)}' ({size}): {_counts(findings)}"
+    return "\n".join([head, *_lines(findings)])
+
+
+def _counts(findings: Sequence[LintFinding]) -> str:
+    errors = sum(finding.level == "error" for finding in findings)
+    return f"{plural(errors, 'error')}, {plural(len(findings) - errors, 'warning')}"
+
+
+def _lines(findings: Sequence[LintFinding]) -> Iterator[str]:
     for finding in findings:
         yield f"  {finding.level} {finding.rule}: {finding.what}"
         if finding.places:
@@ -33,7 +46,7 @@ def finding_lines(findings: Sequence[LintFinding]) -> Iterator[str]:
         yield f"    do  {finding.remedy}"
 
 
-def lint_notes(golden_name: str, findings: Sequence[LintFinding]) -> Iterator[Note]:
-    """Yield one line of the summary for each finding."""
+def lint_notes(kind: str, name: str, findings: Sequence[LintFinding]) -> Iterator[Note]:
+    """Yield one line of the summary for each finding on a file of a kind, such as a golden set."""
     for finding in findings:
-        yield Note(Topic.LINT, str(finding), quoted(golden_name))
+        yield Note(Topic.LINT, str(finding), f"{kind} '{quoted(name)}'")
