@@ -172,7 +172,7 @@ def _is_worse(evaluation: SessionEvaluation) -> bool:
 
 def _has_mismatch(evaluation: SessionEvaluation) -> bool:
     split = session_groups(evaluation, "group", "B", "A")
-    return evidence_of(split, ("group=A", "group=B"), 1.0).leaves_open
+    return evidence_of(split, "log", ("group=A", "group=B"), 1.0).leaves_open
 
 
 def groups_table(draws: int) -> Iterator[str]:

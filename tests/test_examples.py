@@ -227,7 +227,10 @@ def test_groups_of_users_are_compared_and_no_record_names_a_user(tmp_path: Path)
     events.write_text("".join(json.dumps(row) + "\n" for row in kept))
     code, text = run(folder, "tests/test_groups.py")
     assert code == 1, text
-    assert "SuccessRate of group=B is worse than that of group=A: 0.8411 -> 0.0000" in text
+    assert (
+        "SuccessRate of group=B is worse than that of group=A on session log 'week': 0.8411 -> 0.0000"
+        in text
+    )
 
 
 def test_the_log_of_the_next_week_is_gated_against_the_approved_one(tmp_path: Path) -> None:

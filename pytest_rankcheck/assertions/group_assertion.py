@@ -80,14 +80,16 @@ def assert_no_worse(
     comparison = Comparison(groups.tested, groups.other, (f"of {names[0]}", f"of {names[1]}"))
     chosen = gate or Gate.significant()
     verdicts = decide_family(comparison, dict.fromkeys(metrics, chosen), slices)
-    evidence = evidence_of(groups, names, ratio)
+    evidence = evidence_of(groups, evaluation.name, names, ratio)
     verdicts = {metric: _with_groups(verdict, evidence) for metric, verdict in verdicts.items()}
     text = joined_failures(verdict_texts(groups.tested, verdicts, comparison))
     if text is not None:
         raise AssertionError(text)
 
 
-def evidence_of(groups: SessionGroups, names: tuple[str, str], ratio: float) -> GroupEvidence:
+def evidence_of(
+    groups: SessionGroups, log: str, names: tuple[str, str], ratio: float
+) -> GroupEvidence:
     """Return the sizes of the groups, and the p of their ratio."""
     from scipy.special import chdtrc
 
@@ -96,6 +98,7 @@ def evidence_of(groups: SessionGroups, names: tuple[str, str], ratio: float) -> 
     chi_square = (now - expected) ** 2 * (1 / expected + 1 / (before + now - expected))
     unit = "sessions" if groups.tested.cluster_names is None else "clusters"
     return GroupEvidence(
+        log=log,
         names=names,
         units=groups.units,
         unit=unit,

@@ -119,6 +119,8 @@ class MixEffect:
 class GroupEvidence:
     """The sizes of two groups of one log, and whether they are those that were planned."""
 
+    log: str
+    """The name of the log."""
     names: tuple[str, str]
     """The group that is compared with, and the group that is tested, as ``group=A``."""
     units: tuple[int, int]

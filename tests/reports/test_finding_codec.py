@@ -11,7 +11,13 @@ from pytest_rankcheck import Gate, GoldenSet, Run, assert_not_regressed, evaluat
 from pytest_rankcheck.baselines.approval import Approval
 from pytest_rankcheck.baselines.slice_changes import SliceChange, SliceState
 from pytest_rankcheck.baselines.update_actions import Action
-from pytest_rankcheck.gates.explanations import MixEffect, ReplayEvidence, RulingUnder, TieEffect
+from pytest_rankcheck.gates.explanations import (
+    GroupEvidence,
+    MixEffect,
+    ReplayEvidence,
+    RulingUnder,
+    TieEffect,
+)
 from pytest_rankcheck.reports.baseline_findings import (
     BaselineFinding,
     MeanChange,
@@ -62,6 +68,17 @@ def gate_findings() -> list[ReportedFinding]:
         gate.detail,
         gaps=(GapDetail("a", "b", None, 0.25, True),),
         ties=TieEffect(2, 0.5, 0.75, False),
+        mixes=(MixEffect("device", 0.25, -0.5, 0.125),),
+        groups=GroupEvidence(
+            log="week",
+            names=("group=A", "group=B"),
+            units=(40, 41),
+            unit="clusters",
+            ratio=1.0,
+            ratio_p=0.5,
+            in_both=1,
+            left_out=3,
+        ),
         approvals=(Approval("why", "2024-05-01", None, None, {"RR": {"from": 1.0, "to": None}}),),
     )
     return [*ledger[:-1], replace(gate, detail=detail)]
