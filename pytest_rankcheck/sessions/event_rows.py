@@ -90,7 +90,7 @@ class EventReader:
         """What the rows of each part are about; empty if no rows are merged."""
         self.hashes: list[Hashes] = []
         """The hashes of the other columns of each part; empty if identical rows are kept."""
-        self._searches = Codes[str]()
+        self.searches = Codes[str]()
         self._merges_rows = merges_rows
 
     def read(self, found: EventRows) -> None:
@@ -136,7 +136,7 @@ class EventReader:
             return
         self.parts.append(events if len(rows) == size else events.taken(rows))
         if items:
-            codes = _codes(columns.get("search"), self._searches, size)
+            codes = _codes(columns.get("search"), self.searches, size)
             about = RowItems(codes, items.documents, items.ranks, items.is_selection)
             self.items.append(about.taken(rows))
         self._read_others(found, session, rows)

@@ -25,6 +25,7 @@ from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_rows import LogRows, events_of
 from pytest_rankcheck.sessions.log_trails import event_places, session_starts
 from pytest_rankcheck.sessions.nested_events import NestedEvents, SessionIds
+from pytest_rankcheck.sessions.searches import refuse_shared_searches
 from pytest_rankcheck.sessions.session_attributes import Described
 
 if TYPE_CHECKING:
@@ -159,7 +160,12 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     if not reader.parts:
         problems.refuse()
         raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))
-    read = LogRows.of(reader, sessions.ids).in_sessions(options.gap, problems)
+    rows_read = LogRows.of(reader, sessions.ids)
+    if rows_read.items is not None:
+        search, names = rows_read.items.search, list(reader.searches)
+        owners = rows_read.events.session
+        refuse_shared_searches(search, owners, names, sessions.ids, problems.source)
+    read = rows_read.in_sessions(options.gap, problems)
     ids = read.ids
     attributes, varying = reader.attributes.settled(read.order, read.events.session)
     _note_varying(varying, read.events, ids, problems)

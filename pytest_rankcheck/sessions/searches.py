@@ -9,14 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
-from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.sessions.event_columns import Events
 from pytest_rankcheck.sessions.log_lists import Lists
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.selections import Problem, not_shown
 
-__all__ = ["RowItems", "merged"]
+__all__ = ["RowItems", "merged", "refuse_shared_searches"]
+
+_MANY = 0.1
+"""If a larger share of the searches is in several sessions, their ids are those of query texts."""
 
 
 class RowItems(NamedTuple):
@@ -46,6 +49,38 @@ class RowItems(NamedTuple):
             np.concatenate([part.rank for part in parts]),
             np.concatenate([part.is_selection for part in parts]),
         )
+
+
+def refuse_shared_searches(
+    search: IntArray, session: IntArray, names: Sequence[str], ids: Sequence[str], source: str
+) -> None:
+    """Refuse a log whose search ids name query texts: repeated searches would become one.
+
+    A few searches may well be in two sessions, because the session ended while a page was open.
+
+    Args:
+        search: ``[N]`` the code of the search of each row; -1 if the row does not say.
+        session: ``[N]`` the code of its session, or client.
+        names: the id of each search.
+        ids: the id of each session.
+        source: the log, for messages.
+
+    Raises:
+        SessionLogError: more than a tenth of the searches are in several sessions.
+    """
+    rows = np.flatnonzero(search >= 0)
+    searches, owners = divmod(np.unique(search[rows] * len(ids) + session[rows]), len(ids))
+    found, counts = np.unique(searches, return_counts=True)
+    if not (counts > 1).sum() > _MANY * len(found):
+        return
+    most = int(np.argmax(counts))
+    shown = [ids[code] for code in owners[searches == found[most]].tolist()]
+    raise SessionLogError(
+        f"{source}: the search '{quoted(names[found[most]])}' is in {counts[most]:,} sessions "
+        f"({listed(shown, 3)}), and {(counts > 1).mean():.0%} of the searches are in several. A "
+        "search belongs to one session; are these the ids of query texts? Name the column that "
+        "tells searches apart: columns={'search': ...}"
+    )
 
 
 def merged(

@@ -550,3 +550,44 @@ def test_repeated_clicks_on_a_rank_count_once_in_click_rank() -> None:
     ]
     evaluation = evaluate_sessions(log_of(rows, first_rank=1))
     assert evaluation.mean("ClickRank(abandoned=exclude)") == 3.0
+
+
+def test_ids_of_query_texts_are_no_searches() -> None:
+    """One search for "hat" in each of three sessions: the rows of one id would become one event."""
+    rows = [
+        {"session_id": f"s{n}", "query_id": query, "doc_id": "cap", "position": 1, "action": action}
+        for n, query in enumerate(["hat", "hat", "hat", "scarf"])
+        for action in ("impression", "click")
+    ]
+    reading: dict[str, Any] = {"first_rank": 1, "selections_where": {"action": "click"}}
+    message = r"the search 'hat' is in 3 sessions \(s0, s1, s2\), and 50% of the searches are in"
+    with pytest.raises(SessionLogError, match=message):
+        SessionLog.from_records(rows, **reading)
+    for n, row in enumerate(rows):
+        row["visit"] = n // 2
+    log = SessionLog.from_records(rows, columns={"search": "visit"}, **reading)
+    assert log.trails.events.tolist() == [1, 1, 1, 1]
+    clients = [{**row, "time": 10.0 * n} for n, row in enumerate(rows)]
+    with pytest.raises(SessionLogError, match="the search 'hat' is in 3 sessions"):
+        SessionLog.from_records(
+            clients, session="session_id", session_gap=60, time_unit="s", **reading
+        )
+
+
+def test_a_few_searches_may_be_in_two_sessions() -> None:
+    rows = [
+        {
+            "session_id": f"s{n}",
+            "search_id": f"q{n}",
+            "doc_id": "cap",
+            "position": 1,
+            "action": "click",
+        }
+        for n in range(10)
+    ]
+    rows.append({**rows[0], "session_id": "s1"})
+    reading: dict[str, Any] = {"first_rank": 1, "selections_where": {"action": "click"}}
+    assert len(SessionLog.from_records(rows, **reading)) == 10
+    rows.append({**rows[1], "session_id": "s2"})
+    with pytest.raises(SessionLogError, match="20% of the searches are in several"):
+        SessionLog.from_records(rows, **reading)
