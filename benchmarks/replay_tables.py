@@ -27,7 +27,7 @@ from verdict_counts import ALPHA, PROCESSES, ruling
 from pytest_rankcheck import Gate
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.golden.log_replay import MAX_UNSEEN
-from pytest_rankcheck.sessions.propensity import propensity_weights
+from pytest_rankcheck.sessions.replays.propensity import propensity_weights
 from pytest_rankcheck.statistics.intervention_harvesting import harvested
 
 SIZES = (200, 1000, 5000)

@@ -18,7 +18,12 @@ import numpy as np
 from pytest_rankcheck import Metric
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.sessions.propensity import CLIP, Propensity, chances_of, propensity_weights
+from pytest_rankcheck.sessions.replays.propensity import (
+    CLIP,
+    Propensity,
+    chances_of,
+    propensity_weights,
+)
 from pytest_rankcheck.statistics.intervention_harvesting import Impressions
 from pytest_rankcheck.statistics.unseen_values import UNSEEN_ESTIMATED_GAIN, UNSEEN_WEIGHTED_GAIN
 

@@ -133,7 +133,8 @@ INTERNAL = {
     "SessionEvaluation": "part",
     "SessionLog": "trails part repeated_users cluster_names",
     "Unpaired": "matched",
-    "Verdict": "ruling",
+    "Decision": "left_open",
+    "Verdict": "ruling left_open",
 }
 """Members that only the package itself uses, by class."""
 

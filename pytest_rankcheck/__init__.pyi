@@ -137,14 +137,12 @@ from pytest_rankcheck.rankers.run import Run as Run
 from pytest_rankcheck.reports.notebook import plot_comparison as plot_comparison
 from pytest_rankcheck.resolution.metric_resolution import Resolution as Resolution
 from pytest_rankcheck.resolution.resolution_table import Resolutions as Resolutions
-from pytest_rankcheck.sessions.estimated_propensity import (
+from pytest_rankcheck.sessions.replays.estimated_propensity import (
     EstimatedPropensity as EstimatedPropensity,
 )
 from pytest_rankcheck.sessions.log_problems import SetAside as SetAside
-from pytest_rankcheck.sessions.session_log import (
-    SessionLog as SessionLog,
-    SessionState as SessionState,
-)
+from pytest_rankcheck.sessions.logged_sessions import SessionState as SessionState
+from pytest_rankcheck.sessions.session_log import SessionLog as SessionLog
 from pytest_rankcheck.statistics.mean_differences import Differences as Differences
 
 __version__: str

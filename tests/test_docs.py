@@ -38,7 +38,7 @@ from pytest_rankcheck.metrics.similarity.similarity_registry import similarities
 from pytest_rankcheck.plugin.configuration import all_option_rows
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.sessions.log_layouts import ROLES
-from pytest_rankcheck.sessions.log_rules import log_rules
+from pytest_rankcheck.sessions.profile.log_rules import log_rules
 
 ROOT = Path(__file__).parent.parent
 MANUAL = sorted((ROOT / "docs").rglob("*.md"))

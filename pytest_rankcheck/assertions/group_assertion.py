@@ -16,7 +16,7 @@ from pytest_rankcheck.evaluation.session_groups import SessionGroups, session_gr
 from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.explanations import GroupEvidence
 from pytest_rankcheck.gates.gate import Gate
-from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import MetricLike
 from pytest_rankcheck.reports.text.wording import joined_failures
 
@@ -111,19 +111,5 @@ def evidence_of(
 
 def _with_groups(verdict: Verdict, evidence: GroupEvidence) -> Verdict:
     """Return a verdict with the sizes of the groups; if they leave it open, all decisions are."""
-    if not evidence.leaves_open:
-        return replace(verdict, groups=evidence)
-    return replace(
-        verdict,
-        groups=evidence,
-        overall=_open(verdict.overall),
-        slices=tuple(map(_open, verdict.slices)),
-        fragility=None,
-        other_rulings=(),
-    )
-
-
-def _open(decision: Decision) -> Decision:
-    if decision.outcome is Outcome.NOT_GATED:
-        return decision
-    return replace(decision, outcome=Outcome.INCONCLUSIVE, futility=None)
+    verdict = replace(verdict, groups=evidence)
+    return verdict.left_open() if evidence.leaves_open else verdict

@@ -25,8 +25,8 @@ from pytest_rankcheck.sessions.log_files import LOG_FORMATS
 from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import LogSource, Problems
-from pytest_rankcheck.sessions.log_profile import LogProfile
-from pytest_rankcheck.sessions.log_rules import log_findings
+from pytest_rankcheck.sessions.profile.log_profile import LogProfile
+from pytest_rankcheck.sessions.profile.log_rules import log_findings
 from pytest_rankcheck.sessions.session_log import SessionLog
 
 __all__ = ["SessionInputs", "add_log_options"]

@@ -9,7 +9,7 @@ from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.unseen_documents import unseen_between
 from pytest_rankcheck.gates.explanations import ReplayEvidence, RulingUnder
-from pytest_rankcheck.gates.verdict import Decision, Outcome, Verdict
+from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
 
 __all__ = ["with_replay_evidence"]
@@ -59,19 +59,5 @@ def _under(propensity: str, verdict: Verdict) -> RulingUnder:
 
 def _decided(verdict: Verdict, evidence: ReplayEvidence) -> Verdict:
     """Return a verdict with the evidence; if that leaves it open, all its decisions are."""
-    if not evidence.leaves_open:
-        return replace(verdict, replay=evidence)
-    return replace(
-        verdict,
-        replay=evidence,
-        overall=_open(verdict.overall),
-        slices=tuple(map(_open, verdict.slices)),
-        fragility=None,
-        other_rulings=(),
-    )
-
-
-def _open(decision: Decision) -> Decision:
-    if decision.outcome is Outcome.NOT_GATED:
-        return decision
-    return replace(decision, outcome=Outcome.INCONCLUSIVE, futility=None)
+    verdict = replace(verdict, replay=evidence)
+    return verdict.left_open() if evidence.leaves_open else verdict

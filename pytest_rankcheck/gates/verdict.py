@@ -113,6 +113,12 @@ class Decision:
         """The slice as ``attribute=value``; empty for all queries."""
         return f"{self.attribute}={self.value}" if self.attribute else ""
 
+    def left_open(self) -> Decision:
+        """Return the decision as inconclusive; one that is not gated stays so."""
+        if self.outcome is Outcome.NOT_GATED:
+            return self
+        return replace(self, outcome=Outcome.INCONCLUSIVE, futility=None)
+
 
 @dataclass(frozen=True, slots=True)
 class QueryDrop:
@@ -229,6 +235,16 @@ class Verdict:
             if slices and self.overall.outcome is not outcome:
                 return min(slices, key=lambda decision: decision.pairs.gain)
         return self.overall
+
+    def left_open(self) -> Verdict:
+        """Return the verdict with every decision inconclusive, because the data cannot decide."""
+        return replace(
+            self,
+            overall=self.overall.left_open(),
+            slices=tuple(part.left_open() for part in self.slices),
+            fragility=None,
+            other_rulings=(),
+        )
 
     def guaranteed_bound(self, values: ComparedValues) -> float | None:
         """Return how low the difference of some values may be, or how high if lower is better.

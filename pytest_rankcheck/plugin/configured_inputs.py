@@ -148,7 +148,7 @@ def configured_lint(config: Config) -> LintOptions:
     """
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
     from pytest_rankcheck.golden.lint.linter import all_rules
-    from pytest_rankcheck.sessions.log_rules import log_rule_names
+    from pytest_rankcheck.sessions.profile.log_rules import log_rule_names
 
     try:
         names = [*(rule.name for rule in all_rules()), *log_rule_names()]

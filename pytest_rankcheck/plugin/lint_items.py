@@ -128,8 +128,8 @@ class _LogItem(_LintItem):
     def runtest(self) -> None:
         """Profile the log, and lint it."""
         from pytest_rankcheck.reports.text.lint_text import log_lint_text
-        from pytest_rankcheck.sessions.log_profile import LogProfile
-        from pytest_rankcheck.sessions.log_rules import log_findings
+        from pytest_rankcheck.sessions.profile.log_profile import LogProfile
+        from pytest_rankcheck.sessions.profile.log_rules import log_findings
 
         config, here = self.config.stash[CONFIG], Path.cwd()
         path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path

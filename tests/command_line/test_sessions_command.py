@@ -14,8 +14,8 @@ import pytest
 from pytest_rankcheck import SessionLogError
 from pytest_rankcheck.command_line.main import main
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
-from pytest_rankcheck.sessions.log_profile import LogProfile
-from pytest_rankcheck.sessions.log_rules import log_findings, log_rules
+from pytest_rankcheck.sessions.profile.log_profile import LogProfile
+from pytest_rankcheck.sessions.profile.log_rules import log_findings, log_rules
 
 START = 1_763_280_000
 Rows = list[dict[str, Any]]

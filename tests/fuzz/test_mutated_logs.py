@@ -14,8 +14,8 @@ from test_mutated_objects import is_harmless
 from pytest_rankcheck import SessionLog, evaluate_sessions
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.reports.text.log_profile_text import profile_lines
-from pytest_rankcheck.sessions.log_profile import LogProfile
-from pytest_rankcheck.sessions.log_rules import log_findings
+from pytest_rankcheck.sessions.profile.log_profile import LogProfile
+from pytest_rankcheck.sessions.profile.log_rules import log_findings
 
 TIME = "2026-11-16T09:00:0{}Z"
 INPUTS: dict[str, Any] = {

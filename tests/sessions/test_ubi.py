@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import ConfigurationError, SessionLog, SessionLogError, evaluate_sessions
-from pytest_rankcheck.sessions.ubi_sessions import sessions_of
+from pytest_rankcheck.sessions.ubi.ubi_sessions import sessions_of
 
 METRICS = (
     "SuccessRate",

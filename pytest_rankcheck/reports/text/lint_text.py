@@ -10,7 +10,7 @@ from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.reports.notes import Note, Topic
 
 if TYPE_CHECKING:
-    from pytest_rankcheck.sessions.log_profile import LogProfile
+    from pytest_rankcheck.sessions.profile.log_profile import LogProfile
 
 __all__ = ["lint_notes", "lint_text", "log_lint_text"]
 

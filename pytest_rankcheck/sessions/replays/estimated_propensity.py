@@ -15,7 +15,7 @@ from pytest_rankcheck.array_types import BoolArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, plural, quoted, suggestion
 from pytest_rankcheck.golden.query import label_of
 from pytest_rankcheck.sessions.log_reader import LogContents
-from pytest_rankcheck.sessions.propensity import Chance
+from pytest_rankcheck.sessions.replays.propensity import Chance
 from pytest_rankcheck.statistics.intervention_harvesting import Harvest, Impressions, harvested
 
 if TYPE_CHECKING:

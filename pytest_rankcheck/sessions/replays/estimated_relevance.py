@@ -22,7 +22,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import ConfigurationError, SessionLogError, quoted
-from pytest_rankcheck.sessions.propensity import Propensity, chances_of
+from pytest_rankcheck.sessions.replays.propensity import Propensity, chances_of
 
 __all__ = ["Impression", "estimated_grades"]
 

@@ -21,9 +21,9 @@ from pytest_rankcheck.sessions.log_layouts import ROLES
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.nested_columns import object_in
 from pytest_rankcheck.sessions.session_attributes import description
-from pytest_rankcheck.sessions.ubi_rows import EVENTS, QUERIES, UbiRows, UbiSource, check_fields
-from pytest_rankcheck.sessions.ubi_searches import Action, Search, searches_of
-from pytest_rankcheck.sessions.ubi_sessions import sessions_of
+from pytest_rankcheck.sessions.ubi.ubi_rows import EVENTS, QUERIES, UbiRows, UbiSource, check_fields
+from pytest_rankcheck.sessions.ubi.ubi_searches import Action, Search, searches_of
+from pytest_rankcheck.sessions.ubi.ubi_sessions import sessions_of
 
 __all__ = ["UbiChoice", "grades_of", "table_of_ubi"]
 

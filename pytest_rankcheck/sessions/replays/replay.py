@@ -15,8 +15,8 @@ from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.sessions.event_columns import number_at
 from pytest_rankcheck.sessions.log_reader import LogContents
 from pytest_rankcheck.sessions.log_trails import event_places, final_events, final_selections
-from pytest_rankcheck.sessions.propensity import propensity_text, propensity_weights
-from pytest_rankcheck.sessions.replay_options import ReplayOptions
+from pytest_rankcheck.sessions.replays.propensity import propensity_text, propensity_weights
+from pytest_rankcheck.sessions.replays.replay_options import ReplayOptions
 
 __all__ = ["CLUSTER", "queries_of_log", "state_ids"]
 
@@ -77,7 +77,10 @@ def _judge(
 ) -> None:
     """Add the judgments: what was selected, or estimates for all that was shown."""
     if options.is_estimated:
-        from pytest_rankcheck.sessions.estimated_relevance import Impression, estimated_grades
+        from pytest_rankcheck.sessions.replays.estimated_relevance import (
+            Impression,
+            estimated_grades,
+        )
 
         impressions = [
             Impression(log.query_at(state.place), log.results_at(state.place), state.ranks)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, suggestion
 from pytest_rankcheck.sessions.log_cells import id_list_of, number_of
-from pytest_rankcheck.sessions.ubi_rows import UbiRows
+from pytest_rankcheck.sessions.ubi.ubi_rows import UbiRows
 
 __all__ = ["Action", "NotCounted", "Search", "searches_of"]
 

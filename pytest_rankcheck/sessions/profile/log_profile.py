@@ -13,7 +13,7 @@ from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.sessions.log_files import AnyPath, LogFiles
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
-from pytest_rankcheck.sessions.raw_rows import RawRows
+from pytest_rankcheck.sessions.profile.raw_rows import RawRows
 from pytest_rankcheck.sessions.session_log import SessionLog
 
 __all__ = ["PAUSE", "LogProfile", "Pause"]

@@ -10,7 +10,7 @@ from pytest_rankcheck.array_types import FloatArray, IntArray
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.log_replay import MAX_UNSEEN, Clipped, Replay
 from pytest_rankcheck.rankers.ranking import checked_option
-from pytest_rankcheck.sessions.propensity import (
+from pytest_rankcheck.sessions.replays.propensity import (
     CLIP,
     Propensity,
     chances_of,

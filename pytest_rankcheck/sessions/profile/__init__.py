@@ -1,0 +1,1 @@
+"""The profile of a log, and the rules that lint it."""

@@ -1,0 +1,1 @@
+"""Replays: states of a log become judged queries, corrected for where people look."""
