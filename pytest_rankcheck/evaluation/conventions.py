@@ -43,6 +43,9 @@ class Conventions:
     replay: str = ""
     """How the positions of a replayed log were corrected; empty for other golden sets. It always
     is the golden set's."""
+    reading: str = ""
+    """With which options a session log was read; empty with the usual ones, and for golden sets. It
+    always is the log's."""
 
     def __post_init__(self) -> None:
         kinds = {
@@ -76,8 +79,9 @@ class Conventions:
             raise ConfigurationError(str(error)) from None
 
     def to_dict(self) -> dict[str, str]:
-        """Return the conventions by name; without `replay` if that is empty."""
-        chosen = asdict(self)
-        if not self.replay:
-            del chosen["replay"]
-        return chosen
+        """Return the conventions by name; without `replay` and `reading` where they are empty."""
+        return {
+            name: chosen
+            for name, chosen in asdict(self).items()
+            if chosen or name not in ("replay", "reading")
+        }

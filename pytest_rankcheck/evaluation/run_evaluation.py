@@ -89,6 +89,10 @@ def _conventions_for(run: Run, golden: GoldenSet, chosen: Conventions) -> Conven
         ConfigurationError: other ties or duplicates than the run's, or another replay than the
             golden set's, were asked for.
     """
+    if chosen.reading:
+        raise ConfigurationError(
+            f"reading={quoted(chosen.reading)} does not fit a golden set; it is for session logs"
+        )
     replay = golden.replay.convention if golden.replay else ""
     if chosen.replay not in (replay, ""):
         raise ConfigurationError(

@@ -65,7 +65,7 @@ class SessionEvaluation(Evaluation):
     """
 
     def __init__(self, log: SessionLog, trails: Trails) -> None:
-        super().__init__(log.name, None, _SessionsAsQueries(log), Conventions())
+        super().__init__(log.name, None, _SessionsAsQueries(log), Conventions(reading=log.reading))
         self.log = log
         self._trails = trails
 

@@ -72,6 +72,26 @@ class LogOptions:
             )
 
     @property
+    def convention(self) -> str:
+        """What decides which sessions there are and what they came to, as records keep it.
+
+        Empty with the usual options. Attributes and the unit of times change no value.
+        """
+        where = self.selections_where
+        choices = {
+            "columns": _sorted(self.columns),
+            "first_rank": self.first_rank,
+            "selections_where": where if where is None or where == "all" else _sorted(where),
+            "grades": _sorted(self.grades),
+            "session_gap": self.gap,
+            "duplicates": None if self.duplicates == "error" else self.duplicates,
+            "drop_sessions_over": self.drop_sessions_over,
+        }
+        return ", ".join(
+            f"{name}={chosen}" for name, chosen in choices.items() if chosen is not None
+        )
+
+    @property
     def named(self) -> list[str]:
         """The columns that the options name; a dotted name is in an object of each row."""
         conditions = self.rule.wanted if self.rule else ()
@@ -87,6 +107,11 @@ class LogOptions:
                 "contradict each other; give one of them"
             )
         return {**self.columns, "session": self.session}
+
+
+def _sorted(given: Mapping[str, object] | str | None) -> dict[str, object] | None:
+    """Return a mapping sorted by key; None if it is empty."""
+    return dict(sorted(given.items())) if given and isinstance(given, Mapping) else None
 
 
 def _rule(

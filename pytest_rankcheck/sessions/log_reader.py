@@ -77,6 +77,8 @@ class LogContents:
     duplicates: int
     """How many identical rows were dropped."""
     dropped: Dropped
+    reading: str
+    """The options that decide what the sessions came to; empty with the usual ones."""
     first_rank: int | None
     """The rank of the first result that was given."""
 
@@ -196,8 +198,15 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
         source_notes=tuple(problems.notes),
         duplicates=duplicates,
         dropped=dropped,
+        reading=_reading(options, problems),
         first_rank=options.first_rank,
     )
+
+
+def _reading(options: LogOptions, problems: Problems) -> str:
+    """Return the options that decide what the sessions came to, as text."""
+    lenient = "lenient=True" if problems.is_lenient else ""
+    return ", ".join(filter(None, (options.convention, lenient)))
 
 
 def _kept(

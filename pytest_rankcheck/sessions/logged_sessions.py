@@ -129,6 +129,11 @@ class LoggedSessions:
         return self._contents.set_aside
 
     @property
+    def reading(self) -> str:
+        """The options that decide what the sessions came to, as text; empty with the usual ones."""
+        return self._contents.reading
+
+    @property
     def notes(self) -> Sequence[str]:
         """What was unusual when the log was read, as sentences: skipped, ignored, put in order."""
         return notes_of(self._contents)

@@ -266,4 +266,6 @@ class SessionLog(LoggedSessions):
         )
         table, problems = table_of_ubi(queries, events, choice)
         options = replace(options, first_rank=None, session_gap=None)  # the join has used them
-        return cls(read_log(table, options, problems), name or "ubi")
+        contents = read_log(table, options, problems)
+        limit = "" if drop_sessions_over is None else f", drop_sessions_over={drop_sessions_over}"
+        return cls(replace(contents, reading=f"{choice.convention}{limit}"), name or "ubi")

@@ -215,6 +215,29 @@ def test_abandoned_sessions_and_then_bad_ones(branch: PullRequest) -> None:
     log(branch, 3, [1, 1] + [20] * 58)
 
 
+@refused("reading: 'first_rank=1", "'first_rank=0", main=sessions)
+def test_a_log_that_is_read_in_another_way(branch: PullRequest) -> None:
+    """All select rank 2, and ranks are said to count from 0, so that the file has 1."""
+    log(branch, 2, [1] * 60)
+    ini = (branch.path / "pyproject.toml").read_text("utf-8")
+    branch.write("pyproject.toml", ini.replace("first_rank=1", "first_rank=0"))
+
+
+@refused("drop_sessions_over=1", main=sessions)
+def test_failures_that_are_dropped_as_bots(branch: PullRequest) -> None:
+    """Half of the users try twice and select rank 20; their sessions are dropped."""
+    log(branch, 2, [1] * 30 + [20] * 30)
+    rows = [
+        json.loads(line)
+        for line in (branch.path / "logs/week.jsonl").read_text("utf-8").splitlines()
+    ]
+    rows += [{**row, "event": 1, "selected_rank": None} for row in rows[30:]]
+    branch.write("logs/week.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    ini = (branch.path / "pyproject.toml").read_text("utf-8")
+    dropped = 'selections_where=all", "drop_sessions_over=1"'
+    branch.write("pyproject.toml", ini.replace('selections_where=all"', dropped))
+
+
 def significant_sessions(main: PullRequest) -> None:
     """Of 60 sessions of 30 users, half in each of two groups, all succeed; the gate is a test."""
     sessions(main)

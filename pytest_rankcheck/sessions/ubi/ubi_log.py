@@ -45,6 +45,19 @@ class UbiChoice:
     """Whether positions count from 0 or 1; None: as the documents show, or else from 1."""
     is_lenient: bool = False
 
+    @property
+    def convention(self) -> str:
+        """What decides which sessions there are and what they came to, as records keep it."""
+        chosen = {
+            "grades": dict(sorted(self.grades.items())),
+            "session_gap": self.gap,
+            "columns": dict(sorted(self.columns.items())) or None,
+            "first_rank": self.first_rank,
+            "lenient": self.is_lenient or None,
+        }
+        texts = (f"{name}={each}" for name, each in chosen.items() if each is not None)
+        return f"ubi({', '.join(texts)})"
+
 
 def grades_of(
     select: str | Sequence[str], grades: Mapping[str, float] | None
