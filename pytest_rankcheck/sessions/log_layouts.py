@@ -153,6 +153,12 @@ class Layouts:
         """The roles that any row has."""
         return frozenset(role for layout in self._layouts.values() for role in layout)
 
+    def guessed(self, role: str) -> str | None:
+        """Return the column that has a role because of its name; None if the options name it."""
+        if role in self._options.columns:
+            return None
+        return next((names[role] for names in self._layouts.values() if role in names), None)
+
     @property
     def has_selections(self) -> bool:
         """Whether the log has a column of selections."""

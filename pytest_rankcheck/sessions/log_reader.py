@@ -163,10 +163,10 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
         problems.refuse()
         raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))
     rows_read = LogRows.of(reader, sessions.ids)
-    if rows_read.items is not None:
+    column = layouts.guessed("search")
+    if rows_read.items is not None and column is not None:
         search, names = rows_read.items.search, list(reader.searches)
-        owners = rows_read.events.session
-        refuse_shared_searches(search, owners, names, sessions.ids, problems.source)
+        refuse_shared_searches(search, rows_read.events, column, names, sessions.ids)
     read = rows_read.in_sessions(options.gap, problems)
     ids = read.ids
     attributes, varying = reader.attributes.settled(read.order, read.events.session)

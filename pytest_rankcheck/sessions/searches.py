@@ -10,6 +10,7 @@ import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, FloatArray, IntArray
 from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
+from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.id_runs import starts_of
 from pytest_rankcheck.sessions.event_columns import Events
 from pytest_rankcheck.sessions.log_lists import Lists
@@ -52,35 +53,51 @@ class RowItems(NamedTuple):
 
 
 def refuse_shared_searches(
-    search: IntArray, session: IntArray, names: Sequence[str], ids: Sequence[str], source: str
+    search: IntArray, events: Events, column: str, names: Sequence[str], ids: Sequence[str]
 ) -> None:
-    """Refuse a log whose search ids name query texts: repeated searches would become one.
+    """Refuse ids of query texts as ids of searches: repeated searches would become one.
 
-    A few searches may well be in two sessions, because the session ended while a page was open.
+    An id that is in several sessions may also number the searches of each session; then it has
+    different query texts. A few searches may well be in two sessions, because the session ended
+    while a page was open.
 
     Args:
         search: ``[N]`` the code of the search of each row; -1 if the row does not say.
-        session: ``[N]`` the code of its session, or client.
+        events: one per row.
+        column: the column of searches.
         names: the id of each search.
         ids: the id of each session.
-        source: the log, for messages.
 
     Raises:
-        SessionLogError: more than a tenth of the searches are in several sessions.
+        SessionLogError: more than a tenth of the searches are in several sessions, and have one
+            query text there; or, if there are no query texts, the column is not called search_id.
     """
-    rows = np.flatnonzero(search >= 0)
-    searches, owners = divmod(np.unique(search[rows] * len(ids) + session[rows]), len(ids))
-    found, counts = np.unique(searches, return_counts=True)
-    if not (counts > 1).sum() > _MANY * len(found):
+    sessions = _distinct(search, events.session)
+    found, counts = np.unique(sessions[0], return_counts=True)
+    is_shared = counts > 1
+    has_text = events.query >= 0
+    texts = _distinct(search[has_text], events.query[has_text])[0]
+    if not has_text.any():
+        is_shared &= normalised_name(column) != "search_id"
+    is_shared &= np.bincount(texts, minlength=len(names))[found] <= 1
+    if not is_shared.sum() > _MANY * len(found):
         return
-    most = int(np.argmax(counts))
-    shown = [ids[code] for code in owners[searches == found[most]].tolist()]
+    most = int(np.argmax(np.where(is_shared, counts, 0)))
+    shown = [ids[code] for code in sessions[1][sessions[0] == found[most]].tolist()]
     raise SessionLogError(
-        f"{source}: the search '{quoted(names[found[most]])}' is in {counts[most]:,} sessions "
-        f"({listed(shown, 3)}), and {(counts > 1).mean():.0%} of the searches are in several. A "
-        "search belongs to one session; are these the ids of query texts? Name the column that "
-        "tells searches apart: columns={'search': ...}"
+        f"the column '{quoted(column)}' seems to name query texts instead of searches: "
+        f"'{quoted(names[found[most]])}' is in {counts[most]:,} sessions ({listed(shown, 3)}), and "
+        f"{is_shared.mean():.0%} of its values are in several. Name the column that tells searches "
+        "apart: columns={'search': ...}; if it is this one, because it numbers the searches of "
+        f"each session, write columns={{'search': '{quoted(column)}'}}"
     )
+
+
+def _distinct(search: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct pairs of a search and something else, both not negative."""
+    rows = np.flatnonzero(search >= 0)
+    width = 1 + int(other.max(initial=0))
+    return divmod(np.unique(search[rows] * width + other[rows]), width)
 
 
 def merged(

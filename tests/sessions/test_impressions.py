@@ -552,42 +552,63 @@ def test_repeated_clicks_on_a_rank_count_once_in_click_rank() -> None:
     assert evaluation.mean("ClickRank(abandoned=exclude)") == 3.0
 
 
-def test_ids_of_query_texts_are_no_searches() -> None:
-    """One search for "hat" in each of three sessions: the rows of one id would become one event."""
-    rows = [
-        {"session_id": f"s{n}", "query_id": query, "doc_id": "cap", "position": 1, "action": action}
-        for n, query in enumerate(["hat", "hat", "hat", "scarf"])
+def rows_of_searches(column: str, ids: list[str], texts: list[str] | None) -> list[dict[str, Any]]:
+    """Return an impression and a click for each search; each is in a session of its own."""
+    return [
+        {
+            "session_id": f"s{n}",
+            column: search_id,
+            "time": 100.0 * n,
+            "doc_id": "cap",
+            "position": 1,
+            "action": action,
+            **({"query": texts[n]} if texts and action == "impression" else {}),
+        }
+        for n, search_id in enumerate(ids)
         for action in ("impression", "click")
     ]
-    reading: dict[str, Any] = {"first_rank": 1, "selections_where": {"action": "click"}}
-    message = r"the search 'hat' is in 3 sessions \(s0, s1, s2\), and 50% of the searches are in"
+
+
+CLICKS: dict[str, Any] = {
+    "first_rank": 1,
+    "time_unit": "s",
+    "selections_where": {"action": "click"},
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "texts"),
+    [("query_id", None), ("query_id", ["x", "x", "x", "y"]), ("search_id", ["x", "x", "x", "y"])],
+)
+@pytest.mark.parametrize("gap", [None, 60])
+def test_ids_of_query_texts_are_no_searches(
+    column: str, texts: list[str] | None, gap: int | None
+) -> None:
+    """The rows of one text in several sessions would become one event."""
+    rows = rows_of_searches(column, ["hat", "hat", "hat", "scarf"], texts)
+    message = (
+        rf"the column '{column}' seems to name query texts instead of searches: 'hat' is in 3 "
+        r"sessions \(s0, s1, s2\), and 50% of its values are in several"
+    )
     with pytest.raises(SessionLogError, match=message):
-        SessionLog.from_records(rows, **reading)
-    for n, row in enumerate(rows):
-        row["visit"] = n // 2
-    log = SessionLog.from_records(rows, columns={"search": "visit"}, **reading)
+        SessionLog.from_records(rows, session="session_id", session_gap=gap, **CLICKS)
+    log = SessionLog.from_records(rows, columns={"search": column}, **CLICKS)
     assert log.trails.events.tolist() == [1, 1, 1, 1]
-    clients = [{**row, "time": 10.0 * n} for n, row in enumerate(rows)]
-    with pytest.raises(SessionLogError, match="the search 'hat' is in 3 sessions"):
-        SessionLog.from_records(
-            clients, session="session_id", session_gap=60, time_unit="s", **reading
-        )
+
+
+@pytest.mark.parametrize(
+    ("column", "texts"), [("search_id", None), ("query_id", ["x", "y", "z", "u"])]
+)
+def test_ids_may_number_the_searches_of_each_session(column: str, texts: list[str] | None) -> None:
+    rows = rows_of_searches(column, ["1", "1", "1", "2"], texts)
+    assert SessionLog.from_records(rows, **CLICKS).trails.events.tolist() == [1, 1, 1, 1]
 
 
 def test_a_few_searches_may_be_in_two_sessions() -> None:
-    rows = [
-        {
-            "session_id": f"s{n}",
-            "search_id": f"q{n}",
-            "doc_id": "cap",
-            "position": 1,
-            "action": "click",
-        }
-        for n in range(10)
-    ]
-    rows.append({**rows[0], "session_id": "s1"})
-    reading: dict[str, Any] = {"first_rank": 1, "selections_where": {"action": "click"}}
-    assert len(SessionLog.from_records(rows, **reading)) == 10
-    rows.append({**rows[1], "session_id": "s2"})
-    with pytest.raises(SessionLogError, match="20% of the searches are in several"):
-        SessionLog.from_records(rows, **reading)
+    texts = [f"text {n}" for n in range(10)]
+    rows = rows_of_searches("query_id", [f"q{n}" for n in range(10)], texts)
+    rows.append({**rows[1], "session_id": "s1"})
+    assert len(SessionLog.from_records(rows, **CLICKS)) == 10
+    rows.append({**rows[3], "session_id": "s2"})
+    with pytest.raises(SessionLogError, match="20% of its values are in several"):
+        SessionLog.from_records(rows, **CLICKS)
