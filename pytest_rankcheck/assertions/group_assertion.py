@@ -18,6 +18,9 @@ from pytest_rankcheck.gates.explanations import GroupEvidence
 from pytest_rankcheck.gates.gate import Gate
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import MetricLike
+from pytest_rankcheck.reports.ledger import enter
+from pytest_rankcheck.reports.notes import Note, Topic
+from pytest_rankcheck.reports.text.group_text import group_lines
 from pytest_rankcheck.reports.text.wording import joined_failures
 
 __all__ = ["assert_no_worse", "evidence_of"]
@@ -72,6 +75,11 @@ def assert_no_worse(
             f"ratio={quoted(ratio)} is invalid; give how many units of the tested group were "
             "planned for each one of the other, such as 1"
         )
+    if evaluation.golden.cluster_by == by:
+        raise ConfigurationError(
+            f"clustered='{quoted(by)}' makes each group a single unit, so nothing can be decided; "
+            "cluster by who was assigned to the groups, such as user"
+        )
     metrics = metrics_of(metric)
     for each in metrics:
         evaluation.refuse_no_value(each)
@@ -82,6 +90,9 @@ def assert_no_worse(
     verdicts = decide_family(comparison, dict.fromkeys(metrics, chosen), slices)
     evidence = evidence_of(groups, evaluation.name, names, ratio)
     verdicts = {metric: _with_groups(verdict, evidence) for metric, verdict in verdicts.items()}
+    if groups.in_both:
+        for line in group_lines(evidence):
+            enter(Note(Topic.MEASURED, f"session log '{quoted(evaluation.name)}': {line}"))
     text = joined_failures(verdict_texts(groups.tested, verdicts, comparison))
     if text is not None:
         raise AssertionError(text)

@@ -13,7 +13,7 @@ from pytest_rankcheck.baselines.metric_check import Check, State
 from pytest_rankcheck.baselines.record import Record
 from pytest_rankcheck.comparison.comparison import Comparison, compare
 from pytest_rankcheck.comparison.measurement import Measured
-from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation
 from pytest_rankcheck.gates.decision_family import decide_family
 from pytest_rankcheck.gates.gate import Gate
@@ -283,4 +283,6 @@ def _passed_word(verdict: Verdict | None) -> str:
         word += ", but a slice that is not gated fell"
     elif verdict.overall.futility is not None:
         word += ", decides nothing"
+    if verdict.standardised_by is not None:
+        word += f", at the mix of {quoted(verdict.standardised_by, 40)}"
     return word

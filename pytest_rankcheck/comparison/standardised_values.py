@@ -23,12 +23,13 @@ from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.paired_values import Paired
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
 from pytest_rankcheck.errors import ConfigurationError, listed, quoted
+from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
 if TYPE_CHECKING:
     from pytest_rankcheck.comparison.comparison import Comparison
     from pytest_rankcheck.metrics.metric_names import Metric
 
-__all__ = ["MOST_MISSING", "Standardised", "standardised"]
+__all__ = ["MOST_MISSING", "Standardised", "refuse_outcomes", "standardised"]
 
 MOST_MISSING = 0.05
 """If slices with a larger share of the baseline are gone, its mix cannot be restored."""
@@ -87,6 +88,29 @@ def standardised(comparison: Comparison, metric: Metric, attribute: str) -> Stan
         _slice_of(values.before_ids, comparison.other.query_ids, before, names),
         names,
     )
+
+
+def refuse_outcomes(comparison: Comparison, metric: Metric, attribute: str) -> None:
+    """Refuse slices of sessions that say what came out: at their mix of before, no mean can fall.
+
+    Raises:
+        ConfigurationError: all sessions of each slice have the same value, but slices differ.
+    """
+    if comparison.is_paired:
+        return
+    values, means = comparison.evaluation.values(metric), []
+    for places in comparison.evaluation.slice_places(attribute).values():
+        own = values[np.asarray(places, np.intp)]
+        own = own[~np.isnan(own)]
+        if len(own) and float(np.ptp(own)) > SLACK:
+            return
+        means += own[:1].tolist()
+    if 1 < len(means) < len(values) and float(np.ptp(means)) > SLACK:
+        raise ConfigurationError(
+            f"standardise={attribute}: {metric} is the same within each slice of "
+            f"'{quoted(attribute)}', so the slices say what came out, and their mix of before "
+            "hides every fall; standardise by what people bring, such as their device"
+        )
 
 
 def _refuse_overlap(attribute: str, slices: Mapping[str, Sequence[int]], count: int) -> None:

@@ -7,13 +7,15 @@ and one that drops such documents looks good.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.paired_values import Paired
+from pytest_rankcheck.comparison.rejudged_values import can_rejudge, values_under
 from pytest_rankcheck.evaluation.evaluation import Evaluation
+from pytest_rankcheck.evaluation.recorded_precision import as_recorded
 
-__all__ = ["TOP", "UnseenDocuments", "unseen_between", "unseen_share"]
+__all__ = ["TOP", "UnseenDocuments", "unseen_between", "unseen_share", "without_unseen"]
 
 TOP = 10
 """The number of documents that count as the top, if the metric has no cutoff."""
@@ -55,6 +57,36 @@ def unseen_between(evaluation: Evaluation, other: Measured, values: Paired) -> U
         )
 
     return UnseenDocuments(k, moved(evaluation, other), moved(other, evaluation))
+
+
+def without_unseen(evaluation: Evaluation, values: Paired) -> Paired | None:
+    """Return the values if documents that were never shown were left out of the rankings now.
+
+    Those below them move up (condensed lists: Sakai, Alternatives to Bpref, SIGIR 2007), so no
+    unseen document can lower a value. None if the rankings are not known to their ends, or the
+    metric cannot be computed again.
+
+    Args:
+        evaluation: what is measured now, on a replay.
+        values: the values of a metric on both sides.
+    """
+    golden, metric = evaluation.golden, values.metric
+    is_whole = evaluation.known_depth is None and can_rejudge(evaluation, metric)
+    if golden.has_estimates or not is_whole:
+        return None
+    shown = [set(golden.candidates_of(query_id)) for query_id in values.query_ids]
+    condensed = [
+        [doc_id for doc_id in evaluation.ranking(query_id) if doc_id in seen]
+        for query_id, seen in zip(values.query_ids, shown, strict=True)
+    ]
+    after = values_under(
+        metric,
+        condensed,
+        [dict(golden.grades(query_id)) for query_id in values.query_ids],
+        max_grade=golden.scale,
+        exclude=evaluation.conventions.no_relevant == "exclude",
+    )
+    return replace(values, after=as_recorded(after)).counted()
 
 
 def unseen_share(evaluation: Evaluation, k: int = TOP) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -89,7 +88,7 @@ class SessionEvaluation(Evaluation):
         metric = metrics[0] if metrics else Metric.parse("SuccessRate")
         effect = self.design_effect(metric, found.attribute)
         of_metric = ""
-        if not math.isnan(effect):
+        if effect > 1:
             of_metric = f"; the variance of {metric} is {effect:.1f} times that of independent ones"
         name = quoted(found.attribute)
         yield (

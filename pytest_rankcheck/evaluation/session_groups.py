@@ -65,7 +65,7 @@ def session_groups(evaluation: SessionEvaluation, by: str, group: str, than: str
                 f"{quoted(name)} belong to units that are in both groups ({len(shared):,} of them)"
             )
     parts = [
-        evaluation.part(of_group, f"{evaluation.name}, {by}={name}")
+        evaluation.part(of_group, f"{by}={name}, {evaluation.name}")
         for name, of_group in zip((than, group), kept, strict=True)
     ]
     return SessionGroups(

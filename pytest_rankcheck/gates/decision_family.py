@@ -106,7 +106,12 @@ def decide_family(
         return verdicts
     from pytest_rankcheck.gates.replayed_verdicts import with_replay_evidence
 
-    return with_replay_evidence(comparison, verdicts, family.reweighted_verdicts)
+    return with_replay_evidence(
+        comparison,
+        verdicts,
+        family.reweighted_verdicts,
+        lambda values: gates[values.metric].rule.ruling(values),
+    )
 
 
 def _mixes(
@@ -116,6 +121,7 @@ def _mixes(
     attributes = gated_attributes(by, gate)
     if not attributes or not metric.definition.is_mean_of_values:
         return ()
+    from pytest_rankcheck.comparison.comparison import SIDES
     from pytest_rankcheck.comparison.standardised_values import standardised
 
     effects = []
@@ -126,7 +132,9 @@ def _mixes(
             continue
         whole, own = comparison.values(metric).difference, at_mix.values.difference
         if abs(whole - own) > SLACK:
-            effects.append(MixEffect(attribute, own, whole - own, at_mix.missing_share))
+            other = comparison.sides[0]
+            of = "the baseline" if other == SIDES[0] else other.removeprefix("of ")
+            effects.append(MixEffect(attribute, own, whole - own, at_mix.missing_share, of))
     return tuple(effects)
 
 
@@ -341,8 +349,9 @@ def _sets(
     """Yield all queries, then each slice."""
     values = comparison.values(metric)
     if gate.standardise is not None:
-        from pytest_rankcheck.comparison.standardised_values import standardised
+        from pytest_rankcheck.comparison.standardised_values import refuse_outcomes, standardised
 
+        refuse_outcomes(comparison, metric, gate.standardise)
         at_mix = standardised(comparison, metric, gate.standardise)
         at_mix.refuse_missing(gate.standardise)
         values = at_mix.values

@@ -83,13 +83,17 @@ class ReplayEvidence:
     """The share of the top before that was never shown, and is at another rank now."""
     max_unseen: float
     """Above this share, nothing is decided."""
+    without_unseen: str = ""
+    """What the gate decides if they are left out of the rankings now; empty if that is unknown."""
     under: tuple[RulingUnder, ...] = ()
     """What the gate decides under the other propensities of ``sensitivity=``."""
 
     @property
     def has_unseen(self) -> bool:
-        """Whether too much of one of the tops was never shown."""
-        return max(self.unseen_now, self.unseen_before) > self.max_unseen
+        """Whether too much of one of the tops was never shown, and this may decide."""
+        is_fall_of_others = self.ruling == self.without_unseen == "regressed"
+        is_too_much = max(self.unseen_now, self.unseen_before) > self.max_unseen
+        return is_too_much and not is_fall_of_others
 
     @property
     def flips(self) -> bool:
@@ -113,6 +117,8 @@ class MixEffect:
     """The rest of the difference."""
     missing_share: float
     """The share of the baseline in slices that are gone, in [0, 1]; they are left out."""
+    of: str = "the baseline"
+    """What the mix is that of: the baseline, or the other group."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,7 @@ class Gate:
 
     def ruling(self, pairs: ComparedValues) -> str:
         """Return the verdict on these queries alone: passed, regressed or inconclusive."""
-        return self.rule.outcome(pairs, self.rule.evidence(pairs)).ruling
+        return self.rule.ruling(pairs)
 
     def is_better(self, values: ComparedValues) -> bool:
         """Return whether the values after are better by the rule, so that an update may raise them.

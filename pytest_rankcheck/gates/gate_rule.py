@@ -76,6 +76,10 @@ class GateRule(ABC):
         """
         return outcome_by_mean(values, self.allowed(values))
 
+    def ruling(self, values: ComparedValues) -> str:
+        """Return the verdict on these queries alone: passed, regressed or inconclusive."""
+        return self.outcome(values, self.evidence(values)).ruling
+
     def is_better(self, values: ComparedValues) -> bool:
         """Return whether the values after are better, so that an update may raise the baseline.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.comparison.unseen_documents import unseen_between
+from pytest_rankcheck.comparison.unseen_documents import unseen_between, without_unseen
 from pytest_rankcheck.gates.explanations import ReplayEvidence, RulingUnder
 from pytest_rankcheck.gates.verdict import Verdict
 from pytest_rankcheck.metrics.metric_names import Metric
@@ -21,6 +21,7 @@ def with_replay_evidence(
     comparison: Comparison,
     verdicts: Verdicts,
     reweighted: Callable[[Mapping[str, float]], Verdicts],
+    ruling_on: Callable[[Paired], str],
 ) -> Verdicts:
     """Return the verdicts with what a replay knows; unchanged for other golden sets.
 
@@ -28,6 +29,7 @@ def with_replay_evidence(
         comparison: what was compared.
         verdicts: the verdict on each metric.
         reweighted: returns the verdicts if weights were multiplied by these factors, by query id.
+        ruling_on: returns what the gate of a metric decides on other values of it.
     """
     golden = comparison.evaluation.golden
     replay = golden.replay
@@ -45,8 +47,12 @@ def with_replay_evidence(
         assert isinstance(values, Paired)
         unseen = unseen_between(comparison.evaluation, comparison.other, values)
         under = tuple(_under(propensity, other[metric]) for propensity, other in others.items())
+        without = ""
+        if verdict.regressed and unseen.now > replay.max_unseen:
+            condensed = without_unseen(comparison.evaluation, values)
+            without = "" if condensed is None else ruling_on(condensed)
         evidence = ReplayEvidence(
-            verdict.ruling, unseen.k, unseen.now, unseen.before, replay.max_unseen, under
+            verdict.ruling, unseen.k, unseen.now, unseen.before, replay.max_unseen, without, under
         )
         complete[metric] = _decided(verdict, evidence)
     return complete

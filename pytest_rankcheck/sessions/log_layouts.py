@@ -9,6 +9,7 @@ from pytest_rankcheck.files.delimited_tables import Role, index_of_roles, normal
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.nested_columns import NestedColumns
+from pytest_rankcheck.sessions.repeated_users import USER_NAMES
 
 __all__ = ["ROLES", "Layouts"]
 
@@ -189,9 +190,16 @@ class Layouts:
                 )
         first = self._problems.place_of_first("no session")
         if first is not None and "session" not in self.meanings:
+            users = [name for name in columns if normalised_name(name) in USER_NAMES]
+            what_else = ""
+            if users:
+                what_else = (
+                    f". If there are only users, split what they did by pauses: session="
+                    f"'{quoted(users[0])}', session_gap='30min'"
+                )
             raise SessionLogError(
-                f"{first}: there is no session column; the columns are "
-                f"{listed(columns, 12)}. Name it session_id, or pass columns={{'session': ...}}"
+                f"{first}: there is no session column; the columns are {listed(columns, 12)}. "
+                f"Name it session_id, or pass columns={{'session': ...}}{what_else}"
             )
 
     def _needs(self) -> Iterator[tuple[str, frozenset[str], str]]:

@@ -10,7 +10,7 @@ from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.sessions.log_reader import LogContents
 
-__all__ = ["large_sessions", "notes_of", "ranks_seem_shifted"]
+__all__ = ["PAUSE", "large_sessions", "notes_of", "ranks_seem_shifted"]
 
 _MUCH = 0.05
 """If a larger share of sessions is set aside, that is worth a warning."""
@@ -20,6 +20,10 @@ _LARGE_SHARE = 0.05
 """The share of all events that is large for one session."""
 _TIMES_USUAL = 10
 """How many times the mean of the sessions with a smaller share it has."""
+PAUSE = 1800.0
+"""A longer pause, in seconds, usually lies between two sessions."""
+_MOSTLY = 0.5
+"""If a larger share of the sessions has such a pause, their ids are probably those of clients."""
 _SECOND_RANKS = 10
 """From so many selections of the second result on, and none of the first, the ranks are doubtful:
 if people selected the first at least as often, the probability would be 0.5 ** 10, below 0.001."""
@@ -65,6 +69,7 @@ def _implausible(contents: LogContents) -> Iterator[str]:
             "selected or selected_rank, or give columns={'selected': ...}"
         )
     yield from _large_sessions(contents)
+    yield from _long_pauses(contents)
     ranks = contents.events.selected_rank
     if contents.first_rank == 0 and ranks_seem_shifted(ranks):
         second = int((ranks == 2).sum())
@@ -105,6 +110,21 @@ def _large_sessions(contents: LogContents) -> Iterator[str]:
         f"events: {listed(names)}; half of all sessions have at most {typical:,}. A bot, or an id "
         "that many users share? drop_sessions_over=N leaves out sessions with more than N events"
     )
+
+
+def _long_pauses(contents: LogContents) -> Iterator[str]:
+    events = contents.events
+    if "session_gap" in contents.reading:
+        return
+    pauses = np.diff(events.time)
+    is_long = (np.diff(events.session) == 0) & (pauses > PAUSE)
+    paused = np.unique(events.session[1:][is_long])
+    if len(paused) > _MOSTLY * len(contents.session_ids):
+        yield (
+            f"{len(paused):,} of {plural(len(contents.session_ids), 'session')} have a pause of "
+            f"more than {PAUSE // 60:.0f} minutes: are these the ids of clients or users? "
+            'session_gap="30min" splits them into sessions'
+        )
 
 
 def _order(contents: LogContents) -> Iterator[str]:

@@ -19,6 +19,7 @@ from pytest_rankcheck.sessions.action_columns import refuse_only_selections
 from pytest_rankcheck.sessions.event_columns import Events
 from pytest_rankcheck.sessions.event_order import check_order, out_of_order
 from pytest_rankcheck.sessions.event_rows import EventReader
+from pytest_rankcheck.sessions.log_cells import is_placeholder
 from pytest_rankcheck.sessions.log_layouts import Layouts
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems, SetAside
@@ -103,10 +104,12 @@ class LogContents:
     def units_by(self, attribute: str) -> Sequence[str]:
         """Return the independent unit of each session: the value of an attribute.
 
-        A session without a value is a unit of its own, whatever the others are called.
+        A session without a value, or with a placeholder such as "unknown", is a unit of its own,
+        whatever the others are called.
         """
         values = [each.get(attribute) for each in self.attributes]
-        labels = [None if value is None else label_of(value) for value in values]
+        named = [None if value is None else label_of(value) for value in values]
+        labels = [None if each is None or is_placeholder(each) else each for each in named]
         alone, taken = "(session {})", set(labels)
         pairs = list(zip(labels, self.session_ids, strict=True))
         while any(label is None and alone.format(own) in taken for label, own in pairs):

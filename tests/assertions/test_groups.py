@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +18,7 @@ from pytest_rankcheck import (
     assert_no_worse,
     evaluate_sessions,
 )
-from pytest_rankcheck.assertions import regression_assertion
+from pytest_rankcheck.assertions import group_assertion, regression_assertion
 from pytest_rankcheck.evaluation.session_groups import session_groups
 from pytest_rankcheck.reports.ledger import collecting
 from pytest_rankcheck.reports.metric_findings import GateFinding
@@ -187,6 +189,20 @@ def test_wrong_arguments(
     }
     with pytest.raises(error, match=message):
         assert_no_worse(**given)  # type: ignore[arg-type]
+
+
+def test_groups_as_clusters_are_refused() -> None:
+    evaluation = experiment((300, 400), (240, 400), clustered="group")
+    with pytest.raises(ConfigurationError, match="makes each group a single unit"):
+        assert_no_worse(evaluation, "SuccessRate", group="B", than="A", by="group")
+
+
+def test_units_in_both_groups_are_noted(entered: list[object], monkeypatch: Any) -> None:
+    monkeypatch.setattr(f"{group_assertion.__name__}.enter", entered.append)
+    evaluation = experiment((300, 400), (300, 400), both=30, clustered="user")
+    assert_no_worse(evaluation, "SuccessRate", group="B", than="A", by="group")
+    texts = [each.text for each in entered if isinstance(each, Note)]
+    assert any("30 clusters were in both groups and left out, with 90 sessions" in t for t in texts)
 
 
 def test_all_units_in_both_groups() -> None:

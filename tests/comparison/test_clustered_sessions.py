@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 
 from pytest_rankcheck import (
     ConfigurationError,
@@ -49,6 +48,7 @@ def unpaired(now: SessionEvaluation, before: SessionEvaluation | Record) -> Unpa
 
 def cluster_robust(values: np.ndarray, regressors: np.ndarray, users: np.ndarray) -> np.ndarray:
     """Return the cluster-robust standard errors of statsmodels, without its factor (N-1)/(N-k)."""
+    sm = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
     names = np.unique(users, return_inverse=True)[1]
     fit = sm.OLS(values, regressors).fit(cov_type="cluster", cov_kwds={"groups": names})
     count, parameters = regressors.shape
@@ -290,3 +290,12 @@ class TestRecords:
         path.write_text(text.replace('"cluster": 0}', '"cluster": -1}'), encoding="utf-8")
         with pytest.raises(Exception, match="-1' is not a whole number from 0 on"):
             Record.load(path)
+
+
+def test_placeholders_are_nobody() -> None:
+    rows = [
+        {"session_id": n, "event": 1, "selected": "a", "results": "a", "user": user}
+        for n, user in enumerate(["unknown", "anonymous", "N/A", "ann", "ann"])
+    ]
+    log = SessionLog.from_records(rows).clustered("user")
+    assert len(set(log.cluster_names or ())) == 4

@@ -146,7 +146,7 @@ FINDINGS_MADE: list[ReportedFinding] = [
         golden_set="week",
         metric="RR",
         evidence=ReplayEvidence(
-            "passed", 10, 0.05, 0.2, 0.1, (RulingUnder("power(0.5)", 0.5, 0.4, "regressed"),)
+            "passed", 10, 0.05, 0.2, 0.1, "", (RulingUnder("power(0.5)", 0.5, 0.4, "regressed"),)
         ),
     ),
     GatedSizeFinding(golden_set="web", metric="RR", gate="tolerance(abs=0.01, rel=0)", queries=80),

@@ -295,8 +295,8 @@ def test_how_it_was_replayed_stays_with_the_golden_set(tmp_path: Path) -> None:
     for part in (golden.subset(["s1.2", "s3.1"]), golden.weighted("weight"), golden.sample(2)):
         assert part.replay == golden.replay
         assert part.corrects_positions
-    golden.save(tmp_path / "replay.parquet")
-    again = GoldenSet.load(tmp_path / "replay.parquet")
+    golden.save(tmp_path / "replay.csv")
+    again = GoldenSet.load(tmp_path / "replay.csv")
     assert again.replay == golden.replay
     assert not again.corrects_positions
     run = Run.from_candidates(again)
@@ -542,7 +542,11 @@ def test_documents_that_were_never_shown_leave_a_verdict_open() -> None:
     assert moved.mean("RR") < 0.2 * before.mean("RR")
     for gate in (Gate.tolerance(), Gate.significant(), Gate.noninferior(0.02)):
         verdict = gate.decide(compare(moved, before), "RR")
-        assert verdict.replay == ReplayEvidence("regressed", 10, 1.0, 0.0, 0.1)
+        expected = ReplayEvidence(
+            "regressed", 10, 1.0, 0.0, 0.1, str(verdict.replay.without_unseen)
+        )  # type: ignore[union-attr]
+        assert verdict.replay == expected
+        assert expected.without_unseen != "regressed"
         assert verdict.ruling == "inconclusive"
         back = gate.decide(compare(before, moved), "RR")
         assert back.replay == ReplayEvidence("passed", 10, 0.0, 1.0, 0.1)
@@ -607,6 +611,27 @@ def test_a_verdict_that_depends_on_the_propensity_is_inconclusive() -> None:
         evaluate(Run.from_candidates(agreed), agreed),
     ]
     assert Gate.tolerance().decide(compare(*pair), "RR").ruling == "passed"
+
+
+def test_unseen_documents_do_not_hide_a_fall_of_the_others() -> None:
+    """Rankings are reversed, with two documents that were never shown at ranks 9 and 10."""
+    simulation = simulate(200, seed=3)
+    golden = simulation.log.to_golden_set(propensity="power(1)")
+    run = simulation.run(golden)
+    before = evaluate(run, golden)
+    rankings = {}
+    for query_id in golden.query_ids:
+        ranking = run.ranking(query_id)[::-1]
+        rankings[query_id] = [*ranking[:8], "new1", "new2", *ranking[8:]]
+    worse = evaluate(Run.from_dict(rankings), golden)
+    verdict = Gate.significant().decide(compare(worse, before), "RR")
+    assert verdict.replay is not None
+    assert verdict.replay.unseen_now > 0.1
+    assert verdict.replay.without_unseen == "regressed"
+    assert verdict.regressed
+    assert "but without these documents it is regressed as well" in (
+        regression_text(verdict, compare(worse, before))
+    )
 
 
 def test_the_summary_says_what_a_replay_cannot_know() -> None:

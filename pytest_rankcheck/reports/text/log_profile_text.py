@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pytest_rankcheck.errors import plural, quoted
-from pytest_rankcheck.sessions.profile.log_profile import PAUSE, LogProfile
+from pytest_rankcheck.sessions.log_notes import PAUSE
+from pytest_rankcheck.sessions.profile.log_profile import LogProfile
 from pytest_rankcheck.sessions.profile.raw_rows import ColumnCounts
 
 __all__ = ["profile_lines"]

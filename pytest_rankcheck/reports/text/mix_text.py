@@ -33,6 +33,6 @@ def mix_text(effect: MixEffect, *, is_decided: bool) -> str:
     whole = effect.at_mix + effect.mix
     decided = f", which decides; as it is, {change(whole)}" if is_decided else ""
     return (
-        f"{change(effect.at_mix)} at the baseline's mix of {name}{gone}{decided}; "
+        f"{change(effect.at_mix)} at {quoted(effect.of)}'s mix of {name}{gone}{decided}; "
         f"{change(effect.mix)} is mix"
     )

@@ -26,7 +26,9 @@ def replay_lines(evidence: ReplayEvidence) -> Iterator[str]:
     for which, share in (("new", evidence.unseen_now), ("previous", evidence.unseen_before)):
         if share:
             remark = "counts as not relevant"
-            if share > evidence.max_unseen:
+            if which == "new" and evidence.without_unseen == "regressed":
+                remark += ", but without these documents it is regressed as well"
+            elif share > evidence.max_unseen:
                 remark += (
                     f", which is more than max_unseen={evidence.max_unseen:g}: judge these "
                     "documents, or replay a log that shows them"

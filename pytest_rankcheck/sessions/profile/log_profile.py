@@ -11,15 +11,14 @@ import numpy as np
 from pytest_rankcheck.array_types import IntArray
 from pytest_rankcheck.errors import RankcheckError
 from pytest_rankcheck.sessions.log_files import AnyPath, LogFiles
+from pytest_rankcheck.sessions.log_notes import PAUSE
 from pytest_rankcheck.sessions.log_options import LogOptions
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.profile.raw_rows import RawRows
 from pytest_rankcheck.sessions.session_log import SessionLog
 
-__all__ = ["PAUSE", "LogProfile", "Pause"]
+__all__ = ["LogProfile", "Pause"]
 
-PAUSE = 1800.0
-"""In seconds: a longer pause usually separates two sessions."""
 _NO_SESSIONS = "session column"
 _REMEDIES: dict[str, object] = {
     "first_rank": 1,

@@ -10,8 +10,8 @@ from pytest_rankcheck.errors import listed, plural, quoted
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding, Rule, RuleResult, rule
 from pytest_rankcheck.sessions.log_cells import is_placeholder
-from pytest_rankcheck.sessions.log_notes import large_sessions, ranks_seem_shifted
-from pytest_rankcheck.sessions.profile.log_profile import PAUSE, LogProfile
+from pytest_rankcheck.sessions.log_notes import PAUSE, large_sessions, ranks_seem_shifted
+from pytest_rankcheck.sessions.profile.log_profile import LogProfile
 
 __all__ = ["log_findings", "log_rule_names", "log_rules"]
 
