@@ -123,7 +123,11 @@ class Layouts:
         source = self._problems.source
         indexes = index_of_roles(free, roles, renamed, source, SessionLogError)
         unused = frozenset() if _PAYLOAD.issubset(indexes) else _PAYLOAD
-        return {role: free[at] for role, at in indexes.items() if role not in unused}
+        layout = {role: free[at] for role, at in indexes.items() if role not in unused}
+        search = layout.get("search")
+        if search is not None and "query" not in layout and _is_query(search):
+            layout["query"] = search  # the text tells searches apart, and is still the text
+        return layout
 
     @property
     def conditions(self) -> frozenset[str]:
@@ -213,3 +217,9 @@ class Layouts:
             yield "session_gap", frozenset({"time"}), "times"
         if self.conditions:
             yield "selections_where", _RANKED | {"selected"}, "the ranks or documents of selections"
+
+
+def _is_query(column: str) -> bool:
+    """Whether a column would be taken for the query text because of its name."""
+    (role,) = (each for each in ROLES if each.name == "query")
+    return bool(role.among([normalised_name(column)]))

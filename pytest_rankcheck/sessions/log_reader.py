@@ -26,7 +26,7 @@ from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_rows import LogRows, events_of
 from pytest_rankcheck.sessions.log_trails import event_places, session_starts
 from pytest_rankcheck.sessions.nested_events import NestedEvents, SessionIds
-from pytest_rankcheck.sessions.searches import refuse_shared_searches
+from pytest_rankcheck.sessions.searches import refuse_shared_searches, refuse_split_searches
 from pytest_rankcheck.sessions.session_attributes import Described
 
 if TYPE_CHECKING:
@@ -170,6 +170,8 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     if rows_read.items is not None and column is not None:
         search, names = rows_read.items.search, list(reader.searches)
         refuse_shared_searches(search, rows_read.events, column, names, sessions.ids)
+    if rows_read.items is not None and options.selections_where != "all":
+        refuse_split_searches(rows_read.events, rows_read.items, problems.source)
     read = rows_read.in_sessions(options.gap, problems)
     ids = read.ids
     attributes, varying = reader.attributes.settled(read.order, read.events.session)

@@ -17,7 +17,7 @@ from pytest_rankcheck.sessions.log_lists import Lists
 from pytest_rankcheck.sessions.log_problems import Problems
 from pytest_rankcheck.sessions.selections import Problem, not_shown
 
-__all__ = ["RowItems", "merged", "refuse_shared_searches"]
+__all__ = ["RowItems", "merged", "refuse_shared_searches", "refuse_split_searches"]
 
 _MANY = 0.1
 """If a larger share of the searches is in several sessions, their ids are those of query texts."""
@@ -90,6 +90,41 @@ def refuse_shared_searches(
         f"{is_shared.mean():.0%} of its values are in several. Name the column that tells searches "
         "apart: columns={'search': ...}; if it is this one, because it numbers the searches of "
         f"each session, write columns={{'search': '{quoted(column)}'}}"
+    )
+
+
+def refuse_split_searches(events: Events, items: RowItems, source: str) -> None:
+    """Refuse rows of which several are about one search, if no column says which.
+
+    Each would count as an event that showed one document.
+
+    Args:
+        events: one per row.
+        items: what the rows are about.
+        source: the log, for messages.
+
+    Raises:
+        SessionLogError: more than a tenth of the rows have the session, the time and the query of
+            another row, with a document at another rank.
+    """
+    alone = np.flatnonzero((items.search < 0) & np.isnan(events.event) & (items.rank > 0))
+    if not len(alone):
+        return
+    times = np.unique(np.nan_to_num(events.time[alone], nan=-1.0), return_inverse=True)[1]
+    keys = np.lexsort((items.rank[alone], events.query[alone], times, events.session[alone]))
+    columns = [each[keys] for each in (events.session[alone], times, events.query[alone])]
+    ranks = items.rank[alone][keys]
+    is_same = np.all([column[1:] == column[:-1] for column in columns], axis=0)
+    is_same &= ranks[1:] != ranks[:-1]
+    in_search = np.append(is_same, False) | np.append(False, is_same)
+    if not in_search.sum() > _MANY * len(events):
+        return
+    raise SessionLogError(
+        f"{source}: {in_search.mean():.0%} of the rows have the session, the time and the query of "
+        "another row with another rank, so they are parts of one search, but no column says which. "
+        "Name the column that tells searches apart: columns={'search': ...}. Without one, the "
+        "column of the query text serves, if few people search for the same text twice: "
+        "columns={'search': 'query'}"
     )
 
 

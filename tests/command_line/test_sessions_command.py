@@ -45,8 +45,8 @@ def clean(sessions: int = 100) -> Rows:
 def impressions() -> Rows:
     """Return a row for each impression and each click."""
     rows = []
-    for row in clean():
-        base = {"session_id": row["session_id"], "timestamp": row["time"]}
+    for number, row in enumerate(clean()):
+        base = {"session_id": row["session_id"], "timestamp": row["time"], "search_id": number}
         for rank, document in enumerate(row["results"]):
             shown = {"action_name": "impression", "position": rank, "doc_id": document}
             rows.append(base | shown)

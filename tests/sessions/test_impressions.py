@@ -211,9 +211,9 @@ FORMS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, ...]]] =
         {"selections_where": {"action_name": ["click"]}, "columns": {"search": "what"}},
         (*EVERYWHERE, *PER_SEARCH),
     ),
-    "an action alone": (
+    "an action, and the text of the search": (
         per_action(SEARCHES, None),
-        {"selections_where": {"action_name": ["click"]}},
+        {"selections_where": {"action_name": ["click"]}, "columns": {"search": "query"}},
         EVERYWHERE,
     ),
 }
@@ -612,3 +612,36 @@ def test_a_few_searches_may_be_in_two_sessions() -> None:
     rows.append({**rows[3], "session_id": "s2"})
     with pytest.raises(SessionLogError, match="20% of its values are in several"):
         SessionLog.from_records(rows, **CLICKS)
+
+
+def split_rows() -> list[dict[str, Any]]:
+    """Return two searches with three impressions each, of which the second has two clicks."""
+    return [
+        {
+            "session_id": f"s{search}",
+            "time": 100 * search,
+            "query": "hat",
+            "doc_id": f"d{rank}",
+            "position": rank,
+            "clicked": int(search == 1 and rank in {1, 3}),
+        }
+        for search in (0, 1)
+        for rank in (1, 2, 3)
+    ]
+
+
+def test_rows_of_one_search_that_no_column_joins_are_refused() -> None:
+    """Read as events, each would have shown one document: six events instead of two."""
+    reading: dict[str, Any] = {
+        "first_rank": 1,
+        "time_unit": "s",
+        "selections_where": {"clicked": ["1"]},
+    }
+    with pytest.raises(SessionLogError, match="100% of the rows have the session, the time and"):
+        SessionLog.from_records(split_rows(), **reading)
+    log = SessionLog.from_records(split_rows(), columns={"search": "query"}, **reading)
+    assert log.events["results"].tolist() == [["d1", "d2", "d3"]] * 2
+    assert log.events["query"].tolist() == ["hat", "hat"]
+    assert log.events["selected"].tolist() == [[], [1, 3]]
+    alone = [row for row in split_rows() if row["position"] == 1]
+    assert SessionLog.from_records(alone, **reading).trails.events.tolist() == [1, 1]
