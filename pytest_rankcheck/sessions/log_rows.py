@@ -81,7 +81,9 @@ def events_of(
         hashes = np.concatenate(reader.hashes)[rows.order]
         later, first = identical_rows(events, hashes, items, order)
         if options.duplicates == "error":
-            _note_duplicates(events, later, first, rows.ids, problems)
+            # With an index of its own for each row, a copy that is kept is a duplicate event.
+            keep = items is not None or bool(np.isnan(events.event).any())
+            _note_duplicates(events, (later, first), rows.ids, problems, may_keep=keep)
     if len(later):
         order = order[~np.isin(order, later)]
     events = events.taken(order)
@@ -95,15 +97,20 @@ def events_of(
 
 
 def _note_duplicates(
-    events: Events, later: IntArray, first: IntArray, ids: Sequence[str], problems: Problems
+    events: Events,
+    pairs: tuple[IntArray, IntArray],
+    ids: Sequence[str],
+    problems: Problems,
+    *,
+    may_keep: bool,
 ) -> None:
-    """Note rows that are identical to an earlier one."""
-    for row, other in zip(later.tolist(), first.tolist(), strict=True):
+    """Note rows that are identical to an earlier one: the rows, and the earlier ones."""
+    keep = '; if users did the same twice, duplicates="keep" keeps them' if may_keep else ""
+    for row, other in zip(*(each.tolist() for each in pairs), strict=True):
         session = ids[events.session[row]]
         text = (
             f"session '{quoted(session)}': the row is identical to "
             f"{problems.place(events.position[other])}; if rows were delivered twice, "
-            'duplicates="drop" drops the copies; if users did the same twice, duplicates="keep" '
-            "keeps them"
+            f'duplicates="drop" drops the copies{keep}'
         )
         problems.add(events.position[row], session, "identical row", text)

@@ -445,3 +445,21 @@ def test_a_lenient_reading_counts_what_it_skips() -> None:
         "query_id; give it one"
     ) in log.notes
     assert any("1 x bad time; first: events, row 10" in note for note in log.notes)
+
+
+def test_an_action_that_never_occurs_is_noted() -> None:
+    log = SessionLog.from_ubi(QUERIES, EVENTS, grades={"purchse": 3})
+    assert "no event has the action_name purchse; did you mean 'purchase'?" in " ".join(log.notes)
+
+
+def test_events_of_other_queries_are_refused() -> None:
+    others = [{**row, "query_id": f"other-{row.get('query_id')}"} for row in EVENTS]
+    with pytest.raises(
+        SessionLogError, match=r"no event belongs to a query: .* such as 'other-q1'"
+    ):
+        SessionLog.from_ubi(QUERIES, others)
+
+
+def test_swapped_arguments_are_refused() -> None:
+    with pytest.raises(SessionLogError, match="the arguments are swapped"):
+        SessionLog.from_ubi(EVENTS, QUERIES)

@@ -21,6 +21,8 @@ _LARGE = 100
 """A session with fewer events is ordinary."""
 _TIMES = 20
 """So many times the events of the median session are those of a bot."""
+_MOST = 0.5
+"""If sessions have a larger share of all events, most of the log would be dropped with them."""
 _SHARE = 0.05
 """A smaller share of sessions or events moves no mean."""
 
@@ -106,7 +108,9 @@ def dominant_sessions(profile: LogProfile) -> RuleResult | None:
         what=f"{plural(large, 'session has', 'sessions have')} {least:,} events or more, "
         f"{share:.0%} of all events: {listed(ids)}",
         why="They are probably bots, tests, or one id for many people, and they move every mean",
-        remedy=f"correct the ids, or read with drop_sessions_over={least - 1}",
+        remedy="find out whose ids these are, and correct them"
+        if share > _MOST
+        else f"correct the ids, or read with drop_sessions_over={least - 1}",
     )
 
 

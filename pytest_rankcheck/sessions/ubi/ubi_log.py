@@ -93,6 +93,11 @@ def table_of_ubi(
     how = {"columns": choice.columns, "is_lenient": choice.is_lenient}
     asked = UbiRows.read(queries, QUERIES, name="queries", **how)  # type: ignore[arg-type]
     done = UbiRows.read(events, EVENTS, name="events", **how)  # type: ignore[arg-type]
+    if "action_name" in asked.known and "action_name" not in done.known:
+        raise SessionLogError(
+            "the queries have actions (action_name), and the events do not: the arguments are "
+            "swapped; write from_ubi(queries, events)"
+        )
     _check_columns(asked, done, choice.columns)
     _check_clocks(asked, done)
     searches, not_counted = searches_of(asked, done, choice.grades)

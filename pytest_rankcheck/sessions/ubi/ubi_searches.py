@@ -56,10 +56,12 @@ class NotCounted:
     """Events of other actions, by action."""
     selections: Counter[str] = field(default_factory=Counter)
     """By reason, in words that follow a number."""
+    unknown_action: str = ""
+    """Which of the given actions no event has, as a sentence."""
 
     def notes(self) -> list[str]:
         """Return the numbers as sentences."""
-        notes = []
+        notes = [self.unknown_action] if self.unknown_action else []
         if self.pages:
             rows = plural(self.pages, "row repeats", "rows repeat")
             notes.append(
@@ -89,7 +91,7 @@ def searches_of(
         grades: the grade of each action that is a selection, in lower case.
 
     Raises:
-        SessionLogError: no event has one of the actions.
+        SessionLogError: no event has one of the actions, or no such event belongs to a query.
     """
     ignored = NotCounted()
     found: dict[str, Search] = {}
@@ -104,10 +106,22 @@ def searches_of(
         search.rows.append(row)
         _add_hits(queries, row, search)
     _add_events(found, events, grades, ignored)
+    _refuse_unjoined(found, events)
     for search in found.values():
         if search.hits is None:
             search.hits = _hits_seen(search.impressions)
     return found, ignored
+
+
+def _refuse_unjoined(found: Mapping[str, Search], events: UbiRows) -> None:
+    """Refuse queries and events that have no query_id in common: nothing would be selected."""
+    given = [each for each in events.ids("query_id") if each is not None]
+    if found and given and not any(search.events for search in found.values()):
+        raise SessionLogError(
+            f"no event belongs to a query: their query_ids are such as '{quoted(given[0])}', those "
+            f"of the queries such as '{quoted(next(iter(found)))}'; are both of the same time, or "
+            "is the query_id in another column? columns={'query_id': ...}"
+        )
 
 
 def _add_hits(queries: UbiRows, row: int, search: Search) -> None:
@@ -130,7 +144,7 @@ def _add_events(
 ) -> None:
     """Add the events to their searches."""
     actions = [str(name or "").strip().casefold() for name in events.cells["action_name"]]
-    _check_actions(actions, grades)
+    ignored.unknown_action = _check_actions(actions, grades)
     ids = events.ids("query_id")
     seen = set[tuple[object, ...]]()
     for row in events.in_order():
@@ -156,15 +170,25 @@ def _add_events(
                 search.selections.append(action)
 
 
-def _check_actions(actions: Sequence[str], grades: Mapping[str, float]) -> None:
+def _check_actions(actions: Sequence[str], grades: Mapping[str, float]) -> str:
+    """Return which actions no event has, as a sentence; empty if each occurs.
+
+    Raises:
+        SessionLogError: none of them occurs.
+    """
     counts = Counter(actions)
-    if counts.keys().isdisjoint(grades):
-        shown = ", ".join(f"{quoted(name)} ({count:,})" for name, count in counts.most_common(8))
-        raise SessionLogError(
-            f"no event has the action_name {listed(list(grades))}"
-            f"{suggestion(next(iter(grades)), counts)}; the actions are {shown or 'not given'}. "
-            "Give those that are selections: select=(...)"
-        )
+    unknown = [name for name in grades if name not in counts]
+    if not unknown:
+        return ""
+    given = {name: count for name, count in counts.most_common() if name}
+    shown = ", ".join(f"{quoted(name)} ({count:,})" for name, count in list(given.items())[:8])
+    text = (
+        f"no event has the action_name {listed(unknown)}{suggestion(unknown[0], given)}; the "
+        f"actions are {shown or 'not given'}"
+    )
+    if len(unknown) < len(grades):
+        return text
+    raise SessionLogError(f"{text}. Give those that are selections: select=(...)")
 
 
 def _action(events: UbiRows, row: int, grade: float) -> Sequence[Action]:
