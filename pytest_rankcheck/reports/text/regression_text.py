@@ -53,7 +53,9 @@ def regression_lines(verdict: Verdict, comparison: Comparison) -> Iterator[str]:
     if leading is not verdict.overall:
         overall = verdict.overall.pairs
         everything = counted(len(overall.query_ids), verdict.metric.unit)
-        yield f"  all {everything}: {means_text(overall)}"
+        mix = verdict.standardised_by
+        where = "" if mix is None else f", at the baseline's mix of {quoted(mix, 60)}"
+        yield f"  all {everything}{where}: {means_text(overall)}"
     yield from _slices(verdict)
     if verdict.query_drops:
         count = plural(len(verdict.query_drops), "query", "queries")
