@@ -65,6 +65,25 @@ class Comparison(QueryOverlap):
         self._values: dict[Metric, ComparedValues] = {}
         self._slice_places: dict[str, Mapping[str, Sequence[int]]] = {}
 
+    @cached_property
+    def is_paired(self) -> bool:
+        """Whether values are compared query by query.
+
+        Sessions with the same ids are different ones if they belong to different users.
+        """
+        return super().is_paired and self._has_same_units
+
+    @property
+    def _has_same_units(self) -> bool:
+        """Whether queries with the same id belong to the same cluster, as far as that is known."""
+        names = self.evaluation.cluster_names
+        known = None if names is None else self.other.clusters_named(names)
+        if self.evaluation.unit == "query" or known is None or self.other.clusters is None:
+            return True
+        before = dict(zip(self.other.query_ids, self.other.clusters.tolist(), strict=True))
+        now = zip(self.evaluation.query_ids, known.tolist(), strict=True)
+        return all(before.get(session_id) == unit for session_id, unit in now)
+
     def values(self, metric: MetricLike) -> ComparedValues:
         """Return the values of a metric before and after, of the queries that count on both sides.
 

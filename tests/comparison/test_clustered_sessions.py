@@ -299,3 +299,26 @@ def test_placeholders_are_nobody() -> None:
     ]
     log = SessionLog.from_records(rows).clustered("user")
     assert len(set(log.cluster_names or ())) == 4
+
+
+def test_sessions_of_other_users_that_begin_in_the_same_instants_are_not_paired() -> None:
+    def evaluated_log(who: str) -> SessionEvaluation:
+        rows = [
+            {
+                "client_id": f"{who}{n}",
+                "time": 60.0 * n,
+                "results": ["a", "b"],
+                "selected": "a" if n % 3 else None,
+            }
+            for n in range(30)
+        ]
+        log = SessionLog.from_records(
+            rows, session="client_id", session_gap="30min", time_unit="s", name="week"
+        )
+        return evaluate_sessions(log, clustered="client_id")
+
+    ann, bob = evaluated_log("ann"), evaluated_log("bob")
+    assert ann.query_ids == bob.query_ids
+    assert compare(ann, evaluated_log("ann")).is_paired
+    assert not compare(ann, bob).is_paired
+    assert isinstance(compare(ann, bob).values(RATE), Unpaired)
