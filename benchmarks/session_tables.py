@@ -150,7 +150,7 @@ def mix_table(draws: int) -> Iterator[str]:
 
 
 def group_counts(count: int, draws: int) -> Counts:
-    """Return how often two equal groups of one log are told apart."""
+    """Return how often a gate finds a difference between two equal groups of one log."""
     random = np.random.default_rng(count)
     counts = Counts()
     for _ in range(draws):
@@ -176,7 +176,7 @@ def _has_mismatch(evaluation: SessionEvaluation) -> bool:
 
 
 def groups_table(draws: int) -> Iterator[str]:
-    """Yield how often equal groups are told apart, and how often wrong sizes are found."""
+    """Yield how often gates block equal groups, and how often wrong group sizes are noticed."""
     yield (
         "| two equal groups | " + " | ".join(f"{count:,} sessions" for count in GROUP_SIZES) + " |"
     )

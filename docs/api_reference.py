@@ -132,7 +132,7 @@ INTERNAL = {
     "Run": "columns rankings repeated",
     "SessionEvaluation": "part",
     "SessionLog": "trails part repeated_users cluster_names",
-    "Unpaired": "matched",
+    "Unpaired": "matched sides",
     "Decision": "left_open",
     "Verdict": "ruling left_open",
 }

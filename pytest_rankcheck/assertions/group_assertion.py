@@ -9,6 +9,7 @@ from dataclasses import replace
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.assertions.bound_assertions import By
 from pytest_rankcheck.assertions.regression_assertion import metrics_of, verdict_texts
+from pytest_rankcheck.comparison.compared_values import Sides
 from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.session_evaluation import SessionEvaluation
@@ -85,7 +86,8 @@ def assert_no_worse(
         evaluation.refuse_no_value(each)
     groups = session_groups(evaluation, by, group, than)
     names = (f"{by}={than}", f"{by}={group}")
-    comparison = Comparison(groups.tested, groups.other, (f"of {names[0]}", f"of {names[1]}"))
+    sides = Sides(f"of {names[0]}", f"of {names[1]}", names[0])
+    comparison = Comparison(groups.tested, groups.other, sides)
     chosen = gate or Gate.significant()
     verdicts = decide_family(comparison, dict.fromkeys(metrics, chosen), slices)
     evidence = evidence_of(groups, evaluation.name, names, ratio)

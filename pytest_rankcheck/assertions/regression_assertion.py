@@ -66,7 +66,8 @@ def assert_not_regressed(
         by: an attribute of the queries, or several; no slice may regress either.
         min_queries: a slice with fewer queries is reported, not gated; None: the gate decides.
         standardise: an attribute whose slices count as much as in the baseline, such as
-            ``"device"``, so that a change of its mix is no fall; its slices are gated too.
+            ``"device"``, so that a change of its mix does not count as a fall; its slices are gated
+            too.
 
     Raises:
         AssertionError: it regressed, there is no baseline, or it cannot be compared; the text

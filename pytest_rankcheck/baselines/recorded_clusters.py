@@ -1,4 +1,4 @@
-"""The independent units of recorded sessions, such as users: numbers that tell nobody's id.
+"""The independent units of recorded sessions, such as users: numbers that reveal no id.
 
 A record must not reveal who somebody is. An id can be looked up in a list of ids, and so can its
 hash: whoever has the list hashes every id in it. So a record numbers its units, in the order of
@@ -32,7 +32,7 @@ class RecordedClusters:
     by: str
     """The attribute whose values they are."""
     key: str | None = None
-    """What tells whether a secret key is that of the record; None: its units are numbers."""
+    """A check of the secret key that the record was made with; None: its units are numbers."""
 
     @classmethod
     def of(cls, by: str, key: bytes | None) -> RecordedClusters:

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,20 @@ from pytest_rankcheck.statistics.named_tests import FallTest
 if TYPE_CHECKING:
     from pytest_rankcheck.statistics.betting import BetsOnDifference, BetsOnMean
 
-__all__ = ["ComparedValues"]
+__all__ = ["SIDES", "ComparedValues", "Sides"]
+
+
+class Sides(NamedTuple):
+    """What messages call the two sides of a comparison."""
+
+    before: str
+    now: str
+    mix_of: str
+    """What messages call the side before when they name its mix of slices."""
+
+
+SIDES = Sides("in the baseline", "now", "the baseline")
+"""The sides of a comparison with a baseline."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import compress
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.array_types import BoolArray, IntArray
-from pytest_rankcheck.comparison.compared_values import ComparedValues
 from pytest_rankcheck.comparison.measurement import Measured
 from pytest_rankcheck.comparison.paired_values import Paired
-from pytest_rankcheck.comparison.query_overlap import QueryOverlap
+from pytest_rankcheck.comparison.two_sides import TwoSides
 from pytest_rankcheck.errors import MetricError, quoted
 from pytest_rankcheck.evaluation.evaluation import Evaluation, html_table
-from pytest_rankcheck.evaluation.recorded_precision import as_recorded
-from pytest_rankcheck.metrics.metric_names import Metric, MetricLike, usual_metrics
+from pytest_rankcheck.metrics.metric_names import MetricLike, usual_metrics
 from pytest_rankcheck.statistics.named_tests import FallTest
 
 if TYPE_CHECKING:
@@ -29,12 +21,8 @@ if TYPE_CHECKING:
     from pytest_rankcheck.comparison.document_moves import Move
     from pytest_rankcheck.comparison.label_noise import LabelSensitivity, Ruling
     from pytest_rankcheck.comparison.unjudged_documents import Unjudged
-    from pytest_rankcheck.comparison.unpaired_values import Unpaired
 
-__all__ = ["SIDES", "Comparison", "compare"]
-
-SIDES = ("in the baseline", "now")
-"""What messages call the two sides of a comparison."""
+__all__ = ["Comparison", "compare"]
 
 
 @checked_arguments
@@ -48,120 +36,12 @@ def compare(evaluation: Evaluation, other: Measured) -> Comparison:
     return Comparison(evaluation, other)
 
 
-class Comparison(QueryOverlap):
+class Comparison(TwoSides):
     """An evaluation against an earlier measurement, on the queries that are unchanged.
 
     A query is unchanged if its text and its judgments are. Values are compared at six decimals, as
     records keep them.
     """
-
-    def __init__(
-        self, evaluation: Evaluation, other: Measured, sides: tuple[str, str] = SIDES
-    ) -> None:
-        super().__init__(evaluation, other)
-        self.evaluation = evaluation
-        self.sides = sides
-        """What messages call the other side and this one."""
-        self._values: dict[Metric, ComparedValues] = {}
-        self._slice_places: dict[str, Mapping[str, Sequence[int]]] = {}
-
-    @cached_property
-    def is_paired(self) -> bool:
-        """Whether values are compared query by query.
-
-        Sessions with the same ids are different ones if they belong to different users.
-        """
-        return super().is_paired and self._has_same_units
-
-    @property
-    def _has_same_units(self) -> bool:
-        """Whether queries with the same id belong to the same cluster, as far as that is known."""
-        names = self.evaluation.cluster_names
-        known = None if names is None else self.other.clusters_named(names)
-        if self.evaluation.unit == "query" or known is None or self.other.clusters is None:
-            return True
-        before = dict(zip(self.other.query_ids, self.other.clusters.tolist(), strict=True))
-        now = zip(self.evaluation.query_ids, known.tolist(), strict=True)
-        return all(before.get(session_id) == unit for session_id, unit in now)
-
-    def values(self, metric: MetricLike) -> ComparedValues:
-        """Return the values of a metric before and after, of the queries that count on both sides.
-
-        They are `Paired` by query; of two logs with different sessions they are `Unpaired`.
-
-        Raises:
-            MetricError: no such metric.
-            BaselineError: the other side is a record that does not have it.
-        """
-        parsed = Metric.parse(metric)
-        if parsed not in self._values:
-            make = self._paired if self.is_paired else self._unpaired
-            self._values[parsed] = make(parsed)
-        return self._values[parsed]
-
-    def _paired(self, metric: Metric) -> Paired:
-        weights, clusters = self.evaluation.weights, self.evaluation.clusters
-        return Paired(
-            metric,
-            self.query_ids,
-            as_recorded(self.other.values(metric)[self.other_places]),
-            as_recorded(self.evaluation.values(metric)[self.places]),
-            self._noise(metric),
-            None if weights is None else weights[self.places],
-            None if clusters is None else clusters[self.places],
-            drawn_share=self.evaluation.drawn_share,
-        ).counted()
-
-    def _unpaired(
-        self,
-        metric: Metric,
-        then: Sequence[int] | None = None,
-        now: Sequence[int] | None = None,
-    ) -> Unpaired:
-        """Return the values of both samples, or of parts of them."""
-        from pytest_rankcheck.comparison.unpaired_values import Unpaired
-
-        ids, ids_before = self.evaluation.query_ids, self.other.query_ids
-        before = as_recorded(self.other.values(metric))
-        after = as_recorded(self.evaluation.values(metric))
-        if then is not None and now is not None:
-            before, after = before[np.asarray(then, np.intp)], after[np.asarray(now, np.intp)]
-            ids = [ids[place] for place in now]
-            ids_before = [ids_before[place] for place in then]
-        units, units_before, are_matched = self._units
-        if then is not None and now is not None:
-            units, units_before = _at(units, now), _at(units_before, then)
-        counted, counted_before = ~np.isnan(after), ~np.isnan(before)
-        return Unpaired(
-            metric,
-            tuple(compress(ids, counted)),
-            before[counted_before],
-            after[counted],
-            self._noise(metric),
-            before_ids=tuple(compress(ids_before, counted_before)),
-            clusters=_at(units, counted),
-            before_clusters=_at(units_before, counted_before),
-            are_matched=are_matched,
-            sides=self.sides,
-        )
-
-    @cached_property
-    def _units(self) -> tuple[IntArray | None, IntArray | None, bool]:
-        """The independent unit of each value now and before, and whether they are matched."""
-        now, before = self.evaluation.clusters, self.other.clusters
-        names = self.evaluation.cluster_names
-        matched = None if names is None else self.other.clusters_named(names)
-        if matched is None:
-            return now, before, False
-        return matched, before, True
-
-    def _noise(self, metric: Metric) -> float:
-        """Return the noise of the approved side, else of this one; NaN if neither was measured.
-
-        A ranker that has become noisier must not be allowed to fall further.
-        """
-        approved = self.other.noise(metric)
-        return self.evaluation.noise(metric) if math.isnan(approved) else approved
 
     def wins(self, metric: MetricLike) -> int:
         """Return the number of queries that are better."""
@@ -261,35 +141,6 @@ class Comparison(QueryOverlap):
         frame = pd.DataFrame.from_dict(rows, orient="index")
         frame.index.name = attribute
         return frame
-
-    def values_by(self, attribute: str, metric: MetricLike) -> Mapping[str, ComparedValues]:
-        """Return the values of each slice before and after, by the attribute's value.
-
-        Raises:
-            GoldenSetError: no query has this attribute.
-        """
-        values = self.values(metric)
-        if not isinstance(values, Paired):
-            then = self.other.slice_places(attribute)
-            return {
-                value: self._unpaired(values.metric, then.get(value, ()), places)
-                for value, places in self.evaluation.slice_places(attribute).items()
-            }
-        if values.query_ids is not self.query_ids:  # some queries do not count
-            slices = self._places_by(attribute, values.query_ids)
-        else:
-            if attribute not in self._slice_places:
-                self._slice_places[attribute] = self._places_by(attribute, self.query_ids)
-            slices = self._slice_places[attribute]
-        return {value: values.at(places) for value, places in slices.items()}
-
-    def _places_by(self, attribute: str, query_ids: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """Return the indexes of each slice's queries in ``query_ids``."""
-        place = {query_id: index for index, query_id in enumerate(query_ids)}
-        return {
-            value: [place[query_id] for query_id in of_slice if query_id in place]
-            for value, of_slice in self.evaluation.slices(attribute).items()
-        }
 
     @checked_arguments
     def moved(self, query_id: str, k: int = 10) -> Sequence[Move]:
@@ -396,11 +247,3 @@ class Comparison(QueryOverlap):
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.query_ids)} queries of {self.evaluation!r})"
-
-
-def _at(units: IntArray | None, chosen: BoolArray | Sequence[int]) -> IntArray | None:
-    """Return the units of some values."""
-    if units is None:
-        return None
-    places = chosen if isinstance(chosen, np.ndarray) else np.asarray(chosen, np.intp)
-    return np.asarray(units[places])

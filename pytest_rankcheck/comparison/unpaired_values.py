@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pytest_rankcheck.array_types import FloatArray, IntArray
-from pytest_rankcheck.comparison.compared_values import ComparedValues
+from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues, Sides
 from pytest_rankcheck.comparison.ordered_bets import bets_on_values, refuse_outside
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 from pytest_rankcheck.statistics.betting import BetsOnDifference
@@ -42,7 +42,7 @@ class Unpaired(ComparedValues):
     """``[n1]`` how much each value now counts; None: all count the same."""
     before_weights: FloatArray | None = field(default=None, kw_only=True)
     """``[n0]`` the same of each value before."""
-    sides: tuple[str, str] = field(default=("in the baseline", "now"), kw_only=True)
+    sides: Sides = field(default=SIDES, kw_only=True)
     """What messages call the two samples: before, now."""
 
     is_paired = False
@@ -186,7 +186,6 @@ class Unpaired(ComparedValues):
             before_clusters=self.clusters,
             weights=self.before_weights,
             before_weights=self.weights,
-            sides=(self.sides[1], self.sides[0]),
         )
         return swapped.p_of_fall(test)
 

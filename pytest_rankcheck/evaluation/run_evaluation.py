@@ -21,7 +21,6 @@ from pytest_rankcheck.errors import (
 )
 from pytest_rankcheck.evaluation.conventions import Conventions, TieOrder
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import computed_values
 from pytest_rankcheck.evaluation.ranked_depth import warn_if_rankings_are_short
 from pytest_rankcheck.evaluation.run_golden_join import (
     BLOCK,
@@ -30,6 +29,7 @@ from pytest_rankcheck.evaluation.run_golden_join import (
     join,
     judged_hits,
 )
+from pytest_rankcheck.evaluation.value_checks import computed_values
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.metrics.judged_hits import JudgedHits
 from pytest_rankcheck.metrics.metric_names import Metric

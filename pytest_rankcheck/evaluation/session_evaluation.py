@@ -13,8 +13,8 @@ from pytest_rankcheck.array_types import FloatArray
 from pytest_rankcheck.errors import GoldenSetError, MetricError, listed, plural, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.evaluation import Evaluation
-from pytest_rankcheck.evaluation.metric_values import computed_values
 from pytest_rankcheck.evaluation.run_golden_join import hits_of_lists
+from pytest_rankcheck.evaluation.value_checks import computed_values
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.judged_queries import JudgedQueries

@@ -121,7 +121,6 @@ def _mixes(
     attributes = gated_attributes(by, gate)
     if not attributes or not metric.definition.is_mean_of_values:
         return ()
-    from pytest_rankcheck.comparison.comparison import SIDES
     from pytest_rankcheck.comparison.standardised_values import standardised
 
     effects = []
@@ -132,8 +131,7 @@ def _mixes(
             continue
         whole, own = comparison.values(metric).difference, at_mix.values.difference
         if abs(whole - own) > SLACK:
-            other = comparison.sides[0]
-            of = "the baseline" if other == SIDES[0] else other.removeprefix("of ")
+            of = comparison.sides.mix_of
             effects.append(MixEffect(attribute, own, whole - own, at_mix.missing_share, of))
     return tuple(effects)
 

@@ -111,7 +111,8 @@ class Gate:
             max_gap: the largest allowed gap between the slices of one attribute; None: any.
             min_queries: a slice with fewer queries is reported, not gated (30).
             standardise: an attribute whose slices count as much as in the baseline, such as
-                ``"device"``: a change of its mix is no fall. Its slices are gated too.
+                ``"device"``: a change of its mix does not count as a fall. Its slices are gated
+                too.
 
         Raises:
             ConfigurationError: an allowance is negative or not finite.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError
-from pytest_rankcheck.files.packed_files import shown_name
 from pytest_rankcheck.golden.derivable_queries import DerivableQueries
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.golden_source import Contradictions, Source
@@ -79,6 +78,7 @@ class GoldenSet(DerivableQueries):
                 ``doc_id`` maps two documents with different grades to one.
             ConfigurationError: ``doc_id`` is invalid, or does not return an id.
         """
+        from pytest_rankcheck.files.packed_files import shown_name
         from pytest_rankcheck.golden.golden_files import contents_of_file
 
         source = Source.of(

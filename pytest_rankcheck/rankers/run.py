@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from pytest_rankcheck.argument_checks import check_whole_number, checked_arguments
 from pytest_rankcheck.errors import RunError, plural, quoted, unknown_id
-from pytest_rankcheck.files.packed_files import failures_named, require_packer, unpacked_suffix
 from pytest_rankcheck.files.paused_collector import collector_paused
 from pytest_rankcheck.files.regular_files import size_of
 from pytest_rankcheck.rankers.held_rankings import HeldColumns, answers_of
@@ -116,6 +115,8 @@ class Run:
                 has a score that is not finite, or repeats a document. A large file raises errors
                 about its lines when they are read.
         """
+        from pytest_rankcheck.files.packed_files import failures_named
+
         run = cls.scan(
             path,
             format,
@@ -249,6 +250,7 @@ class Run:
             RunError: the format cannot hold this run; TREC, for example, cannot hold an id with a
                 space.
         """
+        from pytest_rankcheck.files.packed_files import require_packer, unpacked_suffix
         from pytest_rankcheck.rankers.run_file import RUN_FORMATS
 
         file = Path(path)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pytest_rankcheck.array_types import BoolArray, IntArray
-from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted
+from pytest_rankcheck.errors import SessionLogError, listed, plural, quoted, suggestion
 from pytest_rankcheck.files.delimited_tables import normalised_name
 from pytest_rankcheck.files.plain_values import plain_value
 from pytest_rankcheck.files.table_columns import Column
@@ -98,11 +98,9 @@ class ActionColumns:
             _add(self._tallies.setdefault(name, {}), found.columns["event"], has_selection)
 
     def _count_wanted(self, rule: SelectionRule, found: EventRows, size: int) -> None:
-        """Count the values of the columns that say which rows are selections, until a row is."""
-        if self._has_selections:
-            return
+        """Count the values of the columns that say which rows are selections."""
         is_selection = rule.mask(found.unclaimed, size)
-        self._has_selections = bool(is_selection.any())
+        self._has_selections |= bool(is_selection.any())
         for name in rule.wanted.keys() & found.unclaimed.keys():
             _add(self._tallies.setdefault(name, {}), found.unclaimed[name], is_selection)
 
@@ -139,6 +137,19 @@ class ActionColumns:
             values = [tally for key, tally in (flags or {}).items() if key]
             if _are_flags(name, values):
                 raise SessionLogError(_refusal(source, name, _FLAG, values))
+
+    def unmet(self) -> Iterator[str]:
+        """Return which wanted values never occur: perhaps misspelt ones."""
+        for name, keys in (self._rule.wanted if self._rule else {}).items():
+            tallies = self._tallies.get(name, {})
+            missing = sorted(keys - tallies.keys())
+            if missing:
+                values = [tally for key, tally in tallies.items() if key]
+                texts = [str(tally.value) for tally in values]
+                yield (
+                    f"'{quoted(name)}' is never {listed(missing)}"
+                    f"{suggestion(missing[0], texts) or ';'} its values are {_counts(values)}"
+                )
 
     def _without_selections(self, source: str, rule: SelectionRule) -> str:
         """Return why no row is a selection."""

@@ -26,7 +26,7 @@ from pytest_rankcheck.sessions.log_problems import Problems, SetAside
 from pytest_rankcheck.sessions.log_rows import LogRows, events_of
 from pytest_rankcheck.sessions.log_trails import event_places, session_starts
 from pytest_rankcheck.sessions.nested_events import NestedEvents, SessionIds
-from pytest_rankcheck.sessions.searches import refuse_shared_searches, refuse_split_searches
+from pytest_rankcheck.sessions.search_ids import refuse_shared_searches, refuse_split_searches
 from pytest_rankcheck.sessions.session_attributes import Described
 
 if TYPE_CHECKING:
@@ -162,6 +162,7 @@ def read_log(table: Table, options: LogOptions, problems: Problems) -> LogConten
     layouts.check()
     reader.clock.refuse_mixture(problems.place, are_seconds=problems.times_are_seconds)
     reader.actions.refuse(problems.source)
+    problems.notes.extend(reader.actions.unmet())
     if not reader.parts:
         problems.refuse()
         raise SessionLogError(_no_events(problems, problems.set_aside(0), nested.ignored))

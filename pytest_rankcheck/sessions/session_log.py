@@ -84,9 +84,9 @@ class SessionLog(LoggedSessions):
                 selection. The grade is 1 for all others.
             session_gap: the pause after which a new session begins, if ``session`` is a client or
                 a user: seconds, a text such as ``"30min"``, ``"1h"`` or ``"45s"``, or a timedelta.
-                A session is called by when it begins, since records keep ids, which must not tell
-                who searched; the column itself becomes an attribute. Events are ordered by time;
-                their indexes are not used, except to tell which rows are one event.
+                A session is named after the time it begins, since records keep its id, which must
+                not reveal who searched; the column itself becomes an attribute. Events are ordered
+                by time; their indexes are not used, except to tell which rows are one event.
             duplicates: what happens to a row that is identical to another in all columns, as where
                 a file is delivered twice: ``"error"``, ``"drop"`` or ``"keep"``. `notes` says how
                 many were dropped.

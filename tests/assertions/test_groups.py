@@ -12,6 +12,8 @@ from scipy import stats
 from pytest_rankcheck import (
     ConfigurationError,
     Gate,
+    GoldenSetError,
+    MetricError,
     SessionEvaluation,
     SessionLog,
     SessionLogError,
@@ -73,7 +75,7 @@ def test_a_worse_group_fails() -> None:
         "400 sessions of group=A, 400 of group=B: different sessions, so compared as two samples"
     )
     assert lines[2].strip() == (
-        "400 sessions of group=B and 400 of group=A; planned were 1 of group=B for each one of "
+        "400 sessions of group=B and 400 of group=A; the plan was 1 of group=B for each one of "
         "group=A (chi-square test, p = 1.0000)"
     )
     assert_no_worse(evaluation, "SuccessRate", group="A", than="B", by="group")
@@ -169,8 +171,8 @@ def test_a_planned_ratio(entered: list[object]) -> None:
         ({"group": "C"}, SessionLogError, r"has no session with group=C; its values are A, B"),
         ({"group": "A"}, SessionLogError, "cannot be compared with itself"),
         ({"ratio": 0}, ConfigurationError, "ratio=0 is invalid"),
-        ({"by": "grup"}, Exception, "has no attribute 'grup'; did you mean 'group'"),
-        ({"metric": "MedianSessionDuration"}, Exception, "no value|median"),
+        ({"by": "grup"}, GoldenSetError, "has no attribute 'grup'; did you mean 'group'"),
+        ({"metric": "MedianSessionDuration"}, MetricError, "has no value on session log"),
         ({"evaluation": 3}, ConfigurationError, "evaluation must be the sessions of a log, not 3"),
         ({"gate": "significant"}, ConfigurationError, "gate must be a Gate"),
         ({"group": 1}, ConfigurationError, "group must be a text, not 1"),

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from pytest_rankcheck import (
+    BaselineError,
     ConfigurationError,
     Gate,
     Metric,
@@ -288,7 +289,7 @@ class TestRecords:
         text = record_text(Record.of(evaluated(1, "w1"), [RATE]))
         path = tmp_path / "b.json"
         path.write_text(text.replace('"cluster": 0}', '"cluster": -1}'), encoding="utf-8")
-        with pytest.raises(Exception, match="-1' is not a whole number from 0 on"):
+        with pytest.raises(BaselineError, match="-1' is not a whole number from 0 on"):
             Record.load(path)
 
 

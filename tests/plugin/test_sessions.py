@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,67 @@ def test_reports_of_sessions(sessions: Project) -> None:
         "utf-8"
     )
     assert "SessionRR" in paths["html"].read_text("utf-8")
+
+
+def log_of_groups(
+    project: Project, week: int, a: int, b: int, tenths: tuple[int, int] = (9, 3)
+) -> None:
+    """Write a log of two groups, of whose sessions so many tenths succeed."""
+    lines = [
+        {
+            "session_id": f"week{week}-{group}{number}",
+            "event": 0,
+            "results": ["d0", "d1"],
+            "selected_rank": 0 if number % 10 < successes else None,
+            "group": group,
+        }
+        for group, count, successes in (("A", a, tenths[0]), ("B", b, tenths[1]))
+        for number in range(count)
+    ]
+    project.write("logs/week.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_a_gate_at_the_mix_of_the_baseline(sessions: Project) -> None:
+    """The means of the logs are 0.72 and 0.48, and those of the groups are the same in both."""
+    sessions.test(
+        "from pytest_rankcheck import Gate, assert_not_regressed\n\n"
+        "def test_mix(session_evaluation, baseline):\n"
+        "    assert_not_regressed(\n"
+        "        session_evaluation, baseline, 'SuccessRate', gate=Gate.significant(),\n"
+        "        standardise='group',\n"
+        "    )\n"
+    )
+    log_of_groups(sessions, 1, 140, 60)
+    assert sessions.run("--snapshot-update").ret == 0
+    queries = sessions.record("test_mix", golden="week")["queries"]
+    assert [query["slices"] for query in queries] == [{"group": ["A"]}] * 140 + [
+        {"group": ["B"]}
+    ] * 60
+    log_of_groups(sessions, 2, 60, 140)
+    paths = {kind: sessions.path / f"report.{kind}" for kind in ("json", "markdown", "html")}
+    result = sessions.run(*(f"--rankcheck-{kind}={path}" for kind, path in paths.items()))
+    result.assert_outcomes(passed=1)
+    (gate,) = json.loads(paths["json"].read_text("utf-8"))["gates"]
+    assert gate["outcome"] == "equal"
+    (effect,) = gate["mixes"]
+    assert (effect["attribute"], effect["of"]) == ("group", "the baseline")
+    assert effect["at_mix"] == pytest.approx(0, abs=1e-9)
+    assert effect["mix"] == pytest.approx(0.48 - 0.72)
+    says = (
+        "+0.0000 at the baseline's mix of group, which decides; as it is, -0.2400; -0.2400 is mix"
+    )
+    assert says in text_of(result)
+    for kind in ("markdown", "html"):
+        assert says in shown(paths[kind])
+    log_of_groups(sessions, 3, 60, 140, tenths=(7, 2))  # 0.7 * 0.7 + 0.3 * 0.2 is 0.55
+    result = sessions.run(f"--rankcheck-markdown={paths['markdown']}")
+    result.assert_outcomes(failed=1)
+    assert "-0.1700 at the baseline's mix of group; -0.2000 is mix." in shown(paths["markdown"])
+
+
+def shown(path: Path) -> str:
+    """Return a report without the backslashes and entities by which it escapes text."""
+    return html.unescape(path.read_text("utf-8").replace("\\", ""))
 
 
 def test_several_logs_and_options_of_the_command_line(sessions: Project) -> None:

@@ -421,6 +421,21 @@ def test_a_value_that_no_row_has() -> None:
         log_of(rows, first_rank=1, selections_where={"acton_name": ["click"]})
 
 
+def test_a_wanted_value_that_never_occurs_beside_others_that_do() -> None:
+    rows = [
+        {"session_id": f"s{n}", "position": 1, "action": action}
+        for n, action in enumerate(("click", "Purchase", "view", "click"))
+    ]
+    wanted: dict[str, Any] = {"first_rank": 1, "selections_where": {"action": ["click"]}}
+    assert not log_of(rows, **wanted, grades={"purchase": 3}).notes
+    (note,) = log_of(rows, **wanted, grades={"purchse": 3}).notes
+    assert note == (
+        "'action' is never purchse; did you mean 'Purchase'? its values are "
+        '"click" (2 rows, 2 with a selection), "Purchase" (1 row, 0 with a selection), '
+        '"view" (1 row, 0 with a selection)'
+    )
+
+
 def test_several_columns_say_which_rows_are_selections() -> None:
     rows = [
         {"session_id": f"s{n}", "position": 1, "action": action, "trusted": trusted}

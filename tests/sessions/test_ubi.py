@@ -51,7 +51,7 @@ def event(number: int | None, action: str, document: str | None, time: str, **mo
 
 
 ANN, ANN_AGAIN, BOB = (f"2026-11-16T09:{time}:00" for time in ("00", "31", "05"))
-"""The sessions, which are called by when they begin."""
+"""The sessions, named after the times they begin."""
 
 QUERIES = [
     query(1, "ann", "09:00:00", "a b c", query_attributes={"device": "mobile", "page": 1}),

@@ -100,7 +100,7 @@ def _units_of_samples(pairs: Unpaired) -> Iterator[str]:
     before, now = pairs.unit_counts
     effect, matched = pairs.design_effect, pairs.matched
     times = "" if math.isnan(effect) else f"; the variance is {effect:.1f} times that of sessions"
-    then, side = map(quoted, pairs.sides)
+    then, side = quoted(pairs.sides.before), quoted(pairs.sides.now)
     yield (
         f"  {plural(before, 'cluster')} {then}, {now:,} {side} (such as users), each one "
         f"independent unit{times}"

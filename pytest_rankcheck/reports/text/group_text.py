@@ -43,12 +43,12 @@ def group_lines(groups: GroupEvidence) -> Iterator[str]:
     planned = f"{groups.ratio:g} of {tested} for each one of {other}"
     if groups.leaves_open:
         yield (
-            f"{sizes}, but planned were {planned}: chance does not explain this (chi-square test, "
-            f"p {p}), so the groups were not assigned or logged as planned and may differ in more "
-            "than the ranker; find out why before you compare them"
+            f"{sizes}, but the plan was {planned}: chance does not explain this (chi-square "
+            f"test, p {p}), so the groups were not assigned or logged as planned and may differ in "
+            "more than the ranker; find out why before you compare them"
         )
     else:
-        yield f"{sizes}; planned were {planned} (chi-square test, p {p})"
+        yield f"{sizes}; the plan was {planned} (chi-square test, p {p})"
     if groups.in_both:
         are = "was" if groups.in_both == 1 else "were"
         yield (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from pytest_rankcheck.comparison.compared_values import ComparedValues
-from pytest_rankcheck.comparison.comparison import SIDES, Comparison
+from pytest_rankcheck.comparison.compared_values import SIDES, ComparedValues
+from pytest_rankcheck.comparison.comparison import Comparison
 from pytest_rankcheck.comparison.document_moves import Move
 from pytest_rankcheck.comparison.unjudged_documents import unjudged_between
 from pytest_rankcheck.comparison.unpaired_values import Unpaired
@@ -130,7 +130,8 @@ def counts_text(pairs: ComparedValues) -> str:
     """Return ``38 queries worse, 21 better, 166 equal``; for two samples, their sizes."""
     if not pairs.is_paired:
         before = counted(len(pairs.before), pairs.metric.unit)
-        then, now = map(quoted, pairs.sides) if isinstance(pairs, Unpaired) else SIDES
+        sides = pairs.sides if isinstance(pairs, Unpaired) else SIDES
+        then, now = quoted(sides.before), quoted(sides.now)
         return (
             f"{before} {then}, {len(pairs.after):,} {now}: different sessions, so compared as two "
             "samples"

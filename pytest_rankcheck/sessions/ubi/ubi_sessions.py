@@ -16,9 +16,9 @@ Ids = Sequence[str | None]
 def sessions_of(known: Ids, clients: Ids, times: Sequence[float], gap: float) -> list[str | None]:
     """Return the session of each of N searches; None for one without a session and a client.
 
-    A search without a session id belongs to the session of the same client that it follows, or else
-    precedes, without a pause of more than the gap. If there is none, the searches of a client up to
-    the next pause are a session of their own, called by when it begins.
+    A search without a session id joins the last session of its client if the pause since then is at
+    most the gap, or else the client's next session if the pause until then is. Otherwise, it begins
+    a new session, named after the time it begins, which goes on until the client's next long pause.
 
     Args:
         known: ``[N]`` the session ids; None for a search without one.
