@@ -78,7 +78,7 @@ GROUPS = (
         "What a ranker does",
         "behaviour.md",
         "assert_expectations assert_ranking_stable assert_deterministic assert_invariant "
-        "assert_direction perturbations Perturbation PerturbedQuery",
+        "assert_direction perturbations Perturbation counterfactual PerturbedQuery",
     ),
     Group(
         "What a golden set can see",

@@ -58,6 +58,7 @@ from pytest_rankcheck.behaviour.perturbations import (
     perturbations as perturbations,
 )
 from pytest_rankcheck.behaviour.perturbed_answers import PerturbedQuery as PerturbedQuery
+from pytest_rankcheck.behaviour.query_changes import counterfactual as counterfactual
 from pytest_rankcheck.comparison.compared_values import ComparedValues as ComparedValues
 from pytest_rankcheck.comparison.comparison import Comparison as Comparison, compare as compare
 from pytest_rankcheck.comparison.document_moves import Move as Move

@@ -140,6 +140,7 @@ PUBLIC: dict[str, dict[str, set[str]]] = {
         "allowed_queries": NO_WHOLE_NUMBER,
         "metric": METRIC,
     },
+    "counterfactual": {"attribute": but(*TEXTS), "values": NO_LIST},
     "assert_expectations": {"ranking_run": but("a run"), "golden_set": but("a golden set")},
     "assert_ranking_stable": {
         "ranking_run": but("a run", "an evaluation"),
@@ -234,6 +235,7 @@ RIGHT: dict[str, object] = {
     "second": ["a"],
     "judgments": {"q": {"a": 1}},
     "rankings": {"q": ["a"]},
+    "values": ["phone", "tablet"],
     "path": "web.jsonl",
 }
 

@@ -13,12 +13,12 @@ from pytest_rankcheck.behaviour.perturbation_limits import (
     DirectionScope,
     InvarianceLimits,
 )
-from pytest_rankcheck.behaviour.perturbations import Perturb
 from pytest_rankcheck.behaviour.perturbed_answers import (
     PerturbationResult,
     PerturbedQuery,
     perturbed_answers,
 )
+from pytest_rankcheck.behaviour.query_changes import Perturb
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
@@ -56,16 +56,17 @@ def assert_invariant(
     seed: int = 0,
     **options: Unpack[RankOptions],
 ) -> None:
-    """Fail if perturbing the text of queries changes their answers.
+    """Fail if perturbing queries changes their answers.
 
-    The queries that the perturbation changes are ranked with their own text and with each
-    perturbed text. Without any limit, no ranking may change at all.
+    The queries that the perturbation changes are ranked as they are, and with each perturbed text
+    or attribute. Without any limit, no ranking may change at all.
 
     Args:
         ranker: as for ``rank``.
         golden_set: the queries; perturbed queries keep their judgments.
         perturbation: the name of a built-in one (see ``perturbations``), or a function from a text
-            (or from a query, if annotated ``Query``) to another text, or to several.
+            (or from a query, if annotated ``Query``) to another text or query, or to several. For
+            attributes, see ``counterfactual``.
         min_rbo: the lowest rank-biased overlap of the two rankings of any query, from 0 to 1.
         max_drop: how far the metric of any judged query may fall.
         min_mean_rbo: the lowest mean of the overlaps.
@@ -85,7 +86,8 @@ def assert_invariant(
         RankerError: the ranker fails on an unchanged query.
         RunError: every ranking is empty; or the metric counts, and no ranked document is judged in
             any of at least 5 queries.
-        ConfigurationError: an argument is invalid, or too few queries are perturbed.
+        ConfigurationError: an argument is invalid, too few queries are perturbed, or only
+            attributes change that the ranker is not given.
         MetricError: unknown metric, or ``p`` is not between 0 and 1.
     """
     __tracebackhide__ = True

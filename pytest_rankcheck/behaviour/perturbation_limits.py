@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from pytest_rankcheck.behaviour.perturbed_answers import PerturbationResult, PerturbedQuery
+from pytest_rankcheck.behaviour.compared_answers import (
+    Compared,
+    ComparedAnswer,
+    ComparedAnswers,
+)
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 from pytest_rankcheck.evaluation.recorded_precision import SLACK
 
@@ -57,7 +61,7 @@ class InvarianceLimits:
         """Whether the similarity of rankings is limited."""
         return self.min_rbo is not None or self.min_mean_rbo is not None
 
-    def is_unlike(self, trial: PerturbedQuery) -> bool:
+    def is_unlike(self, trial: ComparedAnswer) -> bool:
         """Whether the two rankings are less similar than allowed."""
         if self.min_rbo is None:
             return False
@@ -65,26 +69,26 @@ class InvarianceLimits:
         must_be_same = self.min_rbo >= 1 and trial.before != trial.after
         return must_be_same or trial.rbo < self.min_rbo - SLACK
 
-    def is_drop(self, trial: PerturbedQuery) -> bool:
+    def is_drop(self, trial: ComparedAnswer) -> bool:
         """Whether the metric falls by more than allowed."""
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
-    def beyond(self, result: PerturbationResult) -> Mapping[str, Sequence[PerturbedQuery]]:
+    def beyond(self, result: ComparedAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
         """Return the queries that exceed a limit, with the trials that do."""
         return _exceeding(
             result,
             lambda trial: bool(trial.failure) or self.is_unlike(trial) or self.is_drop(trial),
         )
 
-    def mean_is_unlike(self, result: PerturbationResult) -> bool:
+    def mean_is_unlike(self, result: ComparedAnswers[Compared]) -> bool:
         """Whether the mean RBO is below its limit."""
         return self.min_mean_rbo is not None and result.mean_rbo < self.min_mean_rbo - SLACK
 
-    def mean_is_drop(self, result: PerturbationResult) -> bool:
+    def mean_is_drop(self, result: ComparedAnswers[Compared]) -> bool:
         """Whether the mean of the metric falls by more than allowed."""
         return self.max_mean_drop is not None and -result.mean_gain > self.max_mean_drop + SLACK
 
-    def fails(self, result: PerturbationResult) -> bool:
+    def fails(self, result: ComparedAnswers[Compared]) -> bool:
         """Whether any limit is exceeded; an error of the ranker always fails."""
         return (
             any(trial.failure for trial in result.trials)
@@ -93,7 +97,7 @@ class InvarianceLimits:
             or self.mean_is_drop(result)
         )
 
-    def severity(self, trial: PerturbedQuery) -> float:
+    def severity(self, trial: ComparedAnswer) -> float:
         """Return how bad a trial is, judged by what is limited."""
         unlike = 1 - trial.rbo if self.on_rbo else 0.0
         drop = -trial.gain if self.on_metric and not math.isnan(trial.gain) else 0.0
@@ -108,7 +112,7 @@ class DirectionLimits:
         ConfigurationError: the direction is unknown, or a number is out of range.
     """
 
-    direction: Direction | Callable[[PerturbedQuery], bool]
+    direction: Direction | Callable[[Any], bool]
     slack: float = 0.0
     of: DirectionScope = "query"
     allowed_queries: int = 0
@@ -130,7 +134,7 @@ class DirectionLimits:
         rise = gain if self.direction == "not_better" else -gain
         return rise > self.slack + SLACK
 
-    def beyond(self, result: PerturbationResult) -> Mapping[str, Sequence[PerturbedQuery]]:
+    def beyond(self, result: ComparedAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
         """Return the queries that change in the wrong direction, with the trials that do."""
         if self.of == "mean":
             return _exceeding(result, lambda trial: bool(trial.failure))
@@ -140,7 +144,7 @@ class DirectionLimits:
         return _exceeding(result, lambda trial: bool(trial.failure) or self.is_wrong(trial.gain))
 
     def fails(
-        self, result: PerturbationResult, beyond: Mapping[str, Sequence[PerturbedQuery]]
+        self, result: ComparedAnswers[Compared], beyond: Mapping[str, Sequence[Compared]]
     ) -> bool:
         """Whether too many queries, or the mean, change in the wrong direction."""
         if any(trial.failure for trial in result.trials):
@@ -149,15 +153,15 @@ class DirectionLimits:
             return self.is_wrong(result.mean_gain)
         return len(beyond) > self.allowed_queries
 
-    def severity(self, trial: PerturbedQuery) -> float:
+    def severity(self, trial: ComparedAnswer) -> float:
         """Return how far a trial changes in the wrong direction."""
         gain = 0.0 if math.isnan(trial.gain) else trial.gain
         return math.inf if trial.failure else -gain if self.direction == "not_worse" else gain
 
 
 def _exceeding(
-    result: PerturbationResult, is_beyond: Callable[[PerturbedQuery], bool]
-) -> Mapping[str, Sequence[PerturbedQuery]]:
+    result: ComparedAnswers[Compared], is_beyond: Callable[[Compared], bool]
+) -> Mapping[str, Sequence[Compared]]:
     exceeding = {
         query_id: [trial for trial in trials if is_beyond(trial)]
         for query_id, trials in result.by_query.items()

@@ -8,15 +8,12 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
 
-__all__ = ["Perturb", "Perturbation", "perturbation_named", "perturbations"]
-
-Perturb = Callable[[str], str | Sequence[str]]
-"""Takes the text of a query and returns another one, or several."""
+__all__ = ["Perturbation", "perturbation_named", "perturbations"]
 
 
 @dataclass(frozen=True, slots=True)

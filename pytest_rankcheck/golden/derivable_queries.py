@@ -9,7 +9,7 @@ from pytest_rankcheck.argument_checks import checked_arguments
 from pytest_rankcheck.errors import GoldenSetError, listed, quoted, suggestion
 from pytest_rankcheck.golden.golden_source import Contradictions
 from pytest_rankcheck.golden.judged_queries import JudgedQueries
-from pytest_rankcheck.golden.query import label_of
+from pytest_rankcheck.golden.query import Query, label_of
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.expectation import Expectation
@@ -146,8 +146,11 @@ class DerivableQueries(JudgedQueries):
 
         return type(self)(in_query_order(self.subset(chosen)._contents, chosen), self.name)
 
-    def reworded(self, texts: Mapping[str, str]) -> Self:
+    def reworded(self, texts: Mapping[str, str | Query]) -> Self:
         """Return the queries of ``texts`` with new texts and unchanged judgments.
+
+        Args:
+            texts: by query id, the new text; or a `Query` with the new text and attributes.
 
         Raises:
             GoldenSetError: a query is unknown, or no queries are given.

@@ -43,12 +43,15 @@ def without_judgments(contents: Contents) -> Contents:
     return part
 
 
-def reworded(contents: Contents, texts: Mapping[str, str]) -> Contents:
-    """Return the queries of a golden set that have new texts, with these texts."""
+def reworded(contents: Contents, texts: Mapping[str, str | Query]) -> Contents:
+    """Return the queries of a golden set that have new texts or attributes, with these."""
     part = restricted(contents, texts)
-    for query_id, text in texts.items():
+    for query_id, new in texts.items():
         before = part.queries.get(query_id) or Query(query_id)
-        part.queries[query_id] = replace(before, text=text)
+        if isinstance(new, str):
+            part.queries[query_id] = replace(before, text=new)
+        else:
+            part.queries[query_id] = replace(new, id=query_id)
     return part
 
 

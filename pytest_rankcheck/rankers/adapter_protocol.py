@@ -147,6 +147,10 @@ class Adapter(ABC):
         """
         return None
 
+    def sees(self, attribute: str) -> bool:
+        """Whether the ranker is given an attribute of the queries, so that it can depend on it."""
+        return True
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
 

@@ -44,6 +44,10 @@ class CallableAdapter(Adapter):
         self._ranker = ranker
         self.name = name or name_of(ranker)
 
+    def sees(self, attribute: str) -> bool:
+        """Whether the function takes queries, not only their texts."""
+        return takes_queries(self._ranker)
+
     def ask(self, task: RankingTask, on_answer: OnAnswer) -> None:
         """Call the function for one query after another."""
         __tracebackhide__ = True
@@ -127,6 +131,10 @@ class AsyncCallableAdapter(ConcurrentAdapter):
     def __init__(self, ranker: Callable[..., object]) -> None:
         self._ranker = ranker
         self.name = name_of(ranker)
+
+    def sees(self, attribute: str) -> bool:
+        """Whether the function takes queries, not only their texts."""
+        return takes_queries(self._ranker)
 
     @asynccontextmanager
     async def opened(self, task: RankingTask) -> AsyncIterator[AskAsync]:

@@ -18,6 +18,7 @@ from pytest_rankcheck.rankers.adapters.request_placeholders import (
     check_placeholders,
     filled,
     filled_url,
+    uses_attribute,
 )
 from pytest_rankcheck.rankers.callable_adapters import AskAsync, ConcurrentAdapter
 
@@ -199,6 +200,11 @@ class _Http(ConcurrentAdapter):
         self._ids = ids
         self._verify = verify
         self.name = _checked_address(request)
+
+    def sees(self, attribute: str) -> bool:
+        """Whether the request has a placeholder for the attribute."""
+        request = self._request
+        return uses_attribute(attribute, request.url, request.params, request.body)
 
     def ask(self, task: RankingTask, on_answer: Any) -> None:
         """Ask as usual, and always retry temporary failures."""

@@ -38,6 +38,10 @@ class BatchedAdapter(Adapter):
             Exception: any error; all queries of the batch have then failed.
         """
 
+    def sees(self, attribute: str) -> bool:
+        """Whether the ranker is given queries, not only their texts."""
+        return not self.needs_text
+
     def with_size(self, size: int) -> Adapter | None:
         """Return the same ranker with batches of ``size`` queries."""
         other = copy(self)

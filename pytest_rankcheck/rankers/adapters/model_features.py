@@ -13,7 +13,7 @@ import numpy as np
 from pytest_rankcheck.errors import RankerError, listed, plural, quoted, suggestion
 from pytest_rankcheck.golden.reranking_candidates import is_feature_number
 
-__all__ = ["FeatureSource", "features_of_model"]
+__all__ = ["FeatureSource", "features_of_model", "is_feature"]
 
 _NAMES = {
     "feature_name_": "Column_{}",
@@ -107,6 +107,12 @@ def features_of_model(
             f"candidates: {source.offer()}"
         )
     return dict(zip(columns, columns, strict=True)), False
+
+
+def is_feature(name: str, estimator: Any, features: Sequence[str] | None) -> bool:
+    """Whether a model uses a column or attribute with this name."""
+    used = {*(features or ()), *_names_of(estimator)[0]}
+    return name in used or name.replace(" ", "_") in used
 
 
 def _named(

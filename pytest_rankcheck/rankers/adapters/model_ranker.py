@@ -16,7 +16,11 @@ from pytest_rankcheck.files.plain_values import as_booleans, is_missing
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import Adapter, RankingTask, Reorder
 from pytest_rankcheck.rankers.adapters.many_queries import BatchedAdapter, checked_size
-from pytest_rankcheck.rankers.adapters.model_features import FeatureSource, features_of_model
+from pytest_rankcheck.rankers.adapters.model_features import (
+    FeatureSource,
+    features_of_model,
+    is_feature,
+)
 from pytest_rankcheck.rankers.adapters.model_output import one_each
 
 if TYPE_CHECKING:
@@ -64,6 +68,10 @@ class _Model(BatchedAdapter):
 
     def __post_init__(self) -> None:
         self.name = type(self.estimator).__qualname__
+
+    def sees(self, attribute: str) -> bool:
+        """Whether the attribute is one of the model's features."""
+        return is_feature(attribute, self.estimator, self.features)
 
     def with_candidates(self, order: Reorder) -> Adapter:
         """Return the same ranker with its candidates reordered."""

@@ -11,7 +11,7 @@ from pytest_rankcheck.errors import RankerError, quoted, suggestion
 from pytest_rankcheck.golden.query import Query
 from pytest_rankcheck.rankers.adapter_protocol import no_text
 
-__all__ = ["check_placeholders", "filled", "filled_url"]
+__all__ = ["check_placeholders", "filled", "filled_url", "uses_attribute"]
 
 Json = Any
 
@@ -65,6 +65,14 @@ def check_placeholders(*parts: Json) -> None:
             "http: the request is the same for every query; write {query}, {query_id} or "
             "{attributes.NAME} where the endpoint expects the query, in url, params or body"
         )
+
+
+def uses_attribute(name: str, *parts: Json) -> bool:
+    """Whether a placeholder in the parts of a request stands for an attribute of the query."""
+    placeholder = f"{_ATTRIBUTE}{name}"
+    return any(
+        match[1] == placeholder for text in _texts(parts) for match in _PLACEHOLDER.finditer(text)
+    )
 
 
 def _texts(value: Json) -> Iterator[str]:

@@ -1,0 +1,171 @@
+"""Changes of queries: perturbed texts, and counterfactuals, which change an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+
+from pytest_rankcheck.argument_checks import checked_arguments
+from pytest_rankcheck.behaviour.perturbations import perturbation_named
+from pytest_rankcheck.errors import ConfigurationError, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.golden.query import Query
+from pytest_rankcheck.rankers.callable_adapters import name_of, takes_queries
+
+__all__ = ["ChangedQueries", "Perturb", "changed_attributes", "changed_queries", "counterfactual"]
+
+Perturb = (
+    Callable[[str], str | Sequence[str]]
+    | Callable[[Query], str | Query | Sequence[str] | Sequence[Query] | Sequence[str | Query]]
+)
+"""Takes the text of a query, or the query, and returns another one, or several."""
+
+
+@checked_arguments
+def counterfactual(attribute: str, values: Sequence[object]) -> Callable[[Query], Sequence[Query]]:
+    """Return a perturbation that gives an attribute its other values: another gender, locale, ...
+
+    Queries without the attribute are left unchanged, so a misspelt attribute changes nothing,
+    which is an error.
+
+    Args:
+        attribute: an attribute of the queries.
+        values: its values; a query gets each of them but its own.
+
+    Raises:
+        ConfigurationError: no values are given.
+    """
+    if not values:
+        raise ConfigurationError(
+            f"counterfactual('{quoted(attribute)}', []) has no values; give the values that the "
+            "attribute takes, such as ['phone', 'tablet']"
+        )
+
+    def other_values(query: Query) -> Sequence[Query]:
+        if attribute not in query.attributes:
+            return [query]
+        return [
+            replace(query, attributes={**query.attributes, attribute: value}) for value in values
+        ]
+
+    shown = ", ".join(quoted(value, 30) for value in values)
+    other_values.__qualname__ = f"{attribute} in {shown}"
+    return other_values
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedQueries:
+    """What a perturbation makes of the queries of a golden set."""
+
+    name: str
+    """The name of the perturbation in messages."""
+    changed: Mapping[str, Sequence[Query]]
+    """The perturbed queries of each query that it changes."""
+    unchanged: Sequence[str]
+    """The queries that it does not change."""
+    without_text: Sequence[str]
+    """The queries without a text, if it takes texts."""
+
+
+def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> ChangedQueries:
+    """Return the queries of a golden set, perturbed.
+
+    Raises:
+        ConfigurationError: the perturbation is unknown, raises an error, or returns something else
+            than texts and queries.
+    """
+    if isinstance(perturbation, str):
+        built_in = perturbation_named(perturbation)
+        name = f"{perturbation}, seed {seed}" if built_in.takes_seed else perturbation
+        takes_query = False
+
+        def perturb(query: Query) -> object:
+            return built_in(str(query.text), seed)
+
+    elif callable(perturbation):
+        name, takes_query = name_of(perturbation), takes_queries(perturbation)
+
+        def perturb(query: Query) -> object:
+            return perturbation(query if takes_query else query.text)
+
+    else:
+        raise ConfigurationError(
+            f"perturbation={quoted(repr(perturbation), 60)} is invalid; give the name of a "
+            "perturbation, or a function that takes a text and returns another"
+        )
+    fit = [query for query in golden if takes_query or query.text is not None]
+    made = {query.id: _perturbed(perturb, query, name, takes_query) for query in fit}
+    fit_ids = set(made)
+    return ChangedQueries(
+        name,
+        {query_id: others for query_id, others in made.items() if others},
+        tuple(query_id for query_id, others in made.items() if not others),
+        tuple(query.id for query in golden if query.id not in fit_ids),
+    )
+
+
+def changed_attributes(before: Query, after: Query) -> Mapping[str, tuple[object, object]]:
+    """Return the attributes that differ, each with its value before and after; None if absent."""
+    names = dict.fromkeys((*before.attributes, *after.attributes))
+    values = {name: (before.attributes.get(name), after.attributes.get(name)) for name in names}
+    return {name: (old, new) for name, (old, new) in values.items() if not _is_same(old, new)}
+
+
+def _perturbed(
+    perturb: Callable[[Query], object], query: Query, name: str, takes_query: bool
+) -> list[Query]:
+    """Return the perturbed queries of a query, without duplicates and the query itself."""
+    # A copy, because a perturbation may write into the attributes and return the query.
+    given = replace(query, attributes=deepcopy(dict(query.attributes)))
+    shown = f"query '{quoted(query.id)}'" + (f' "{quoted(query.text)}"' if query.text else "")
+    try:
+        made = perturb(given)
+        is_one = isinstance(made, (str, bytes, Mapping)) or not isinstance(made, Iterable)
+        others = [made] if is_one else list(made)  # type: ignore[call-overload]
+    except Exception as error:
+        is_unfit = not takes_query and isinstance(error, (AttributeError, TypeError))
+        hint = "; to get the query, annotate its parameter as Query" if is_unfit else ""
+        raise ConfigurationError(
+            f"perturbation '{quoted(name)}' failed on {shown}: {type(error).__name__}: "
+            f"{quoted(error, 300)}{hint}"
+        ) from error
+    perturbed: list[Query] = []
+    for other in others:
+        new = _as_query(other, query)
+        if new is None:
+            raise ConfigurationError(
+                f"perturbation '{quoted(name)}' returned {quoted(repr(other), 60)} for {shown}; it "
+                "must return a text or a Query, or a list of them"
+            )
+        if new.id != query.id:
+            raise ConfigurationError(
+                f"perturbation '{quoted(name)}' returned the query '{quoted(new.id)}' for {shown}; "
+                "a perturbed query keeps its id: use dataclasses.replace(query, attributes=...)"
+            )
+        if not any(_is_same_query(new, known) for known in (query, *perturbed)):
+            perturbed.append(new)
+    return perturbed
+
+
+def _as_query(other: object, query: Query) -> Query | None:
+    """Return what a perturbation returned as a query; None if it is neither text nor query."""
+    if isinstance(other, str):
+        return replace(query, text=other)
+    is_valid = (
+        isinstance(other, Query)
+        and isinstance(other.text, (str, type(None)))
+        and isinstance(other.attributes, Mapping)
+    )
+    return other if is_valid and isinstance(other, Query) else None
+
+
+def _is_same_query(one: Query, other: Query) -> bool:
+    return one.text == other.text and not changed_attributes(one, other)
+
+
+def _is_same(one: object, other: object) -> bool:
+    try:
+        return one is other or bool(one == other)
+    except ValueError:  # of arrays
+        return False

@@ -1,0 +1,141 @@
+"""What the texts of checks that compare two answers share: limits, counts, the worst queries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from pytest_rankcheck.behaviour.compared_answers import Compared, ComparedAnswer, ComparedAnswers
+from pytest_rankcheck.behaviour.perturbation_limits import InvarianceLimits
+from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.golden_set import GoldenSet
+from pytest_rankcheck.reports.text.wording import change, number_text, query_in, ranking_lines
+
+__all__ = [
+    "ARE_NOT",
+    "DO",
+    "DO_NOT",
+    "answer_lines",
+    "count_text",
+    "failed_lines",
+    "limit_lines",
+    "means_text",
+    "query_line",
+    "worst_lines",
+]
+
+DO, DO_NOT, ARE_NOT = ("does", "do"), ("does not", "do not"), ("is not", "are not")
+
+_WORST = 5
+_TOP = 5
+
+
+def means_text(result: ComparedAnswers[Compared]) -> str:
+    """Return the metric's means before and after, over the judged queries."""
+    before, after = result.means
+    judged = plural(len(result.judged), "judged query", "judged queries")
+    difference = change(after - before)
+    return (
+        f"{result.metric} {number_text(before)} -> {number_text(after)}, {difference} over {judged}"
+    )
+
+
+def limit_lines(result: ComparedAnswers[Compared], limits: InvarianceLimits) -> Iterator[str]:
+    """Yield each limit, with what was measured."""
+    allowed = limits.allowed_queries
+    if limits.min_rbo is not None:
+        unlike = _such(result, limits.is_unlike)
+        is_same = limits.min_rbo >= 1
+        demand = "be the same" if is_same else f"reach RBO {number_text(limits.min_rbo)}"
+        count = count_text(unlike, result, allowed, ARE_NOT if is_same else DO_NOT)
+        yield f"  every ranking must {demand}: {count}"
+    if limits.min_mean_rbo is not None:
+        state = "it does not" if limits.mean_is_unlike(result) else "it does"
+        yield f"  the mean RBO must reach {number_text(limits.min_mean_rbo)}: {state}"
+    if result.judged:
+        yield f"  {means_text(result)}"
+    if limits.max_drop is not None:
+        drops = count_text(_such(result, limits.is_drop), result, allowed, DO, judged=True)
+        yield f"  no query may fall by more than {number_text(limits.max_drop)}: {drops}"
+    if limits.max_mean_drop is not None:
+        state = "it does" if limits.mean_is_drop(result) else "it does not"
+        yield f"  the mean may not fall by more than {number_text(limits.max_mean_drop)}: {state}"
+
+
+def failed_lines(result: ComparedAnswers[Compared], kind: str) -> Iterator[str]:
+    """Yield on which queries the ranker failed after the change.
+
+    Args:
+        result: the answers.
+        kind: what the queries are called: ``"perturbed "``, with the blank, or nothing.
+    """
+    failed = _such(result, lambda trial: trial.failure is not None)
+    if failed:
+        queries = plural(len(failed), f"{kind}query", f"{kind}queries")
+        yield f"  the ranker fails on {queries}: {listed(failed)}"
+
+
+def _such(
+    result: ComparedAnswers[Compared], is_such: Callable[[ComparedAnswer], bool]
+) -> list[str]:
+    return [query_id for query_id, trials in result.by_query.items() if any(map(is_such, trials))]
+
+
+def count_text(
+    beyond: Collection[str],
+    result: ComparedAnswers[Compared],
+    allowed: int,
+    verb: tuple[str, str],
+    *,
+    judged: bool = False,
+) -> str:
+    """Return ``2 of 3 judged queries do not, 1 allowed``."""
+    nouns = ("judged query", "judged queries") if judged else ("query", "queries")
+    queries = plural(len(result.judged) if judged else len(result.by_query), *nouns)
+    rest = f", {allowed:,} allowed" if allowed else ""
+    return f"{len(beyond):,} of {queries} {verb[len(beyond) != 1]}{rest}"
+
+
+def worst_lines(
+    chosen: Mapping[str, Sequence[Compared]],
+    severity: Callable[[Compared], float],
+    trial_lines: Callable[[Compared], Iterator[str]],
+) -> Iterator[str]:
+    """Yield the worst queries, each with its worst trial."""
+    each = (max(trials, key=severity) for trials in chosen.values())
+    changed = [trial for trial in each if trial.failure or trial.before != trial.after]
+    worst = sorted(changed, key=severity, reverse=True)
+    yield "  worst queries"
+    for trial in worst[:_WORST]:
+        yield from trial_lines(trial)
+    hidden = [trial.query.id for trial in worst[_WORST:]]
+    if hidden:
+        yield f"    and {listed(hidden)}"
+
+
+def query_line(
+    golden: GoldenSet, result: ComparedAnswers[Compared], trial: Compared, how: str
+) -> str:
+    """Return a query, what changed, and how far its answer and its value moved."""
+    named = f"    {query_in(golden, trial.query.id)}{how}"
+    if trial.failure is not None:
+        return named
+    values = [f"RBO {number_text(trial.rbo, 3)}"]
+    if not math.isnan(trial.gain):
+        before, after = (number_text(trial.value_before, 3), number_text(trial.value_after, 3))
+        values.append(f"{result.metric} {before} -> {after}")
+    return f"{named}   {', '.join(values)}"
+
+
+def answer_lines(
+    golden: GoldenSet, trial: ComparedAnswer, labels: tuple[str, str]
+) -> Iterator[str]:
+    """Yield both rankings of a query behind their labels, or the error in place of the second."""
+    width = max(map(len, labels))
+    before, after = (label.ljust(width) for label in labels)
+    yield from ranking_lines(golden, trial.before, before, "      ", _TOP)
+    failure = trial.failure
+    if failure is None:
+        yield from ranking_lines(golden, trial.after, after, "      ", _TOP)
+    else:
+        yield f"      {after}  {type(failure).__name__}: {quoted(failure, 300)}"

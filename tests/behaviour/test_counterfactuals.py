@@ -1,0 +1,304 @@
+"""The same query with other attributes: what changes, who sees it, and what the failure shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import (
+    ConfigurationError,
+    GoldenSet,
+    PerturbedQuery,
+    Query,
+    assert_direction,
+    assert_invariant,
+    counterfactual,
+)
+from pytest_rankcheck.rankers import batch, embedder, http, model, scorer
+from pytest_rankcheck.rankers.adapter_choice import adapter_of
+from pytest_rankcheck.reports.notes import Note
+
+DEVICES = GoldenSet.from_dict(
+    {"q1": {"a": 3, "b": 1}, "q2": {"b": 1}, "q3": {"c": 2}, "q4": {"a": 1}},
+    {"q1": "red", "q2": "blue", "q3": "green", "q4": "hat"},
+    attributes={
+        "q1": {"device": "phone", "gender": "f"},
+        "q2": {"device": "tablet", "gender": "m"},
+        "q3": {"device": "phone"},
+    },
+    name="shop",
+)
+
+
+def fair(query: Query) -> list[str]:
+    return ["a", "b", "c"]
+
+
+def biased(query: Query) -> list[str]:
+    """Rank backwards what a woman asks."""
+    return ["c", "b", "a"] if query.attributes.get("gender") == "f" else ["a", "b", "c"]
+
+
+def as_tablet(query: Query) -> Query:
+    return replace(query, attributes={**query.attributes, "device": "tablet"})
+
+
+def failure_of(check: Callable[[], None]) -> str:
+    with pytest.raises(AssertionError) as failure:
+        check()
+    return str(failure.value)
+
+
+def test_a_biased_ranker_is_caught_and_the_text_shows_the_attribute() -> None:
+    genders = counterfactual("gender", ["f", "m"])
+    text = failure_of(lambda: assert_invariant(biased, DEVICES, genders, p=0.8))
+    # RBO of abc and cba at p = 0.8 is 0.72 (worked in test_invariance.py). nDCG@10 of q1 for c b a:
+    # (1 / log2 3 + 3 / 2) / (3 + 1 / log2 3) = 0.5869; q2 has b at rank 2 both times: 0.6309.
+    # The means: (0.5869 + 0.6309) / 2 = 0.6089 and (1 + 0.6309) / 2 = 0.8155.
+    assert text == (
+        "perturbation 'gender in f, m' changes the answers of ranker 'biased' on golden set 'shop' "
+        "(4 queries) by more than allowed; not perturbed: 2 are unchanged by it\n"
+        "  2 perturbed queries, 2 variants: mean RBO 0.7200 (p=0.8)\n"
+        "  every ranking must be the same: 2 of 2 queries are not\n"
+        "  nDCG@10 0.6089 -> 0.8155, +0.2066 over 2 judged queries\n"
+        "  worst queries\n"
+        '    q1 "red"   gender: f -> m   RBO 0.720, nDCG@10 0.587 -> 1.000\n'
+        "      as it is   1 c   2 b   3 a\n"
+        "      perturbed  1 a   2 b   3 c\n"
+        '    q2 "blue"   gender: m -> f   RBO 0.720, nDCG@10 0.631 -> 0.631\n'
+        "      as it is   1 a   2 b   3 c\n"
+        "      perturbed  1 c   2 b   3 a\n"
+        "  to fix: make the ranker treat the queries alike, or allow exceptions (allowed_queries)"
+    )
+    assert_invariant(biased, DEVICES, genders, allowed_queries=2)
+    assert_invariant(fair, DEVICES, genders)
+
+
+def test_an_attribute_that_has_the_value_is_unchanged(entered: list[Note]) -> None:
+    assert_invariant(biased, DEVICES, as_tablet)  # the device does not matter to it
+    assert entered[0].text.startswith(
+        "perturbation 'as_tablet', ranker 'biased' on golden set 'shop' (4 queries): 0 of 3 "
+        "perturbed queries ranked differently"
+    )
+    assert entered[0].text.endswith("not perturbed: 1 is unchanged by it")
+
+
+def test_each_other_value_counts_and_the_query_itself_does_not() -> None:
+    seen: list[object] = []
+
+    def watching(query: Query) -> list[str]:
+        seen.append((query.id, query.text, query.attributes.get("device")))
+        return ["a"]
+
+    golden = DEVICES.subset(["q1", "q2"])
+    assert_invariant(watching, golden, counterfactual("device", ["phone", "tablet", "watch"]))
+    # First as they are; then the first other value of each, the second of each.
+    assert seen == [
+        ("q1", "red", "phone"),
+        ("q2", "blue", "tablet"),
+        ("q1", "red", "tablet"),
+        ("q2", "blue", "phone"),
+        ("q1", "red", "watch"),
+        ("q2", "blue", "watch"),
+    ]
+
+
+def test_a_misspelt_attribute_changes_nothing_and_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="'devise in phone' changes 0 of 4 queries"):
+        assert_invariant(biased, DEVICES, counterfactual("devise", ["phone"]))
+    with pytest.raises(ConfigurationError, match=r"counterfactual\('device', \[\]\) has no values"):
+        counterfactual("device", [])
+
+
+def test_queries_without_a_text_have_attributes_too() -> None:
+    golden = GoldenSet.from_dict(
+        {"u1": {"a": 1}}, attributes={"u1": {"gender": "f"}}, name="recommendations"
+    )
+    text = failure_of(
+        lambda: assert_invariant(biased, golden, counterfactual("gender", ["f", "m"]))
+    )
+    assert "\n    u1   gender: f -> m   RBO 0.855, nDCG@10 0.500 -> 1.000\n" in text
+
+
+def test_text_and_attributes_may_change_together() -> None:
+    def in_german(query: Query) -> list[Query | str]:
+        return [replace(query, text="rot", attributes={**query.attributes, "device": 1}), "rouge"]
+
+    def by_text(query: Query) -> list[str]:
+        return ["a", "b"] if query.text == "red" else ["b", "a"]
+
+    text = failure_of(lambda: assert_invariant(by_text, DEVICES.subset(["q1"]), in_german))
+    assert "1 perturbed query, 2 variants" in text
+    assert '    q1 "red" -> "rot"   device: phone -> 1   RBO 0.900, nDCG@10' in text
+
+
+def test_a_perturbation_that_writes_into_the_query_leaves_the_golden_set_alone() -> None:
+    def in_place(query: Query) -> Query:
+        query.attributes["gender"] = "m"  # type: ignore[index]
+        return query
+
+    text = failure_of(lambda: assert_invariant(biased, DEVICES.subset(["q1"]), in_place))
+    assert "gender: f -> m" in text
+    assert DEVICES.query("q1").attributes["gender"] == "f"
+
+
+def test_an_attribute_that_is_a_list_or_an_array_can_change() -> None:
+    golden = GoldenSet.from_dict(
+        {"q1": {"a": 1}}, {"q1": "red"}, attributes={"q1": {"tags": ["x", "y"], "n": math.nan}}
+    )
+
+    def with_tags(tags: object) -> Callable[[Query], Query]:
+        def tagged(query: Query) -> Query:
+            return replace(query, attributes={**query.attributes, "tags": tags})
+
+        return tagged
+
+    assert_invariant(fair, golden, with_tags(["x"]))
+    assert_invariant(fair, golden, with_tags(np.array([1, 2])))
+    with pytest.raises(ConfigurationError, match="changes 0 of 1 query"):
+        assert_invariant(fair, golden, with_tags(["x", "y"]))
+
+
+# --- filters -----------------------------------------------------------------------------------
+
+COLOURS = {"a": "red", "b": "blue", "c": "red"}
+
+
+def filtering(query: Query) -> list[str]:
+    colour = query.attributes.get("colour")
+    return [doc for doc in COLOURS if colour in (None, COLOURS[doc])]
+
+
+def leaking(query: Query) -> list[str]:
+    """Filter, and fill up with what does not match."""
+    found = filtering(query)
+    return [*found, *(doc for doc in COLOURS if doc not in found)]
+
+
+def only_blue(query: Query) -> Query:
+    return replace(query, attributes={**query.attributes, "colour": "blue"})
+
+
+def filter_is_respected(trial: PerturbedQuery) -> bool:
+    assert trial.changed_attributes == {"colour": (None, "blue")}
+    return all(COLOURS[doc] == trial.perturbed.attributes["colour"] for doc in trial.after)
+
+
+def test_a_filter_must_be_respected() -> None:
+    assert_direction(filtering, DEVICES, only_blue, filter_is_respected)
+    text = failure_of(lambda: assert_direction(leaking, DEVICES, only_blue, filter_is_respected))
+    assert "filter_is_respected must hold for every query: 4 of 4 queries do not" in text
+    assert '    q1 "red"   colour: (none) -> blue   RBO' in text
+
+
+# --- who sees an attribute ---------------------------------------------------------------------
+
+
+class Booster:
+    feature_name_ = ("price", "gender")
+
+    def predict(self, rows: pd.DataFrame) -> list[float]:
+        return [float(value) for value in rows["gender"]]
+
+
+async def asked_later(query: Query) -> list[str]:
+    return ["a"]
+
+
+def of_queries(queries: list[Query]) -> list[list[str]]:
+    return [["a"] for _ in queries]
+
+
+def score(query: Query, documents: list[str]) -> list[int]:
+    return [len(document) for document in documents]
+
+
+@pytest.mark.parametrize(
+    ("ranker", "sees"),
+    [
+        (fair, True),
+        (lambda text: ["a"], False),
+        (asked_later, True),
+        (batch(of_queries), True),
+        (batch(lambda texts: [["a"] for _ in texts]), False),
+        (scorer(score), True),
+        (scorer(lambda text, documents: [1.0 for _ in documents]), False),
+        (embedder(lambda texts: np.ones((len(texts), 2)), {"a": "x"}), False),
+        (model(Booster()), True),
+        (model(Booster(), features=["price", "age"]), True),
+        (http("http://x/?q={query}&g={attributes.gender}", ids="ids"), True),
+        (http("http://x/?q={query}&g={attributes.genders}", ids="ids"), False),
+        (http("http://x/", body={"{attributes.gender}": ["{query}"]}, ids="ids"), True),
+    ],
+)
+def test_which_rankers_see_an_attribute(ranker: object, sees: bool) -> None:
+    assert adapter_of(ranker).sees("gender") is sees
+
+
+def test_a_model_sees_only_its_features() -> None:
+    class Plain:
+        def predict(self, rows: object) -> list[float]:
+            return []
+
+    assert not model(Plain()).sees("gender")
+    assert model(Plain(), features=["gender of user"]).sees("gender of user")
+
+
+def test_a_ranker_that_cannot_see_the_change_is_refused() -> None:
+    def text_only(text: str) -> list[str]:
+        return ["a", "b", "c"]
+
+    message = (
+        r"perturbation 'as_tablet' changes device of query 'q1', but ranker .*text_only' is not "
+        "given this, so the check could not fail. Give it the query: annotate"
+    )
+    with pytest.raises(ConfigurationError, match=message):
+        assert_invariant(text_only, DEVICES, as_tablet)
+    with pytest.raises(ConfigurationError, match=message):
+        assert_direction(text_only, DEVICES, as_tablet, "not_worse")
+
+    def translated(query: Query) -> Query:
+        return replace(as_tablet(query), text="rot")
+
+    assert_invariant(text_only, DEVICES, translated)  # it sees the text
+
+
+# --- what is wrong -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("perturbation", "message"),
+    [
+        (
+            lambda query: replace(query, attributes={}),
+            "TypeError: .*; to get the query, annotate its parameter as Query",
+        ),
+        (lambda text: Query("q9", "x"), "returned the query 'q9' for query 'q1' \"red\""),
+        (lambda text: Query("q1", 3), "returned Query"),  # type: ignore[arg-type]
+        (lambda text: Query("q1", "x", ["device"]), "it must return a text or a Query"),  # type: ignore[arg-type]
+        (lambda text: [Query("q1", "x"), None], "returned None for query 'q1'"),
+    ],
+)
+def test_what_is_no_perturbed_query_is_refused(perturbation: object, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        assert_invariant(fair, DEVICES, perturbation)  # type: ignore[arg-type]
+
+
+def test_foreign_values_are_harmless() -> None:
+    text = failure_of(
+        lambda: assert_invariant(
+            lambda text: ["a"] if text == "red" else ["b"], DEVICES.subset(["q1"]), "case"
+        )
+    )
+    assert "2 texts" in text
+
+    def hostile(query: Query) -> Query:
+        return replace(query, attributes={"gender": "\x1b[2J" * 30})
+
+    text = failure_of(lambda: assert_invariant(biased, DEVICES.subset(["q1"]), hostile))
+    assert "\x1b" not in text
