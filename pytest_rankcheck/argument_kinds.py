@@ -222,6 +222,15 @@ KINDS: Mapping[str, Kind] = {
         _is_source,
         '"logs/ubi_queries.jsonl"',
     ),
+    "CorpusSource": Kind(
+        "a path, a DataFrame or document ids",
+        lambda value: (
+            isinstance(value, (str, PathLike))
+            or library_of_frame(value) is not None
+            or _is_iterable(value)
+        ),
+        'corpus="corpus.jsonl"',
+    ),
     "Mapping": Kind(
         "a mapping",
         lambda value: isinstance(value, Mapping),

@@ -16,6 +16,9 @@ from pytest_rankcheck.golden.reranking_candidates import Candidates
 from pytest_rankcheck.golden.source_places import Place, Places
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_rankcheck.document_ids import DocIdMap
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.repeated_judgments import Repeat
@@ -59,6 +62,10 @@ class Contents:
         """The expectations on single queries, by query id."""
         self.merged_ids: tuple[int, int] | None = None
         """How many different documents are judged, before and after ``doc_id=``."""
+        self.doc_id: DocIdMap | None = None
+        """What ``doc_id=`` has mapped the ids of the documents with."""
+        self.corpus: Path | None = None
+        """The file with all documents, if the golden set came with one."""
 
     @property
     def grades(self) -> Mapping[str, Mapping[str, float]]:

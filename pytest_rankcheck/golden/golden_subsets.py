@@ -40,6 +40,7 @@ def without_judgments(contents: Contents) -> Contents:
     part.reader, part.titles = contents.reader, contents.titles
     part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
     part.scale, part.merged_ids = contents.scale, contents.merged_ids
+    part.doc_id, part.corpus = contents.doc_id, contents.corpus
     return part
 
 
@@ -78,6 +79,8 @@ def merged(parts: Sequence[Contents], contradictions: Contradictions) -> Content
     if any(part.scale is not None for part in parts):
         whole.scale = max(part.scale or part.judgments.highest for part in parts)
     whole.weight_by = _common("weighted", [part.weight_by for part in parts])
+    rules = {None if part.doc_id is None else part.doc_id.name for part in parts}
+    whole.doc_id = parts[0].doc_id if len(rules) == 1 else None
     whole.cluster_by = _common("clustered", [part.cluster_by for part in parts])
     for part in parts:
         for query_id, query in part.complete_queries().items():

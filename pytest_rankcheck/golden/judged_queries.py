@@ -15,6 +15,7 @@ from pytest_rankcheck.golden.query import Query, clusters_of, effective_size, sl
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pytest_rankcheck.golden.corpus import CorpusSource
     from pytest_rankcheck.golden.expectation import Expectation
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
@@ -320,6 +321,7 @@ class JudgedQueries:
         tolerance: float | None = None,
         min_queries: int = 30,
         rules: Collection[str] | None = None,
+        corpus: CorpusSource | None = None,
     ) -> list[LintFinding]:
         """Return the findings of the linter: what would mislead a gate, errors first.
 
@@ -328,23 +330,34 @@ class JudgedQueries:
             tolerance: the fall of a mean that a gate should detect.
             min_queries: the smallest slice that is gated.
             rules: the names of the rules to apply; without them, all.
+            corpus: the documents that are ranked: a file or folder (JSON lines, CSV, TSV, Parquet,
+                Arrow, or one id per line), a DataFrame, or an iterable of ids. It is read once, a
+                part at a time. Without it, that of a BEIR folder is used.
 
         Raises:
-            GoldenSetError: a rule is unknown, or an option is invalid.
+            GoldenSetError: a rule is unknown, an option is invalid, or the corpus cannot be read.
         """
         from pytest_rankcheck.golden.lint.lint_options import LintOptions
 
-        return self.lint_with(
-            LintOptions(scale=scale, tolerance=tolerance, min_queries=min_queries), rules
-        )
+        options = LintOptions(scale=scale, tolerance=tolerance, min_queries=min_queries)
+        return self.lint_with(options, rules, corpus=corpus)
 
     def lint_with(
-        self, options: LintOptions, rules: Collection[str] | None = None
+        self,
+        options: LintOptions,
+        rules: Collection[str] | None = None,
+        *,
+        corpus: CorpusSource | None = None,
     ) -> list[LintFinding]:
         """Return the findings with these options, of all rules or of some."""
         from pytest_rankcheck.golden.lint.linter import findings_of
 
-        findings = findings_of(self._contents, options, rules)
+        documents = None
+        if corpus is not None:
+            from pytest_rankcheck.golden.corpus import Corpus
+
+            documents = Corpus.of(corpus, self._contents.source.columns)
+        findings = findings_of(self._contents, options, rules, corpus=documents)
         if not self.has_estimates:
             return findings
         return [finding for finding in findings if finding.rule not in _OF_JUDGED_GRADES]

@@ -33,6 +33,7 @@ def with_mapped_ids(contents: Contents, rule: DocIdRule) -> Contents:
     mapped.queries = dict(contents.queries)
     mapped.repeats.extend(replace(each, doc_id=to_id(each.doc_id)) for each in contents.repeats)
     mapped.collected.take(_judgments(contents, to_id, mapped.repeats))
+    mapped.doc_id = to_id
     mapped.merged_ids = _merged_ids(contents, mapped, to_id)
     mapped.titles = {}
     for doc_id, title in contents.titles.items():

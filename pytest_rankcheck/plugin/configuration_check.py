@@ -32,6 +32,8 @@ def check_configuration(config: pytest.Config, users: Mapping[str, Sequence[pyte
         inputs.check_sessions(chosen)
     if chosen.lint or chosen.lint_lines:
         inputs.configured_lint(chosen)
+    if chosen.lint:
+        inputs.check_corpus(chosen)
     _check_for(users.get("golden_set", ()), "golden_set", chosen, check_golden)
     _check_for(users.get("session_log", ()), "session_log", chosen, inputs.check_sessions)
     if "ranking_run" in users and chosen.run:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_rankcheck.rankers.run import Run
 
 __all__ = [
+    "check_corpus",
     "check_gated_sets",
     "check_metrics",
     "check_run",
@@ -159,6 +160,16 @@ def configured_lint(config: Config) -> LintOptions:
         return options
     # A project that configures which of two grades counts is not stopped by them.
     return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
+
+
+def check_corpus(config: Config) -> None:
+    """Refuse a configured corpus that is not there.
+
+    Raises:
+        ConfigurationError: naming the option.
+    """
+    if config.corpus is not None:
+        refuse_missing("corpus", [config.corpus], "corpus")
 
 
 def check_gated_sets(config: Config) -> None:

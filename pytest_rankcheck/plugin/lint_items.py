@@ -113,8 +113,9 @@ class _GoldenItem(_LintItem):
         """Load the set, contradictions and all, and lint it."""
         from pytest_rankcheck.reports.text.lint_text import lint_text
 
-        golden = loaded_golden(self.config.stash[CONFIG], self.path, contradictions="first")
-        findings = golden.lint_with(configured_lint(self.config.stash[CONFIG]))
+        config = self.config.stash[CONFIG]
+        golden = loaded_golden(config, self.path, contradictions="first")
+        findings = golden.lint_with(configured_lint(config), corpus=config.corpus)
         for finding in _resolution(self.config, golden):
             enter(finding)
         self.report(golden.name, findings, lint_text(golden.name, len(golden), findings))

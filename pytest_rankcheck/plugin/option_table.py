@@ -147,6 +147,18 @@ class Config:
         parse=lines,
         guide="golden-sets.md#what-is-wrong-with-a-golden-set",
     )
+    corpus: Path | None = option(
+        None,
+        "for --rankcheck-lint, the documents that are ranked: a file or a folder (JSON lines, CSV, "
+        "TSV, Parquet, Arrow, or one id per line), read in parts (default: corpus.jsonl of a BEIR "
+        "folder)",
+        flag="--rankcheck-corpus",
+        metavar="PATH",
+        ini="rankcheck_corpus",
+        ini_type="paths",
+        parse=path,
+        guide="golden-sets.md#what-is-wrong-with-a-golden-set",
+    )
     sessions: tuple[Path, ...] = option(
         (),
         "session log to measure: a file, or a pattern such as 'logs/2026-11-*.jsonl' for one log "

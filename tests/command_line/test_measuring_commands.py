@@ -206,6 +206,20 @@ def test_lint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "contradictory-judgment" in capsys.readouterr().out
 
 
+def test_lint_with_a_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "two.qrels").write_text("a 0 7 1\na 0 8 0\n", "utf-8")
+    (folder / "corpus.txt").write_text("007\n008\n", "utf-8")
+    assert main(["lint", "two.qrels", "--corpus", "corpus.txt"]) == 1
+    assert "error misspelt-id: 2 of 2 judged documents" in capsys.readouterr().out
+    assert main(["lint", "two.qrels", "--corpus", "nothere.txt"]) == 2
+    assert "nothere.txt" in capsys.readouterr().err
+    (folder / "pytest.ini").write_text("[pytest]\nrankcheck_corpus = corpus.txt\n", "utf-8")
+    assert main(["lint", "two.qrels"]) == 1
+    (folder / "pytest.ini").write_text("[pytest]\nrankcheck_corpus = none.txt\n", "utf-8")
+    assert main(["lint", "two.qrels"]) == 2
+    assert "none.txt does not exist; correct rankcheck_corpus" in capsys.readouterr().err
+
+
 def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["metrics"]) == 0
     lines = capsys.readouterr().out.splitlines()

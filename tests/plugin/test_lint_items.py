@@ -51,6 +51,21 @@ def test_errors_fail_and_warnings_are_shown(pytester: pytest.Pytester, golden: P
     assert "lint_items.py" not in result.stdout.str()
 
 
+def test_a_corpus_is_configured_or_given(pytester: pytest.Pytester, golden: Path) -> None:
+    (golden / "web.qrels").write_text("q 0 a 1\nq 0 b 0\n")
+    (pytester.path / "stock.txt").write_text("A\nb\n")
+    pytester.runpytest("--rankcheck-lint").assert_outcomes(passed=2)
+    result = pytester.runpytest("--rankcheck-lint", "--rankcheck-corpus=stock.txt")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*error misspelt-id: 1 of 2 judged documents is not in the*"])
+    pytester.makefile(".toml", pyproject=INI + 'rankcheck_corpus = "stock.txt"\n')
+    pytester.runpytest("--rankcheck-lint", "-n", "2").assert_outcomes(failed=2)
+    (pytester.path / "stock.txt").unlink()
+    result = pytester.runpytest("--rankcheck-lint")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*corpus: *stock.txt does not exist; correct rankcheck_corpus*"])
+
+
 def test_lint_items_are_collected_and_selected_like_tests(
     pytester: pytest.Pytester, golden: Path
 ) -> None:

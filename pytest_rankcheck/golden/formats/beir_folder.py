@@ -50,7 +50,8 @@ def read(source: Source) -> Contents:
             text = None if text is None else str(text)
             contents.add_query(Query(query_id, text, attributes), where)
     if (folder / _CORPUS).exists():
-        _read_titles(contents, folder / _CORPUS)
+        contents.corpus = folder / _CORPUS
+        _read_titles(contents, contents.corpus)
     return contents
 
 
@@ -108,8 +109,9 @@ def write(contents: Contents, path: Path) -> None:
     write_whole(path / _QRELS / f"{_USUAL_SPLIT}.tsv", qrels)
     queries = contents.stored_queries().values()
     _write_lines(path / _QUERIES, [_query_entry(query) for query in queries])
-    if contents.titles:
-        titles = contents.titles.items()
+    if contents.titles:  # the corpus has all judged documents: the linter looks for them there
+        known = dict.fromkeys((*contents.titles, *contents.judgments.documents.texts()))
+        titles = ((doc_id, contents.titles.get(doc_id, "")) for doc_id in known)
         _write_lines(path / _CORPUS, [{"_id": doc_id, "title": title} for doc_id, title in titles])
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from pytest_rankcheck.errors import listed, plural
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.lint.lint_options import Level, LintOptions
 from pytest_rankcheck.golden.query import Query
+
+if TYPE_CHECKING:
+    from pytest_rankcheck.golden.corpus import Corpus
+    from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch
 
 __all__ = ["LintFinding", "Linted", "Rule", "RuleResult", "counted_queries", "rule"]
 
@@ -59,6 +64,18 @@ class Linted:
     contents: Contents
     queries: Mapping[str, Query]
     options: LintOptions
+    corpus: Corpus | None = None
+    """The documents that are ranked, if they are known; it is read once, by `corpus_match`."""
+
+    @cached_property
+    def corpus_match(self) -> CorpusMatch | None:
+        """The judged documents looked up in the corpus; None without a corpus."""
+        if self.corpus is None:
+            return None
+        from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch
+
+        judged = self.contents.judgments.documents.texts()
+        return CorpusMatch.of(self.corpus, judged, self.contents.doc_id)
 
     def queries_where(self, is_meant: BoolArray) -> tuple[str, ...]:
         """Return the ids of some queries, by their places in the set."""

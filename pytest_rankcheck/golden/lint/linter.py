@@ -5,16 +5,20 @@ from __future__ import annotations
 import importlib
 from collections.abc import Collection, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from pytest_rankcheck.golden.golden_contents import Contents
 from pytest_rankcheck.golden.lint.lint_options import LintOptions, unknown_name
 from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, Rule
 
+if TYPE_CHECKING:
+    from pytest_rankcheck.golden.corpus import Corpus
+
 __all__ = ["all_rules", "findings_of"]
 
 _MODULES = (
     *("judgment_rules", "grade_rules", "column_rules"),
-    *("text_rules", "id_rules", "size_rules"),
+    *("text_rules", "id_rules", "corpus_rules", "size_rules"),
 )
 """The modules of the rules, in the order in which rules are listed."""
 _FIRST = ("judgment_rules", "id_rules")
@@ -49,14 +53,23 @@ def _rules_named(names: Collection[str]) -> Sequence[Rule[Linted]]:
 
 
 def findings_of(
-    contents: Contents, options: LintOptions, rules: Collection[str] | None = None
+    contents: Contents,
+    options: LintOptions,
+    rules: Collection[str] | None = None,
+    *,
+    corpus: Corpus | None = None,
 ) -> list[LintFinding]:
     """Return the findings of the named rules, or of all, errors first.
 
-    The levels in the options override those of the rules.
+    The levels in the options override those of the rules. Without a ``corpus``, that of the golden
+    set's folder is used, if it has one.
     """
     chosen = all_rules() if rules is None else _rules_named(rules)
-    linted = Linted(contents, contents.complete_queries(), options)
+    if corpus is None and contents.corpus is not None:
+        from pytest_rankcheck.golden.corpus import Corpus
+
+        corpus = Corpus.of(contents.corpus)
+    linted = Linted(contents, contents.complete_queries(), options, corpus)
     findings = []
     for rule in chosen:
         level = options.levels.get(rule.name, rule.level)

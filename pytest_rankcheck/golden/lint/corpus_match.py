@@ -1,0 +1,118 @@
+"""Which judged documents a corpus has, as they are spelled or with another spelling of the id."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pytest_rankcheck.document_ids import DocIdMap
+from pytest_rankcheck.golden.corpus import Corpus
+
+__all__ = ["CorpusMatch", "Spelling", "spelling_of"]
+
+_SHOWN = 3
+"""How many ids of the corpus are kept for messages."""
+_DECIMALS = re.compile(r"(?<=\d)\.0+$")
+
+_STEPS = {
+    "strip": "white space around them",
+    "nfc": "Unicode normalisation",
+    "lower": "case",
+    "remove_suffix:.0": "'.0' at the end",
+    "strip_zeros": "leading zeros",
+}
+"""The rules of ``doc_id=`` that undo what spreadsheets, data frames and tools do to ids, in the
+order in which they are applied, and what the ids differ in that they make equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """What two spellings of an id differ in."""
+
+    words: str
+    rules: tuple[str, ...] = ()
+    """The rules of ``doc_id=`` that make them equal; empty if only a function can."""
+
+
+def spelling_of(one: str, other: str) -> Spelling:
+    """Return what two ids with the same loose form differ in."""
+    for size in (1, 2, 3):
+        for rules in itertools.combinations(_STEPS, size):
+            to_id = DocIdMap(rules)
+            if one.strip() and other.strip() and to_id(one) == to_id(other):
+                return Spelling(" and ".join(_STEPS[rule] for rule in rules), rules)
+    return Spelling("white space within them, or several things")
+
+
+def loose_form(doc_id: str) -> str:
+    """Return an id without what spreadsheets and tools change.
+
+    That is white space, case, Unicode normalisation, ``.0`` at the end and, in numbers, leading
+    zeros.
+    """
+    if doc_id.isascii() and doc_id.isalnum():
+        return (doc_id.lstrip("0") or "0") if doc_id.isdigit() else doc_id.lower()
+    plain = unicodedata.normalize("NFKC", doc_id).casefold()
+    plain = _DECIMALS.sub("", "".join(plain.split()))
+    return (plain.lstrip("0") or "0") if plain.isdecimal() else plain
+
+
+@dataclass(frozen=True)
+class CorpusMatch:
+    """The judged documents, looked up in a corpus."""
+
+    name: str
+    """What messages call the corpus."""
+    size: int
+    """How many ids it has, duplicates included."""
+    examples: Sequence[str]
+    """Its first ids."""
+    judged: int
+    """How many different documents are judged."""
+    spellings: Mapping[str, str | None]
+    """The judged documents that it lacks; each with its only other spelling in the corpus, if it
+    has one."""
+
+    @classmethod
+    def of(cls, corpus: Corpus, judged: Sequence[str], to_id: DocIdMap | None) -> CorpusMatch:
+        """Look up judged documents; the corpus is read once, and not kept.
+
+        Args:
+            corpus: the corpus.
+            judged: the ids of judged documents; the same id may be there several times.
+            to_id: maps the ids of the corpus, as those of the judgments have been mapped.
+        """
+        wanted = dict.fromkeys(judged)
+        by_form = {doc_id: loose_form(doc_id) for doc_id in wanted}
+        forms: dict[str, set[str]] = {form: set() for form in by_form.values()}
+        found: set[str] = set()
+        examples: list[str] = []
+        size = 0
+        for ids in corpus.batches():
+            batch = ids if to_id is None else list(map(to_id, ids))
+            size += len(batch)
+            examples += batch[: _SHOWN - len(examples)]
+            found |= wanted.keys() & batch
+            for doc_id, form in zip(batch, map(loose_form, batch), strict=True):
+                if form in forms and len(forms[form]) <= 1:  # two are enough: it distinguishes them
+                    forms[form].add(doc_id)
+        spellings = {
+            doc_id: next(iter(forms[form])) if len(forms[form]) == 1 else None
+            for doc_id, form in by_form.items()
+            if doc_id not in found
+        }
+        return cls(corpus.name, size, examples, len(wanted), spellings)
+
+    @cached_property
+    def absent(self) -> Sequence[str]:
+        """The judged documents that the corpus has under no spelling."""
+        return [doc_id for doc_id, other in self.spellings.items() if other is None]
+
+    @cached_property
+    def misspelt(self) -> Mapping[str, str]:
+        """The judged documents that it has under one other spelling."""
+        return {doc_id: other for doc_id, other in self.spellings.items() if other is not None}

@@ -1,0 +1,308 @@
+"""The linter with a corpus: documents that it lacks, and ids that are spelt otherwise there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding
+from pytest_rankcheck.golden.corpus import Corpus
+
+RULES = ("misspelt-id", "not-in-corpus")
+
+
+def findings(golden: GoldenSet, corpus: object = None) -> dict[str, LintFinding]:
+    found = golden.lint(rules=RULES, corpus=corpus)  # type: ignore[arg-type]
+    return {finding.rule: finding for finding in found}
+
+
+def judged(*doc_ids: str) -> GoldenSet:
+    """Return a set with one query for each document, which is relevant."""
+    return GoldenSet.from_dict({f"q{n}": {doc: 1} for n, doc in enumerate(doc_ids)})
+
+
+# --- what the rules find -------------------------------------------------------------------------
+
+
+def test_without_a_corpus_nothing_is_said() -> None:
+    assert findings(judged("a")) == {}
+
+
+def test_a_corpus_with_all_judged_documents_has_no_findings() -> None:
+    assert findings(judged("a", "b"), ["b", "x", "a", "a"]) == {}
+
+
+def test_documents_that_the_corpus_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "web.qrels"
+    file.write_text("q 0 a 1\nq 0 gone 2\nr 0 b 1\nr 0 gone 0\nr 0 lost 0\n")
+    found = findings(GoldenSet.load(file), ["a", "b", "c", "d", "e"])
+    assert set(found) == {"not-in-corpus"}
+    finding = found["not-in-corpus"]
+    assert finding.level == "warning"
+    assert finding.query_ids == ("q", "r")
+    assert finding.places == (f"{file}:2", f"{file}:5")
+    assert finding.what == (
+        "2 of 4 judged documents are not in the corpus corpus= (5 documents, such as a, b, c), 1 "
+        "of them relevant: gone, lost"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spell", "differ", "remedy"),
+    [
+        (lambda n: f"{n:05d}", "leading zeros: '7' is '00007' there", "doc_id='strip_zeros'"),
+        (lambda n: f"{n}.0", "'.0' at the end: '7' is '7.0' there", "doc_id='remove_suffix:.0'"),
+        (lambda n: f" {n}", "white space around them: '7' is ' 7' there", "doc_id='strip'"),
+        (
+            lambda n: f"{n:05d}.0",
+            "'.0' at the end and leading zeros: '7' is '00007.0' there",
+            "doc_id=['remove_suffix:.0', 'strip_zeros']",
+        ),
+    ],
+)
+def test_numbers_that_are_spelt_otherwise(
+    spell: Callable[[int], str], differ: str, remedy: str
+) -> None:
+    """In either direction: the judgments or the corpus may have been changed."""
+    plain, changed = [str(n) for n in range(7, 22)], [spell(n) for n in range(7, 22)]
+    found = findings(judged(*plain), changed)
+    assert set(found) == {"misspelt-id"}
+    finding = found["misspelt-id"]
+    assert finding.level == "error"
+    assert finding.what == (
+        "15 of 15 judged documents are not in the corpus corpus=; 15 of them are there under "
+        f"another spelling, and differ in {differ}"
+    )
+    assert remedy in finding.remedy
+    assert set(findings(judged(*changed), plain)) == {"misspelt-id"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        ("SKU-7", "sku-7", "case"),
+        ("Straße", "strasse", ""),
+        ("a b", "ab", "white space within them"),
+        ("a\u00a0b", "ab", "white space within them"),
+        ("caf\u00e9", "cafe\u0301", "Unicode normalisation"),
+        (" SKU", "sku", "white space around them and case"),
+        ("0", "000", "leading zeros"),
+    ],
+)
+def test_texts_that_are_spelt_otherwise(one: str, other: str, words: str) -> None:
+    for first, second in ((one, other), (other, one)):
+        finding = findings(judged(first, "x"), [second, "x"])["misspelt-id"]
+        assert f"differ in {words}" in finding.what
+        assert finding.query_ids == ("q0",)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("7.5", "7"), ("doc-007", "doc-7"), ("a-b", "ab"), ("7", "70"), ("a.0", "a")]
+)
+def test_other_ids_are_not_other_spellings(one: str, other: str) -> None:
+    for first, second in ((one, other), (other, one)):
+        assert set(findings(judged(first), [second])) == {"not-in-corpus"}
+
+
+def test_spellings_that_the_corpus_distinguishes_are_no_error() -> None:
+    """It has both 'AB' and 'Ab': 'ab' is a third document, which is gone."""
+    assert set(findings(judged("ab"), ["AB", "Ab"])) == {"not-in-corpus"}
+    assert set(findings(judged("ab"), ["AB", "AB"])) == {"misspelt-id"}
+
+
+def test_one_finding_tells_both_apart() -> None:
+    golden = judged(*(f"{n}" for n in range(10)), "x1", "x2", *(f"k{n}" for n in range(3)))
+    found = findings(golden, [f"00{n}" for n in range(10)] + [f"k{n}" for n in range(3)])
+    assert found["misspelt-id"].what.startswith("12 of 15 judged documents are not in the corpus")
+    assert "10 of them are there under another spelling" in found["misspelt-id"].what
+    assert found["not-in-corpus"].what.startswith("2 of 15 judged documents are not in the corpus")
+
+
+def test_the_corpus_is_mapped_as_the_judgments_are() -> None:
+    golden = GoldenSet.from_dict({"q": {"DOC_7": 1}}, doc_id=["lower", "after:_"])
+    assert findings(golden, ["doc_7"]) == {}
+    assert findings(golden.subset(["q"]), ["Doc_7"]) == {}
+    assert set(findings(golden, ["doc_8"])) == {"not-in-corpus"}
+
+
+def test_the_remedy_works() -> None:
+    golden = GoldenSet.from_dict({"q": {"007": 1}}, doc_id="strip_zeros")
+    assert findings(golden, ["007"]) == findings(golden, ["7"]) == {}
+
+
+# --- where a corpus comes from -------------------------------------------------------------------
+
+IDS = ["007", "a b", "ü"]
+
+
+def rows() -> Iterable[dict[str, str]]:
+    return ({"_id": doc_id, "text": "one, two;\tthree"} for doc_id in IDS)
+
+
+def write(path: Path, kind: str) -> Path:
+    """Write a corpus in one of its forms."""
+    frame = pd.DataFrame({"title": "t", "doc_id": IDS})
+    if kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows()), "utf-8")
+    elif kind == "packed":
+        path = path.with_suffix(".jsonl.gz")
+        text = "".join(json.dumps(row) + "\n" for row in rows())
+        path.write_bytes(gzip.compress(text.encode()))
+    elif kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif kind == "parquet":
+        pytest.importorskip("polars")
+        frame.to_parquet(path)
+    elif kind == "collection":  # as that of MS MARCO: no header
+        path.write_text("".join(f"{doc_id}\tits text, long\n" for doc_id in IDS), "utf-8")
+    elif kind == "list":
+        path.write_text("\n".join(IDS), "utf-8")
+    elif kind == "list with a header":
+        path.write_text("doc_id\r\n" + "\r\n\r\n".join(IDS) + "\r\n", "utf-8")
+    return path
+
+
+KINDS = (
+    *("jsonl", "packed", "csv", "tsv", "parquet", "collection", "list"),
+    "list with a header",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_corpus_in_a_file(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path / "documents", kind)
+    ids = [doc_id for batch in Corpus.of(path).batches() for doc_id in batch]
+    assert ids == IDS
+    assert findings(judged(*IDS), str(path)) == {}
+    finding = findings(judged(*IDS, "x"), path)["not-in-corpus"]
+    assert str(path) in finding.what
+    assert "(3 documents, such as 007, a b, ü)" in finding.what
+
+
+def test_a_corpus_in_the_parts_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "part-10.jsonl").write_text('{"id": "c"}\n')
+    (tmp_path / "part-9.jsonl").write_text('{"id": "a"}\n{"id": "b"}\n')
+    (tmp_path / "README.md").write_text("no documents\n")
+    (tmp_path / "_SUCCESS.txt").write_text("")
+    for source in (tmp_path, tmp_path / "*.jsonl"):
+        assert list(Corpus.of(source).batches()) == [["a", "b"], ["c"]]
+
+
+def test_a_corpus_in_python() -> None:
+    golden = judged("1", "2")
+    for corpus in (
+        ["1", "2"], {"1", "2"}, {"1": "text", "2": "text"}, (str(n) for n in range(3)),
+        range(3), pd.Series([1, 2]), pd.DataFrame({"doc_id": [1, 2], "text": ["a", "b"]}),
+    ):  # fmt: skip
+        assert findings(golden, corpus) == {}
+
+
+def test_a_column_with_an_unusual_name(tmp_path: Path) -> None:
+    (tmp_path / "web.csv").write_text("query_id,sku,relevance\nq,7,1\n")
+    (tmp_path / "stock.csv").write_text("title,sku\nshoe,8\n")
+    golden = GoldenSet.load(tmp_path / "web.csv", columns={"doc_id": "sku"})
+    assert "such as 8" in findings(golden, tmp_path / "stock.csv")["not-in-corpus"].what
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty|has no documents"),
+        ("name,title\nx,y\n", r"c:1: the corpus has no column of ids.*it has name, title"),
+        ('{"name": "x"}\n', "c: the corpus has no column of ids.*it has name"),
+        ('{"id": "x"}\n{"id": null}\n', "c:2: the id of a document in the corpus is None"),
+        ('{"id": "x"}\n{"id": 1.5}\n', "c:2: the id of a document in the corpus is 1.5"),
+        ('{"id": "x"}\n{"id": \n', "c:2: not JSON"),
+        ('["a", "b"]\n', "c:1: the corpus is a JSON array"),
+        ("doc_id,pid\n1,2\n1,2\n", None),
+        ("pid,docno\n1,2\n", "could both be the ids"),
+    ],
+)
+def test_a_corpus_that_cannot_be_read(tmp_path: Path, text: str, message: str | None) -> None:
+    (tmp_path / "c").write_text(text)
+    if message is None:
+        assert findings(judged("1"), tmp_path / "c") == {}
+        return
+    with pytest.raises(GoldenSetError, match=message):
+        findings(judged("1"), tmp_path / "c")
+
+
+def test_a_corpus_of_something_else_is_refused(tmp_path: Path) -> None:
+    for wrong, message in (
+        ([1.5], "corpus=: element 1 is 1.5; an id is a text"),
+        ([], "corpus: corpus= has no documents"),
+        (tmp_path / "none", "no such file"),
+        (tmp_path, "has no file that ends with"),
+    ):
+        with pytest.raises(GoldenSetError, match=message):
+            findings(judged("1"), wrong)
+    with pytest.raises(ValueError, match="corpus"):
+        judged("1").lint(corpus=7)  # type: ignore[arg-type]
+
+
+# --- BEIR folders --------------------------------------------------------------------------------
+
+
+def beir(folder: Path, corpus: Iterable[str]) -> Path:
+    """Write a BEIR folder that judges d0 to d14."""
+    (folder / "qrels").mkdir()
+    lines = [f"q{n}\td{n}\t1" for n in range(15)]
+    (folder / "qrels" / "test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *lines]))
+    queries = [json.dumps({"_id": f"q{n}", "text": f"question {n}"}) for n in range(15)]
+    (folder / "queries.jsonl").write_text("\n".join(queries))
+    documents = [json.dumps({"_id": doc_id, "title": "t", "text": "x"}) for doc_id in corpus]
+    (folder / "corpus.jsonl").write_text("\n".join(documents) + "\n")
+    return folder
+
+
+def test_a_beir_folder_that_lacks_judged_documents(tmp_path: Path) -> None:
+    golden = GoldenSet.load(beir(tmp_path, [f"d{n}" for n in range(5)]))
+    finding = findings(golden)["not-in-corpus"]
+    assert finding.what.startswith("10 of 15 judged documents are not in the corpus")
+    assert finding.places[0] == f"{tmp_path / 'qrels' / 'test.tsv'}:7"
+    assert set(findings(golden.subset(["q7"]))) == {"not-in-corpus"}
+    assert findings(golden.subset(["q1"])) == {}
+    assert findings(golden, [f"d{n}" for n in range(15)]) == {}, "the argument decides"
+
+
+def test_a_whole_beir_folder_has_no_findings(tmp_path: Path) -> None:
+    assert findings(GoldenSet.load(beir(tmp_path, [f"d{n}" for n in range(20)]))) == {}
+
+
+def test_a_set_that_is_saved_as_a_beir_folder_has_all_its_documents(tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    golden = GoldenSet.load(beir(tmp_path / "web", ["d1", "d2"]))
+    golden.save(tmp_path / "copy", "beir")
+    again = GoldenSet.load(tmp_path / "copy")
+    assert again.title("d1") == "t"
+    assert again.title("d9") is None
+    assert findings(again) == {}
+
+
+# --- size ----------------------------------------------------------------------------------------
+
+
+def test_memory_grows_with_the_judgments_and_not_with_the_corpus() -> None:
+    """A corpus of a million ids, streamed: were they kept, they would take more than 60 MB."""
+    code = (
+        "import tracemalloc\n"
+        "from pytest_rankcheck import GoldenSet\n"
+        "golden = GoldenSet.from_dict({'q': {str(n): 1 for n in range(1000)}})\n"
+        "golden.lint(rules=['not-in-corpus'], corpus=['1'])\n"
+        "tracemalloc.start()\n"
+        "found = golden.lint(rules=['misspelt-id'], corpus=(f'{n:07d}' for n in range(1_000_000)))\n"
+        "print(len(found), tracemalloc.get_traced_memory()[1])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    count, peak = map(int, done.stdout.split())
+    assert count == 1
+    assert peak < 30_000_000
