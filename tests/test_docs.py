@@ -308,9 +308,9 @@ def table_of_log_rules() -> str:
 
 def table_of_perturbations() -> str:
     """Return the manual's table of the perturbations that are built in."""
-    rows = ["| name | what a query becomes | *Red café shoes* becomes |", "|---|---|---|"]
+    rows = ["| name | what a query becomes | *Red Müsli bowls* becomes |", "|---|---|---|"]
     for perturbation in perturbations().values():
-        made = perturbation("Red café shoes")
+        made = perturbation("Red Müsli bowls")
         # Apart from each other, a letter and its accent look as they do together.
         shown = (repr(text) if is_normalized("NFC", text) else ascii(text) for text in made)
         examples = ", ".join(f"`{text}`" for text in shown)

@@ -66,6 +66,11 @@ class ComparedAnswers(Generic[Compared]):
             by_query.setdefault(trial.query.id, []).append(trial)
         return by_query
 
+    @cached_property
+    def counted(self) -> Mapping[str, Sequence[Compared]]:
+        """What the limits on single queries apply to."""
+        return self.by_query
+
     @property
     def mean_rbo(self) -> float:
         """The mean RBO over the queries, where a query has the mean of its trials."""

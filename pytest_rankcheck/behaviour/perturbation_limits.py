@@ -74,9 +74,12 @@ class InvarianceLimits:
         return self.max_drop is not None and -trial.gain > self.max_drop + SLACK
 
     def beyond(self, result: ComparedAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
-        """Return the queries that exceed a limit, with the trials that do."""
+        """Return the queries that exceed a limit, with the trials that do.
+
+        Of random draws, the mean of a query must be within the limits.
+        """
         return _exceeding(
-            result,
+            result.counted,
             lambda trial: bool(trial.failure) or self.is_unlike(trial) or self.is_drop(trial),
         )
 
@@ -137,11 +140,13 @@ class DirectionLimits:
     def beyond(self, result: ComparedAnswers[Compared]) -> Mapping[str, Sequence[Compared]]:
         """Return the queries that change in the wrong direction, with the trials that do."""
         if self.of == "mean":
-            return _exceeding(result, lambda trial: bool(trial.failure))
+            return _exceeding(result.by_query, lambda trial: bool(trial.failure))
         ask = self.direction
-        if callable(ask):
-            return _exceeding(result, lambda trial: bool(trial.failure) or not ask(trial))
-        return _exceeding(result, lambda trial: bool(trial.failure) or self.is_wrong(trial.gain))
+        if callable(ask):  # it judges two rankings, which have no mean
+            return _exceeding(result.by_query, lambda trial: bool(trial.failure) or not ask(trial))
+        return _exceeding(
+            result.counted, lambda trial: bool(trial.failure) or self.is_wrong(trial.gain)
+        )
 
     def fails(
         self, result: ComparedAnswers[Compared], beyond: Mapping[str, Sequence[Compared]]
@@ -160,11 +165,11 @@ class DirectionLimits:
 
 
 def _exceeding(
-    result: ComparedAnswers[Compared], is_beyond: Callable[[Compared], bool]
+    by_query: Mapping[str, Sequence[Compared]], is_beyond: Callable[[Compared], bool]
 ) -> Mapping[str, Sequence[Compared]]:
     exceeding = {
         query_id: [trial for trial in trials if is_beyond(trial)]
-        for query_id, trials in result.by_query.items()
+        for query_id, trials in by_query.items()
     }
     return {query_id: trials for query_id, trials in exceeding.items() if trials}
 

@@ -5,15 +5,23 @@ Each is a function from a text to texts. They do not depend on a language unless
 
 from __future__ import annotations
 
-import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
 
-from pytest_rankcheck.errors import ConfigurationError, quoted, suggestion
+from pytest_rankcheck.behaviour.english_plurals import other_number
+from pytest_rankcheck.behaviour.keyboard_slips import slips
+from pytest_rankcheck.behaviour.letter_marks import without_accents, without_umlauts
+from pytest_rankcheck.behaviour.word_orders import word_orders
+from pytest_rankcheck.errors import ConfigurationError, MetricError, quoted, suggestion
+from pytest_rankcheck.metrics.name_grammar import parts_of
 
 __all__ = ["Perturbation", "perturbation_named", "perturbations"]
+
+_MOST_TRIES = 20
+"""How often a random perturbation draws for each text, as it may draw one again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +30,18 @@ class Perturbation:
 
     name: str
     make: Callable[..., Iterator[str]]
-    takes_seed: bool = False
+    is_random: bool = False
+    """Whether its texts are drawn: ``make`` then takes a seed, and yields without end."""
+    samples: int = 1
+    """How many different texts are drawn, if it is random."""
 
     @property
     def summary(self) -> str:
         """What it does, in one line."""
         return (self.make.__doc__ or "").partition("\n")[0]
+
+    def __str__(self) -> str:
+        return f"{self.name}(samples={self.samples})" if self.samples > 1 else self.name
 
     def __call__(self, text: str, seed: int = 0) -> list[str]:
         """Return the perturbed texts, without duplicates, blank texts and the text itself.
@@ -36,8 +50,38 @@ class Perturbation:
             text: the text to perturb.
             seed: the seed of random perturbations; the same seed gives the same texts.
         """
-        made = self.make(text, seed) if self.takes_seed else self.make(text)
-        return [other for other in dict.fromkeys(made) if other != text and other.strip()]
+        if not self.is_random:
+            return list(_others(text, self.make(text)))
+        tries = islice(self.make(text, seed), _MOST_TRIES * self.samples)
+        return list(islice(_others(text, tries), self.samples))
+
+    def drawn(self, samples: int) -> Perturbation:
+        """Return the same random perturbation with several draws for each text.
+
+        Args:
+            samples: how many different texts to draw, from 1 on; fewer, if a text has fewer.
+
+        Raises:
+            ConfigurationError: the perturbation is not random, or ``samples`` is invalid.
+        """
+        if not self.is_random:
+            raise ConfigurationError(
+                f"perturbation '{self.name}' has no samples, because nothing in it is random"
+            )
+        if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+            raise ConfigurationError(
+                f"samples={quoted(samples)} is invalid; give a whole number from 1 on"
+            )
+        return replace(self, samples=samples)
+
+
+def _others(text: str, made: Iterable[str]) -> Iterator[str]:
+    """Yield each text once, except blank texts and the text itself."""
+    seen = {text}
+    for other in made:
+        if other not in seen and other.strip():
+            yield other
+        seen.add(other)
 
 
 def perturbations() -> Mapping[str, Perturbation]:
@@ -45,18 +89,35 @@ def perturbations() -> Mapping[str, Perturbation]:
     return dict(_BUILT_IN)
 
 
-def perturbation_named(name: str) -> Perturbation:
-    """Return the perturbation with a name.
+def perturbation_named(text: str) -> Perturbation:
+    """Return the perturbation that a text names, such as ``case`` or ``typo(samples=5)``.
 
     Raises:
-        ConfigurationError: the name is unknown.
+        ConfigurationError: the name or a parameter is unknown, or a value is invalid.
     """
-    if name not in _BUILT_IN:
+    try:
+        parts = parts_of(text)
+    except MetricError:
+        raise _unknown(text, text) from None
+    if parts.name not in _BUILT_IN or parts.cutoff is not None:
+        raise _unknown(text, parts.name)
+    built_in = _BUILT_IN[parts.name]
+    unknown = next((name for name in parts.given if name != "samples"), None)
+    if unknown is not None:
         raise ConfigurationError(
-            f"unknown perturbation '{quoted(name)}'{suggestion(name, _BUILT_IN)}; give one of "
-            f"{', '.join(_BUILT_IN)}, or a function that takes a text and returns another"
+            f"perturbation '{parts.name}' has no parameter '{quoted(unknown)}'"
+            f"{suggestion(unknown, ['samples'] if built_in.is_random else [])}"
+            f"{'; it has samples' if built_in.is_random else ''}"
         )
-    return _BUILT_IN[name]
+    return built_in.drawn(parts.given["samples"]) if parts.given else built_in  # type: ignore[arg-type]
+
+
+def _unknown(text: str, name: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"unknown perturbation '{quoted(text)}'{suggestion(name, _BUILT_IN)}; give one of "
+        f"{', '.join(_BUILT_IN)}, with parameters as in typo(samples=5), or a function that takes "
+        "a text and returns another"
+    )
 
 
 def _case(text: str) -> Iterator[str]:
@@ -77,11 +138,13 @@ def _unicode(text: str) -> Iterator[str]:
 
 
 def _accents(text: str) -> Iterator[str]:
-    """Without accents and other marks: café becomes cafe. Letters such as ø and ß stay."""
-    apart = unicodedata.normalize("NFD", text)
-    plain = "".join(char for char in apart if unicodedata.category(char) != "Mn")
-    # The result keeps the normal form of the text.
-    yield unicodedata.normalize("NFD" if text == apart else "NFC", plain)
+    """Without accents: café becomes cafe, ё becomes е. Other scripts, й, ø and ß stay."""
+    yield without_accents(text)
+
+
+def _umlauts(text: str) -> Iterator[str]:
+    """German: ae, oe, ue and ss for ä, ö, ü and ß."""
+    yield without_umlauts(text)
 
 
 def _punctuation(text: str) -> Iterator[str]:
@@ -99,108 +162,21 @@ def _is_punctuation(char: str) -> bool:
     return unicodedata.category(char).startswith("P")
 
 
-_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_LONG_ENOUGH = 4
-"""The shortest word to mistype; shorter ones would become other words."""
-
-
 def _typo(text: str, seed: int) -> Iterator[str]:
-    """One slip on a QWERTY keyboard: the key beside, two letters swapped, one lost or doubled.
-
-    It is in one word of four letters or more, but not in its first letter. It depends only on the
-    seed and the text, not on the position of the query.
-    """
-    words = [match for match in re.finditer(r"[^\W\d_]+", text) if len(match[0]) >= _LONG_ENOUGH]
-    if not words:
-        return
-    # Only random() is guaranteed to stay the same in later versions of Python.
-    drawn = random.Random(f"{seed} {text}".encode("utf-8", "surrogatepass"))
-    word = words[int(drawn.random() * len(words))]
-    place = word.start() + 1 + int(drawn.random() * (len(word[0]) - 1))
-    slips = [slip(text, place, drawn) for slip in _SLIPS]
-    first = int(drawn.random() * len(slips))
-    # Not every slip changes the text: a doubled letter swapped, or a letter not on the keyboard.
-    yield next(other for other in (*slips[first:], *slips[:first]) if other != text)
-
-
-def _beside(text: str, place: int, drawn: random.Random) -> str:
-    """Return the text with a letter replaced by its neighbour on the keyboard, if it has one."""
-    char = text[place]
-    near = _neighbours().get(char.lower(), "")
-    if not near:
-        return text
-    other = near[int(drawn.random() * len(near))]
-    return text[:place] + (other.upper() if char.isupper() else other) + text[place + 1 :]
-
-
-def _swapped_letters(text: str, place: int, drawn: random.Random) -> str:
-    """Return the text with a letter and the one before it swapped; never the first of a word."""
-    before = place - 1 if place > 1 and text[place - 2].isalpha() else place
-    after = before + 1
-    if after >= len(text) or not text[after].isalpha():
-        return text
-    return text[:before] + text[after] + text[before] + text[after + 1 :]
-
-
-def _lost(text: str, place: int, drawn: random.Random) -> str:
-    return text[:place] + text[place + 1 :]
-
-
-def _doubled(text: str, place: int, drawn: random.Random) -> str:
-    return text[:place] + text[place] + text[place:]
-
-
-_SLIPS = (_beside, _swapped_letters, _lost, _doubled)
-
-
-def _neighbours() -> dict[str, str]:
-    """Return the keys that touch each key: in its row, and in the rows above and below."""
-    near: dict[str, str] = {}
-    for row, keys in enumerate(_ROWS):
-        for place, key in enumerate(keys):
-            above = _ROWS[row - 1][place : place + 2] if row else ""
-            below = _ROWS[row + 1][max(0, place - 1) : place + 1] if row + 1 < len(_ROWS) else ""
-            beside = keys[max(0, place - 1) : place] + keys[place + 1 : place + 2]
-            near[key] = beside + above + below
-    return near
+    """A slip on a QWERTY keyboard: the key beside, two letters swapped, one lost or doubled."""
+    yield from slips(text, seed)
 
 
 def _plural(text: str) -> Iterator[str]:
     """English: the last word in the plural, or in the singular where it seems to be a plural."""
     last_word = re.search(r"[A-Za-z]{3,}$", text)
     if last_word:
-        start, word = text[: last_word.start()], last_word[0]
-        yield start + (_singular_of(word) or _plural_of(word))
-
-
-def _singular_of(word: str) -> str | None:
-    """Return the singular of a word that looks like a plural, or None."""
-    lower = word.lower()
-    if not lower.endswith("s") or lower.endswith(("ss", "us", "is")):
-        return None
-    if lower.endswith("ies") and len(word) > 4:
-        return word[:-3] + ("Y" if word.isupper() else "y")
-    if lower.endswith(("ches", "shes", "sses", "xes", "zzes")):
-        return word[:-2]
-    return word[:-1]
-
-
-def _plural_of(word: str) -> str:
-    lower = word.lower()
-    if lower.endswith("y") and lower[-2] not in "aeiou":
-        start, end = word[:-1], "ies"
-    else:
-        hisses = lower.endswith(("s", "x", "z", "ch", "sh"))
-        start, end = word, "es" if hisses else "s"
-    return start + (end.upper() if word.isupper() else end)
+        yield text[: last_word.start()] + other_number(last_word[0])
 
 
 def _word_order(text: str) -> Iterator[str]:
     """The words from last to first; the last word first; the first word last."""
-    words = text.split()
-    if len(words) > 1:
-        orders = (words[::-1], [words[-1], *words[:-1]], [*words[1:], words[0]])
-        yield from (" ".join(order) for order in orders)
+    yield from word_orders(text)
 
 
 _SHORTEST_PREFIX = 3
@@ -221,8 +197,9 @@ _BUILT_IN = {
         Perturbation("white_space", _white_space),
         Perturbation("unicode", _unicode),
         Perturbation("accents", _accents),
+        Perturbation("umlauts", _umlauts),
         Perturbation("punctuation", _punctuation),
-        Perturbation("typo", _typo, takes_seed=True),
+        Perturbation("typo", _typo, is_random=True),
         Perturbation("plural", _plural),
         Perturbation("word_order", _word_order),
         Perturbation("prefix", _prefix),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pytest_rankcheck.argument_checks import check_whole_number
 from pytest_rankcheck.behaviour.answer_comparison import RepeatedRanker
@@ -54,6 +55,15 @@ class PerturbationResult(ComparedAnswers[PerturbedQuery]):
     """The queries that the perturbation does not change."""
     without_text: Sequence[str]
     """The queries without a text, if the perturbation takes texts."""
+    are_draws: bool = False
+    """Whether the variants of a query are random draws of one perturbation, whose mean counts."""
+
+    @cached_property
+    def counted(self) -> Mapping[str, Sequence[PerturbedQuery]]:
+        """What the limits on single queries apply to: each trial; of random draws, their mean."""
+        if not self.are_draws:
+            return self.by_query
+        return {query_id: (_mean_of(trials),) for query_id, trials in self.by_query.items()}
 
 
 def perturbed_answers(
@@ -94,6 +104,7 @@ def perturbed_answers(
         trials,
         queries.unchanged,
         queries.without_text,
+        queries.are_draws,
     )
 
 
@@ -158,3 +169,17 @@ def _trials(
 
 def _distinct(ranking: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ranking))
+
+
+def _mean_of(trials: Sequence[PerturbedQuery]) -> PerturbedQuery:
+    """Return the most different trial of a query, with the mean values of all of them."""
+    worst = max(
+        trials,
+        key=lambda trial: (trial.failure is not None, trial.before != trial.after, -trial.rbo),
+    )
+    return replace(
+        worst,
+        rbo=math.fsum(trial.rbo for trial in trials) / len(trials),
+        value_after=math.fsum(trial.value_after for trial in trials) / len(trials),
+        gain=math.fsum(trial.gain for trial in trials) / len(trials),
+    )

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from pytest_rankcheck.argument_checks import checked_arguments
-from pytest_rankcheck.behaviour.perturbations import perturbation_named
+from pytest_rankcheck.behaviour.perturbations import Perturbation, perturbation_named
 from pytest_rankcheck.errors import ConfigurationError, quoted
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.query import Query
@@ -66,6 +66,8 @@ class ChangedQueries:
     """The queries that it does not change."""
     without_text: Sequence[str]
     """The queries without a text, if it takes texts."""
+    are_draws: bool = False
+    """Whether the perturbed queries are random draws, whose mean counts."""
 
 
 def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> ChangedQueries:
@@ -76,9 +78,11 @@ def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> Chang
             than texts and queries.
     """
     if isinstance(perturbation, str):
-        built_in = perturbation_named(perturbation)
-        name = f"{perturbation}, seed {seed}" if built_in.takes_seed else perturbation
-        takes_query = False
+        perturbation = perturbation_named(perturbation)
+    are_draws = False
+    if isinstance(perturbation, Perturbation):
+        built_in, are_draws, takes_query = perturbation, perturbation.is_random, False
+        name = f"{built_in}, seed {seed}" if are_draws else str(built_in)
 
         def perturb(query: Query) -> object:
             return built_in(str(query.text), seed)
@@ -102,6 +106,7 @@ def changed_queries(golden: GoldenSet, perturbation: object, seed: int) -> Chang
         {query_id: others for query_id, others in made.items() if others},
         tuple(query_id for query_id, others in made.items() if not others),
         tuple(query.id for query in golden if query.id not in fit_ids),
+        are_draws,
     )
 
 

@@ -18,6 +18,7 @@ from pytest_rankcheck import (
     RunError,
     assert_direction,
     assert_invariant,
+    perturbations,
     rbo,
 )
 from pytest_rankcheck.rankers import batch, model, scorer
@@ -177,6 +178,106 @@ def test_of_several_texts_the_worst_counts_and_is_shown() -> None:
     assert "  1 perturbed query, 2 texts: mean RBO 0.9275 (p=0.9)\n" in text  # (0.855 + 1) / 2
     assert '    q1 "red" -> "RED"   RBO 0.855' in text
     assert "Red" not in text
+
+
+DRAWN = GoldenSet.from_dict({"q1": {"a": 1}}, {"q1": "shoes"}, name="shop")
+
+
+def spoilt(*texts: str) -> Callable[[str], list[str]]:
+    """Return a ranker that finds nothing but ``b`` for these texts."""
+    return lambda text: ["b"] if text in texts else ["a", "b"]
+
+
+def test_of_random_draws_the_mean_of_a_query_counts() -> None:
+    """Of four draws one is ranked otherwise: a alone is relevant, so nDCG is 1, 1, 1 and 0.
+
+    RBO of [a, b] and [b] at p = 0.9 is that of two lists of which the shorter is a later part of
+    the longer one; three draws have 1.
+    """
+    draws = perturbations()["typo"].drawn(4)("shoes")
+    unlike = rbo(["a", "b"], ["b"], p=0.9)
+    ranker = spoilt(draws[1])
+    fine = {"min_rbo": (3 + unlike) / 4 - 1e-6, "max_drop": 0.25, "max_mean_drop": 0.25}
+    assert_invariant(ranker, DRAWN, "typo(samples=4)", **fine, min_mean_rbo=fine["min_rbo"])
+    assert_invariant(ranker, DRAWN, perturbations()["typo"].drawn(4), **fine)
+    for limit, value in {
+        "min_rbo": fine["min_rbo"] + 0.001,
+        "max_drop": 0.249,
+        "max_mean_drop": 0.249,
+    }.items():
+        with pytest.raises(AssertionError):
+            assert_invariant(ranker, DRAWN, "typo(samples=4)", **{limit: value})
+    assert_direction(ranker, DRAWN, "typo(samples=4)", "not_worse", slack=0.25)
+    with pytest.raises(AssertionError, match="1 of 1 judged query does"):
+        assert_direction(ranker, DRAWN, "typo(samples=4)", "not_worse", slack=0.249)
+    # The same texts from a function are not draws: each of them must be within the limits.
+    with pytest.raises(AssertionError, match="1 of 1 judged query does"):
+        assert_invariant(ranker, DRAWN, lambda text: draws, **fine)
+
+
+def test_without_a_limit_no_draw_may_be_ranked_otherwise() -> None:
+    draws = perturbations()["typo"].drawn(4)("shoes")
+    text = failure_of(lambda: assert_invariant(spoilt(draws[2]), DRAWN, "typo(samples=4)"))
+    mean = (3 + rbo(["a", "b"], ["b"], p=0.9)) / 4
+    assert "perturbation 'typo(samples=4), seed 0' changes" in text
+    assert "  1 perturbed query, 4 texts, of which a query has the mean: mean RBO" in text
+    assert (
+        f'    q1 "shoes" -> "{draws[2]}"   means of 4 draws, of which this is the worst: '
+        f"RBO {mean:.3f}, nDCG@10 1.000 -> 0.750\n"
+        "      as it is   1 a   2 b\n"
+        "      perturbed  1 b\n"
+    ) in text
+
+
+def test_a_draw_on_which_the_ranker_fails_is_never_averaged_away() -> None:
+    draws = perturbations()["typo"].drawn(4)("shoes")
+
+    def breaks(text: str) -> list[str]:
+        if text == draws[3]:
+            raise KeyError(text)
+        return ["a"]
+
+    text = failure_of(
+        lambda: assert_invariant(
+            breaks, DRAWN, "typo(samples=4)", min_mean_rbo=0, allowed_queries=1
+        )
+    )
+    assert "the ranker fails on 1 perturbed query: q1" in text
+
+
+def test_a_function_judges_each_draw() -> None:
+    seen = []
+
+    def judge(trial: PerturbedQuery) -> bool:
+        seen.append(trial.text)
+        return True
+
+    assert_direction(alike, DRAWN, "typo(samples=4)", judge)
+    assert seen == perturbations()["typo"].drawn(4)("shoes")
+
+
+LONG = (
+    "what similarity laws must be obeyed when constructing aeroelastic models of heated high speed "
+    "aircraft in laminar flow over plates"
+)
+
+
+def test_the_failure_of_a_long_query_shows_what_differs() -> None:
+    golden = GoldenSet.from_dict({"q1": {"a": 1}}, {"q1": LONG}, name="air")
+
+    def search(text: str) -> list[str]:
+        return ["a"] if text == LONG else ["b"]
+
+    text = failure_of(
+        lambda: assert_invariant(search, golden, lambda text: text.replace("craft", "carft"))
+    )
+    assert (
+        "    q1   RBO 0.000, nDCG@10 1.000 -> 0.000\n"
+        '      text       "...roelastic models of heated high speed aircraft in laminar flow over plates"\n'
+        '      becomes    "...roelastic models of heated high speed aircarft in laminar flow over plates"\n'
+        "      as it is   1 a\n"
+        "      perturbed  1 b\n"
+    ) in text
 
 
 def test_queries_keep_their_ids_attributes_and_candidates() -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "failed_lines",
     "limit_lines",
     "means_text",
+    "moved_text",
     "query_line",
     "worst_lines",
 ]
@@ -78,7 +79,7 @@ def failed_lines(result: ComparedAnswers[Compared], kind: str) -> Iterator[str]:
 def _such(
     result: ComparedAnswers[Compared], is_such: Callable[[ComparedAnswer], bool]
 ) -> list[str]:
-    return [query_id for query_id, trials in result.by_query.items() if any(map(is_such, trials))]
+    return [query_id for query_id, trials in result.counted.items() if any(map(is_such, trials))]
 
 
 def count_text(
@@ -117,14 +118,25 @@ def query_line(
     golden: GoldenSet, result: ComparedAnswers[Compared], trial: Compared, how: str
 ) -> str:
     """Return a query, what changed, and how far its answer and its value moved."""
-    named = f"    {query_in(golden, trial.query.id)}{how}"
+    return f"    {query_in(golden, trial.query.id)}{how}{moved_text(result, trial)}"
+
+
+def moved_text(result: ComparedAnswers[Compared], trial: Compared, draws: int = 1) -> str:
+    """Return how far the answer and the value of a trial moved, to follow the query.
+
+    Args:
+        result: the answers.
+        trial: the two answers; of random draws, the worst one with the means of all.
+        draws: how many draws the means are of.
+    """
     if trial.failure is not None:
-        return named
+        return ""
     values = [f"RBO {number_text(trial.rbo, 3)}"]
     if not math.isnan(trial.gain):
         before, after = (number_text(trial.value_before, 3), number_text(trial.value_after, 3))
         values.append(f"{result.metric} {before} -> {after}")
-    return f"{named}   {', '.join(values)}"
+    means = f"means of {draws} draws, of which this is the worst: " if draws > 1 else ""
+    return f"   {means}{', '.join(values)}"
 
 
 def answer_lines(

@@ -18,14 +18,17 @@ from pytest_rankcheck.reports.text.compared_text import (
     failed_lines,
     limit_lines,
     means_text,
-    query_line,
+    moved_text,
     worst_lines,
 )
-from pytest_rankcheck.reports.text.wording import number_text
+from pytest_rankcheck.reports.text.text_change import shown_change
+from pytest_rankcheck.reports.text.wording import number_text, query_in
 
 __all__ = ["direction_note", "direction_text", "invariance_note", "invariance_text"]
 
 _LABELS = ("as it is", "perturbed")
+_ONE_LINE = 60
+"""The longest pair of texts that is shown on one line, in characters."""
 
 Beyond = Mapping[str, Sequence[PerturbedQuery]]
 
@@ -47,14 +50,15 @@ def invariance_text(golden: GoldenSet, result: PerturbationResult, limits: Invar
     beyond = limits.beyond(result) or result.by_query
     only_texts = not any(trial.changed_attributes for trial in result.trials)
     variants, both = ("text", "texts") if only_texts else ("variant", "queries")
+    mean = ", of which a query has the mean" if _has_draws(result) else ""
     lines = [
         (
             f"{_named(result)} changes the answers of {_subject(golden, result)} by more than "
             f"allowed{_left(result)}"
         ),
         (
-            f"  {_queries(result)}, {plural(len(result.trials), variants)}: mean RBO "
-            f"{_rbo(result)} (p={result.p:g})"
+            f"  {_queries(result)}, {plural(len(result.trials), variants)}{mean}: mean "
+            f"RBO {_rbo(result)} (p={result.p:g})"
         ),
         *limit_lines(result, limits),
         *failed_lines(result, "perturbed "),
@@ -139,17 +143,36 @@ def _worst_lines(
     """Yield the worst queries, each with its worst variant."""
 
     def trial_lines(trial: PerturbedQuery) -> Iterator[str]:
-        yield query_line(golden, result, trial, _change(trial))
+        yield from _change_lines(golden, result, trial)
         yield from answer_lines(golden, trial, _LABELS)
 
     return worst_lines(chosen, limits.severity, trial_lines)
 
 
-def _change(trial: PerturbedQuery) -> str:
-    """Return what the perturbation changes, to follow the query: its text, or attributes."""
-    parts = [f' -> "{quoted(trial.text, 80)}"'] if trial.text != trial.query.text else []
-    parts += [
+def _has_draws(result: PerturbationResult) -> bool:
+    """Return whether a query has several random draws."""
+    return result.are_draws and len(result.trials) > len(result.by_query)
+
+
+def _change_lines(
+    golden: GoldenSet, result: PerturbationResult, trial: PerturbedQuery
+) -> Iterator[str]:
+    """Yield a query, what the perturbation changes in it, and how far its answer moved."""
+    query_id, draws = trial.query.id, 1
+    if result.are_draws:
+        draws, (trial,) = len(result.by_query[query_id]), result.counted[query_id]
+    attributes = "".join(
         f"   {quoted(name, 40)}: {quoted(label_of(old), 40)} -> {quoted(label_of(new), 40)}"
         for name, (old, new) in trial.changed_attributes.items()
-    ]
-    return "".join(parts)
+    )
+    moved = attributes + moved_text(result, trial, draws)
+    if trial.text == trial.query.text:
+        yield f"    {query_in(golden, query_id)}{moved}"
+        return
+    before, after = shown_change(trial.query.text or "", trial.text or "")
+    if len(before) + len(after) <= _ONE_LINE:
+        yield f'    {quoted(query_id, 60)} "{before}" -> "{after}"{moved}'
+    else:
+        yield f"    {quoted(query_id, 60)}{moved}"
+        yield f'      text       "{before}"'
+        yield f'      becomes    "{after}"'

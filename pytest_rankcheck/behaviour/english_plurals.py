@@ -1,0 +1,87 @@
+"""The plural of an English noun, and the singular of a plural.
+
+Rules for regular nouns, and lists of frequent nouns that do not follow them. Libraries for this
+assume that they know which form they are given: asked which one it is, inflect 7.6 takes *bus*,
+*lens*, *gas* and *virus* for plurals, of *bu*, *len*, *ga* and *viru*.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+__all__ = ["other_number"]
+
+_NO_OTHER = """
+news series species means headquarters crossroads sheep fish salmon deer aircraft spacecraft
+offspring data metadata information software hardware firmware malware furniture equipment
+luggage baggage clothing jewelry jewellery money cash music research advice traffic weather
+homework knowledge evidence progress health wealth rice
+physics mathematics maths politics economics electronics ethics genetics logistics linguistics
+acoustics athletics gymnastics chaos cosmos diabetes rabies measles herpes
+scissors trousers pants jeans shorts leggings tights pyjamas pajamas glasses sunglasses goggles
+binoculars pliers tweezers clothes goods thanks contents savings earnings
+always yes was has does this his its hers ours yours theirs less plus versus sans across
+kubernetes postgres pandas keras https dns aws ios css js sas saas texas christmas paris
+"""
+"""Uncountable nouns, plurals without a singular, and frequent words that only seem plurals."""
+
+_PAIRS = """
+man/men woman/women child/children person/people foot/feet tooth/teeth mouse/mice goose/geese
+ox/oxen knife/knives wife/wives life/lives leaf/leaves shelf/shelves wolf/wolves half/halves
+loaf/loaves thief/thieves scarf/scarves calf/calves self/selves potato/potatoes tomato/tomatoes
+hero/heroes echo/echoes bus/buses gas/gases lens/lenses bias/biases canvas/canvases
+atlas/atlases alias/aliases virus/viruses bonus/bonuses campus/campuses status/statuses
+census/censuses focus/focuses circus/circuses cactus/cacti radius/radii quiz/quizzes
+axis/axes analysis/analyses crisis/crises thesis/theses hypothesis/hypotheses
+diagnosis/diagnoses synthesis/syntheses criterion/criteria phenomenon/phenomena
+matrix/matrices vertex/vertices movie/movies cookie/cookies selfie/selfies zombie/zombies
+brownie/brownies hoodie/hoodies calorie/calories smoothie/smoothies rookie/rookies
+cache/caches headache/headaches niche/niches moustache/moustaches mustache/mustaches
+"""
+"""Singulars and plurals that the rules would not find from each other."""
+
+_UNCHANGED = frozenset(_NO_OTHER.split())
+_IRREGULAR = dict(pair.split("/") for pair in _PAIRS.split())
+_SINGULARS = {many: one for one, many in _IRREGULAR.items()} | {"indices": "index"}
+
+
+def other_number(word: str) -> str:
+    """Return the plural of a singular and the singular of a plural; the same word without one.
+
+    Args:
+        word: letters without accents; small, with a capital, or in capitals.
+    """
+    small = word.lower()
+    if small in _UNCHANGED or small.endswith(("dynamics", "mechanics", "nomics")):
+        return word
+    other = _SINGULARS.get(small) or _IRREGULAR.get(small) or _singular_of(small)
+    return _like(word, other or _plural_of(small))
+
+
+def _singular_of(word: str) -> str | None:
+    """Return the singular of a word that looks like a plural, or None."""
+    if not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return None
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zzes")) else word[:-1]
+
+
+def _plural_of(word: str) -> str:
+    """Return the plural of a word that is not in the lists; of *-is*, only where it is regular."""
+    if word.endswith("is"):
+        return f"{word[:-2]}es" if word.endswith("sis") else word
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
+def _like(word: str, other: str) -> str:
+    """Return another word with the capitals of a word: what both begin with stays."""
+    if word.isupper():
+        return other.upper()
+    pairs = zip(word, other, strict=False)
+    begun = "".join(char for char, _ in takewhile(lambda pair: pair[0].lower() == pair[1], pairs))
+    if not begun:
+        return other.capitalize() if word[0].isupper() else other
+    return begun + other[len(begun) :]

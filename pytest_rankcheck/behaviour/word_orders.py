@@ -1,0 +1,52 @@
+"""The words of a query in another order, as far as its syntax leaves them free."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["word_orders"]
+
+_UNIT = re.compile(
+    r"""(?:[+\-!]?(?:[^\W\d][\w.]*:)?               # -"new york", title:(red OR blue)
+        (?:"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」
+          |\((?:[^()]|\([^()]*\))*+\)|\[[^\[\]]*\])  # quoted text, a group, a range
+        (?!\w)\S*)
+      |\S+""",
+    re.VERBOSE,
+)
+_BRACKETS = (("(", ")"), ("[", "]"))
+_BETWEEN = frozenset({"AND", "OR", "NEAR", "&&", "||", "|"})
+_BEFORE = frozenset({"NOT"})
+_BOUND = re.compile(r"[+\-!]\S|[^\W\d][\w.]*:\S|[(\[]")
+"""The beginning of what an operator binds: -word, +word, !word, field:value, (group), [range]."""
+
+
+def word_orders(text: str) -> Iterator[str]:
+    """Yield the words from last to first; the last word first; the first word last.
+
+    Quoted text moves as one word. Operators in capitals with the words that they join, and words
+    with an operator of their own, stay in their places. A text with brackets that are not closed,
+    or nested more than twice, has no other order.
+    """
+    units = [match[0] for match in _UNIT.finditer(text)]
+    if any(unit.count(left) != unit.count(right) for unit in units for left, right in _BRACKETS):
+        return
+    fixed = _fixed(units)
+    places = [place for place in range(len(units)) if place not in fixed]
+    words = [units[place] for place in places]
+    if len(words) > 1:
+        for order in (words[::-1], [words[-1], *words[:-1]], [*words[1:], words[0]]):
+            moved = dict(zip(places, order, strict=True))
+            yield " ".join(moved.get(place, unit) for place, unit in enumerate(units))
+
+
+def _fixed(units: list[str]) -> set[int]:
+    """Return the places of the units that must not move."""
+    fixed = {place for place, unit in enumerate(units) if _BOUND.match(unit)}
+    for place, unit in enumerate(units):
+        if unit in _BETWEEN:
+            fixed |= {place - 1, place, place + 1}
+        elif unit in _BEFORE:
+            fixed |= {place, place + 1}
+    return fixed

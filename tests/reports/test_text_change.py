@@ -1,0 +1,116 @@
+"""Two versions of a text: what differs is always visible."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pytest_rankcheck.reports.text.text_change import shown_change
+
+LONG = (
+    "what similarity laws must be obeyed when constructing aeroelastic models of heated high speed "
+    "aircraft in laminar flow over plates"
+)
+HEBREW = "\u05e9\u05dc\u05d5\u05dd "  # right to left
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("red", "RED", ("red", "RED")),
+        ("a b", "a\tb", ("a b", "a\\tb")),
+        ("a b", "a\u00a0b", ("a b", "a\\xa0b")),
+        ("a b", "a\u3000b", ("a b", "a\\u3000b")),
+        ("caf\u00e9", "cafe\u0301", ("caf\\xe9", "cafe\\u0301")),
+        ("caf\u00e9", "cafe", ("caf\u00e9", "cafe")),  # people see this
+        ("\ufb01x", "fix", ("\\ufb01x", "fix")),
+        ("\u2764", "\u2764\ufe0f", ("\u2764", "\u2764\\ufe0f")),
+        ("red", "re\u200bd", ("red", "re\\u200bd")),
+        ("red", "\u202ered", ("red", "\\u202ered")),
+        ("red", "\x1b[2Jred", ("red", "\\x1b[2Jred")),
+        ("red", "red\ud800", ("red", "red\\ud800")),
+        # Only the letter that changed is escaped, not the vowels around it.
+        (
+            "\u0939\u093f\u0958",
+            "\u0939\u093f\u0915\u093c",
+            ("\u0939\u093f\\u0958", "\u0939\u093f\\u0915\\u093c"),
+        ),
+        (
+            LONG,
+            f"{LONG}?",
+            (
+                "...oelastic models of heated high speed aircraft in laminar flow over plates",
+                "...oelastic models of heated high speed aircraft in laminar flow over plates?",
+            ),
+        ),
+        (
+            LONG,
+            LONG.upper(),
+            (
+                "what similarity laws must be obeyed when constructing aeroelastic models of h...",
+                "WHAT SIMILARITY LAWS MUST BE OBEYED WHEN CONSTRUCTING AEROELASTIC MODELS OF H...",
+            ),
+        ),
+        (
+            LONG,
+            LONG.replace("laws", "lwas"),
+            (
+                "what similarity laws must be obeyed when constructing aeroelastic models o...",
+                "what similarity lwas must be obeyed when constructing aeroelastic models o...",
+            ),
+        ),
+        (
+            f"{LONG} {LONG}",
+            f"{LONG} {LONG}".replace("plates what", "palets what"),
+            (
+                "...t in laminar flow over plates what similarity laws must be obeyed when con...",
+                "...t in laminar flow over palets what similarity laws must be obeyed when con...",
+            ),
+        ),
+    ],
+)
+def test_by_hand(before: str, after: str, shown: tuple[str, str]) -> None:
+    assert shown_change(before, after) == shown
+    assert shown_change(after, before) == shown[::-1]
+
+
+def test_a_window_does_not_begin_within_a_letter_or_an_emoji() -> None:
+    marks = "e\u0301" * 60
+    for shown in shown_change(f"{marks}x", f"{marks}y"):
+        assert shown.startswith("...e\u0301")
+    family = "\U0001f469\u200d\U0001f469\u200d\U0001f467 "
+    for length in range(20, 28):
+        before, after = shown_change(
+            "x" * length + family * 20 + "a", "x" * length + family * 20 + "b"
+        )
+        assert before.endswith("a")
+        assert after.endswith("b")
+        assert before.startswith(("...\U0001f469", "... "))
+
+
+def test_text_from_right_to_left_is_cut_like_any_other() -> None:
+    before, after = shown_change(HEBREW * 40, HEBREW * 39 + HEBREW[::-1])
+    assert before != after
+    assert before.endswith(HEBREW)
+    assert after.endswith(HEBREW[::-1])
+
+
+texts = st.text(max_size=200) | st.text("ab \u00e9e\u0301\u0939\u093f\u3067", max_size=300)
+
+
+@given(start=texts, one=st.text(max_size=90), other=st.text(max_size=90), end=texts)
+@example(start="a" * 100, one="a", other="", end="")
+@example(start="", one="\u00a0", other=" ", end="a" * 100)
+@example(start="x" * 90, one="y" * 90, other="", end="x" * 90)
+def test_any_difference_is_visible_in_one_short_harmless_line(
+    start: str, one: str, other: str, end: str
+) -> None:
+    before, after = start + one + end, start + other + end
+    shown = shown_change(before, after)
+    assert all("\n" not in text and "\x1b" not in text for text in shown)
+    assert all(len(text) <= 80 * len("\\U00012345") for text in shown)
+    if before != after:
+        assert shown[0] != shown[1]
+    if max(len(before), len(after)) <= 80 and (before + after).isascii():
+        assert "..." not in shown[0].replace(before, "")
