@@ -123,6 +123,7 @@ INTERNAL = {
     "Expectation": "claim",
     "Gate": "ruling refuse_misfit",
     "GoldenSet": "kind candidates_frame has_numbered_features first_feature lint_with "
+    "unchecked_with "
     "positive_grades columns",
     "LabelSensitivity": "differences rulings",
     "Metric": "of declared definition is_monotone needs_grades compute",

@@ -140,19 +140,21 @@ _RANKED_IDS = Kind(
     {"set": "a list of ids, best first; a set has no order"},
 )
 _UNQUOTED = {"text": "the number without quotes"}
+_RUN = Kind(
+    "a Run",
+    _is("Run"),
+    'Run.load("new.run") or rank(ranker, golden), or use the fixture ranking_run',
+    {
+        "text": "Run.load(path)",
+        "mapping": "Run.from_dict(rankings)",
+        "frame": "Run.from_frame(frame)",
+        "function": "rank(ranker, golden)",
+        "Evaluation": "evaluation.run",
+    },
+)
 KINDS: Mapping[str, Kind] = {
-    "Run": Kind(
-        "a Run",
-        _is("Run"),
-        'Run.load("new.run") or rank(ranker, golden), or use the fixture ranking_run',
-        {
-            "text": "Run.load(path)",
-            "mapping": "Run.from_dict(rankings)",
-            "frame": "Run.from_frame(frame)",
-            "function": "rank(ranker, golden)",
-            "Evaluation": "evaluation.run",
-        },
-    ),
+    "Run": _RUN,
+    "RankedQueries": _RUN,
     "GoldenSet": Kind(
         "a GoldenSet",
         _is("GoldenSet"),

@@ -28,6 +28,7 @@ from markdown_it import MarkdownIt
 
 from pytest_rankcheck import GoldenSet, Metric, Run, evaluate, perturbations
 from pytest_rankcheck.golden.lint.linter import all_rules
+from pytest_rankcheck.golden.lint.metric_spreads import MEASURED
 from pytest_rankcheck.metrics.laws.law_check import LAWS, REQUIRED
 from pytest_rankcheck.metrics.laws.law_report import LawResult
 from pytest_rankcheck.metrics.laws.metric_card import card_of, percentage
@@ -299,6 +300,14 @@ def table_of_rules() -> str:
     return "\n".join(rows) + "\n"
 
 
+def table_of_spreads() -> str:
+    """Return the manual's table of how much metrics change between two versions of a ranker."""
+    rows = ["| metric | least | median | largest |", "|---|---|---|---|"]
+    for name, (low, middle, high) in MEASURED.items():
+        rows.append(f"| `{name}` | {low:.2f} | {middle:.2f} | {high:.2f} |")
+    return "\n".join(rows) + "\n"
+
+
 def table_of_log_rules() -> str:
     """Return the manual's table of the linter's rules for session logs."""
     rows = ["| rule | level | what it finds |", "|---|---|---|"]
@@ -415,6 +424,7 @@ TABLES = {
     "run metrics": ("reference/metrics.md", table_of_run_metrics),
     "session metrics": ("reference/metrics.md", table_of_session_metrics),
     "rules": ("golden-sets.md", table_of_rules),
+    "spreads": ("golden-sets.md", table_of_spreads),
     "log rules": ("sessions.md", table_of_log_rules),
 }
 

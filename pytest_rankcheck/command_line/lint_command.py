@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_rankcheck.command_line.measurement_options import (
@@ -15,9 +16,12 @@ from pytest_rankcheck.command_line.measurement_options import (
 from pytest_rankcheck.command_line.project_inputs import ProjectInputs, add_reading_options
 from pytest_rankcheck.command_line.session_inputs import SessionInputs, add_log_options
 from pytest_rankcheck.errors import ConfigurationError
+from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.golden.lint.lint_rule import LintFinding
 from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
-from pytest_rankcheck.plugin.configured_inputs import check_corpus, configured_lint
+from pytest_rankcheck.plugin.configured_inputs import check_corpus, configured_lint, whole_run
+from pytest_rankcheck.plugin.option_table import Config
+from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.text.lint_text import lint_text, log_lint_text
 from pytest_rankcheck.reports.text.resolution_text import ideal_resolution_findings
 
@@ -43,6 +47,14 @@ def add_lint_command(commands: Commands) -> None:
         help="the documents that are ranked: a file or a folder (default: rankcheck_corpus, or "
         "corpus.jsonl of a BEIR folder)",
     )
+    lint.add_argument(
+        "--run",
+        dest="ranked",
+        type=Path,
+        metavar="RUN",
+        help="a run of the golden sets, or a folder of --rankcheck-save-run, for the rules that "
+        "compare judgments with a ranker (default: rankcheck_run)",
+    )
     add_reading_options(lint)
     add_log_options(lint)
     lint.set_defaults(run=_lint)
@@ -50,6 +62,9 @@ def add_lint_command(commands: Commands) -> None:
 
 def _lint(chosen: argparse.Namespace) -> int:
     inputs = ProjectInputs.of(chosen)
+    given = {"run": chosen.ranked, "corpus": chosen.corpus}
+    values = {**vars(inputs.config), **{name: path for name, path in given.items() if path}}
+    inputs = replace(inputs, config=Config(**values))
     logs = SessionInputs.of(chosen, inputs.config)
     paths = chosen.golden or [*inputs.config.golden, *inputs.config.sessions]
     if not paths:
@@ -59,26 +74,42 @@ def _lint(chosen: argparse.Namespace) -> int:
         )
     if chosen.corpus is None:
         check_corpus(inputs.config)
-    corpus = chosen.corpus or inputs.config.corpus
     levels = [
         finding.level
         for path in paths
         for finding in (
-            _of_log(logs, path) if logs.is_log(path) else _of_golden(inputs, path, corpus)
+            _of_log(logs, path)
+            if logs.is_log(path)
+            else _of_golden(inputs, path, is_given=bool(chosen.ranked))
         )
     ]
     return BLOCKED if "error" in levels else PASSED
 
 
-def _of_golden(inputs: ProjectInputs, path: Path, corpus: Path | None) -> Sequence[LintFinding]:
-    """Print and return the findings on a golden set."""
+def _of_golden(inputs: ProjectInputs, path: Path, *, is_given: bool) -> Sequence[LintFinding]:
+    """Print and return the findings on a golden set; ``is_given``: with the run of ``--run``."""
     # A golden set that contradicts itself is still linted; only a gate refuses to read it.
     golden = inputs.golden_set(path, contradictions="first")
-    findings = golden.lint_with(configured_lint(inputs.config), corpus=corpus)
-    print(lint_text(golden.name, len(golden), findings))
+    options, corpus = configured_lint(inputs.config, golden.name), inputs.config.corpus
+    run = _run_of(inputs, golden, is_given=is_given)
+    findings = golden.lint_with(options, run=run, corpus=corpus)
+    unchecked = golden.unchecked_with(options, run=run, corpus=corpus)
+    print(lint_text(golden.name, len(golden), findings, unchecked))
     metrics = inputs.config.metrics or USUAL_METRICS
     print_summary(list(ideal_resolution_findings(golden, metrics, inputs.depth)))
     return findings
+
+
+def _run_of(inputs: ProjectInputs, golden: GoldenSet, *, is_given: bool) -> Run | None:
+    """Return the run to lint with; None if none is given, and none of this set is configured."""
+    if inputs.config.run is None:
+        return None
+    try:
+        return whole_run(inputs.config, golden)
+    except ConfigurationError:
+        if is_given:
+            raise
+        return None
 
 
 def _of_log(logs: SessionInputs, path: Path) -> Sequence[LintFinding]:

@@ -18,6 +18,7 @@ __all__ = [
     "CANDIDATE",
     "GRADE",
     "GRADES",
+    "JUDGES",
     "RARE",
     "Spread",
     "as_numbers",
@@ -40,6 +41,13 @@ GRADE = Role(
 
 GRADES = frozenset({GRADE.name, *GRADE.names} - {"rating"})
 """Names of columns that are grades, not features. A product may have a rating."""
+
+JUDGES = frozenset(
+    f"{name}{end}"
+    for name in ("judge", "rater", "annotator", "assessor", "labeler", "labeller", "grader")
+    for end in ("", "_id", "_name")
+) | {"judged_by", "rated_by", "annotated_by", "assessed_by", "labeled_by", "labelled_by"}
+"""Names of columns that say who judged."""
 
 ATTRIBUTE, CANDIDATE = "attribute:", "candidate:"
 _INDEX_NAME = re.compile(r"|Unnamed: \d+(_level_\d+)?(\.\d+)*|__index_level_\d+__")

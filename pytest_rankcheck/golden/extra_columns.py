@@ -2,7 +2,8 @@
 
 A column with one value for each query is an attribute. A column whose values differ within a query
 belongs to the candidates. It is a feature, and then every other column of numbers is one too. A
-column named ``attribute:...`` or ``candidate:...`` is what its name says.
+column named ``attribute:...`` or ``candidate:...`` is what its name says. A column that says who
+judged, with several judges within a query, belongs to the judgments: the linter compares them.
 
 Left out are the index of a DataFrame, a second column of grades, and columns of events: if rows
 repeat a document, what differs between them, such as a timestamp, does not describe the document.
@@ -27,6 +28,7 @@ from pytest_rankcheck.golden.column_marks import (
     ATTRIBUTE,
     CANDIDATE,
     GRADES,
+    JUDGES,
     RARE,
     Spread,
     as_numbers,
@@ -69,6 +71,12 @@ class _Column:
         if self.wanted is None:
             return self.name.startswith(ATTRIBUTE)
         return self.bare in self.wanted
+
+    @property
+    def names_judges(self) -> bool:
+        """Whether it says who judged each row; with one judge for each query it is an attribute."""
+        is_named = normalised_name(self.name) in JUDGES and not self.is_declared
+        return is_named and bool(self.spread.varying)
 
 
 class ExtraColumns:
@@ -132,7 +140,10 @@ class ExtraColumns:
             if name in (wanted or ())
             or not is_index(name, cells, is_before_ids=name in self._first)
         ]
-        columns = self._describing(given)
+        judges = [column for column in given if column.names_judges]
+        for column in judges:
+            self._set_judges(column)
+        columns = self._describing([column for column in given if column not in judges])
         features = [column for column in columns if column.spread.varying and column.numbers]
         has_clear = any(not column.spread.is_nearly_steady(RARE) for column in features)
         attributes: dict[str, Sequence[object]] = {}
@@ -211,6 +222,12 @@ class ExtraColumns:
             "several rows. Correct the cell, or say which columns are attributes of queries: "
             "attributes=[...] (rankcheck_attributes); the others belong to the documents"
         )
+
+    def _set_judges(self, column: _Column) -> None:
+        pairs = zip(self._numbers, column.cells, strict=True)
+        self._contents.judges = {
+            number: label_of(cell) for number, cell in pairs if cell is not None
+        }
 
     def _set_attributes(self, columns: Mapping[str, Sequence[object]]) -> None:
         queries, first = self._contents.queries, dict[str, int]()

@@ -60,6 +60,8 @@ class Contents:
             self.set_scale(self.source.scale, "scale=")
         self.expectations: dict[str, list[Expectation]] = {}
         """The expectations on single queries, by query id."""
+        self.judges: Mapping[int, str] = {}
+        """Who judged, by the line of the judgment; empty if the source does not say."""
         self.merged_ids: tuple[int, int] | None = None
         """How many different documents are judged, before and after ``doc_id=``."""
         self.doc_id: DocIdMap | None = None

@@ -41,6 +41,7 @@ def without_judgments(contents: Contents) -> Contents:
     part.weight_by, part.cluster_by = contents.weight_by, contents.cluster_by
     part.scale, part.merged_ids = contents.scale, contents.merged_ids
     part.doc_id, part.corpus = contents.doc_id, contents.corpus
+    part.judges = contents.judges
     return part
 
 

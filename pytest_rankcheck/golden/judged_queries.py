@@ -20,12 +20,17 @@ if TYPE_CHECKING:
     from pytest_rankcheck.golden.judgments import Judgments
     from pytest_rankcheck.golden.lint.lint_options import LintOptions
     from pytest_rankcheck.golden.lint.lint_rule import LintFinding
+    from pytest_rankcheck.golden.lint.ranked_judgments import RankedQueries
+    from pytest_rankcheck.metrics.metric_names import MetricLike
 
 __all__ = ["JudgedQueries"]
 
 T = TypeVar("T")
 
-_OF_JUDGED_GRADES = ("negative-grade", "no-relevant", "only-relevant", "one-grade", "ceiling")
+_OF_JUDGED_GRADES = (
+    *("negative-grade", "no-relevant", "only-relevant", "one-grade", "ceiling"),
+    *("expectation-against-grades", "expectation-without-gain"),
+)
 """The lint rules that do not apply to estimates of relevance, which are often negative."""
 
 
@@ -320,6 +325,8 @@ class JudgedQueries:
         scale: tuple[float, float] | None = None,
         tolerance: float | None = None,
         min_queries: int = 30,
+        metric: MetricLike = "nDCG@10",
+        run: RankedQueries | None = None,
         rules: Collection[str] | None = None,
         corpus: CorpusSource | None = None,
     ) -> list[LintFinding]:
@@ -329,6 +336,8 @@ class JudgedQueries:
             scale: the lowest and the highest valid grade.
             tolerance: the fall of a mean that a gate should detect.
             min_queries: the smallest slice that is gated.
+            metric: the metric that is gated, which decides how many queries the tolerance needs.
+            run: a `Run` of these queries, for the rules that compare judgments with a ranker.
             rules: the names of the rules to apply; without them, all.
             corpus: the documents that are ranked: a file or folder (JSON lines, CSV, TSV, Parquet,
                 Arrow, or one id per line), a DataFrame, or an iterable of ids. It is read once, a
@@ -336,17 +345,21 @@ class JudgedQueries:
 
         Raises:
             GoldenSetError: a rule is unknown, an option is invalid, or the corpus cannot be read.
+            RunError: the run is in a file that cannot be read.
         """
         from pytest_rankcheck.golden.lint.lint_options import LintOptions
 
-        options = LintOptions(scale=scale, tolerance=tolerance, min_queries=min_queries)
-        return self.lint_with(options, rules, corpus=corpus)
+        options = LintOptions(
+            scale=scale, tolerance=tolerance, min_queries=min_queries, metric=str(metric)
+        )
+        return self.lint_with(options, rules, run=run, corpus=corpus)
 
     def lint_with(
         self,
         options: LintOptions,
         rules: Collection[str] | None = None,
         *,
+        run: RankedQueries | None = None,
         corpus: CorpusSource | None = None,
     ) -> list[LintFinding]:
         """Return the findings with these options, of all rules or of some."""
@@ -357,10 +370,23 @@ class JudgedQueries:
             from pytest_rankcheck.golden.corpus import Corpus
 
             documents = Corpus.of(corpus, self._contents.source.columns)
-        findings = findings_of(self._contents, options, rules, corpus=documents)
+        findings = findings_of(self._contents, options, rules, run=run, corpus=documents)
         if not self.has_estimates:
             return findings
         return [finding for finding in findings if finding.rule not in _OF_JUDGED_GRADES]
+
+    def unchecked_with(
+        self,
+        options: LintOptions,
+        *,
+        run: RankedQueries | None = None,
+        corpus: CorpusSource | None = None,
+    ) -> str:
+        """Return which rules `lint_with` could not apply, and why; empty if it applied all."""
+        from pytest_rankcheck.golden.lint.run_rules import unchecked_rules
+
+        has_corpus = corpus is not None or self._contents.corpus is not None
+        return unchecked_rules(run, self.query_ids, options.levels, has_corpus=has_corpus)
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'query', 'queries')}, {plural(self.judgment_count, 'judgment')}"

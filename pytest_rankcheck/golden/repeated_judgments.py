@@ -31,6 +31,8 @@ class Repeat:
     before: float
     again: float
     where: str
+    line: int = 0
+    """The line or row of the source; 0 if it is unknown."""
 
 
 def _refusal(repeat: Repeat, first: int, row: int) -> str:
@@ -67,7 +69,9 @@ def without_repeats(
         rows = rows[np.argsort(order[rows])]
     for row, (query_id, doc_id, again) in zip(rows.tolist(), judgments.rows_at(rows), strict=True):
         first = first_of[row]
-        repeat = Repeat(query_id, doc_id, float(grades[first]), again, where(row))
+        repeat = Repeat(
+            query_id, doc_id, float(grades[first]), again, where(row), judgments.line(row)
+        )
         if repeat.before != again and rule == "error":
             raise GoldenSetError(refusal(repeat, first, row))
         if rule == "last" or (rule == "highest" and again > repeat.before):

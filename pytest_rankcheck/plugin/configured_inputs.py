@@ -6,6 +6,7 @@ cannot work, and says how to correct it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ __all__ = [
     "configured_run",
     "evaluated",
     "log_reading",
+    "whole_run",
 ]
 
 _RANKER = pytest.StashKey[object]()
@@ -92,11 +94,28 @@ def configured_run(config: Config, golden: GoldenSet) -> Run:
         ConfigurationError: the run is missing.
         RunError: it cannot be read.
     """
-    from pytest_rankcheck.plugin.ranking_runs import loaded_run, saved_run
+    from pytest_rankcheck.plugin.ranking_runs import loaded_run
+
+    return loaded_run(config, _run_file(config, golden), golden.name)
+
+
+def whole_run(config: Config, golden: GoldenSet) -> Run:
+    """Return the run of ``rankcheck_run``, a file or in a folder, as deep as it is.
+
+    Raises:
+        ConfigurationError: the run is missing.
+        RunError: it cannot be read.
+    """
+    from pytest_rankcheck.plugin.ranking_runs import read_run
+
+    return read_run(config, _run_file(config, golden))
+
+
+def _run_file(config: Config, golden: GoldenSet) -> Path:
+    from pytest_rankcheck.plugin.ranking_runs import saved_run
 
     path = check_run(config)
-    file = saved_run(path, golden.name) if path.is_dir() else path
-    return loaded_run(config, file, golden.name)
+    return saved_run(path, golden.name) if path.is_dir() else path
 
 
 def evaluated(config: Config, run: Run, golden: GoldenSet) -> Evaluation:
@@ -141,8 +160,11 @@ def configured_gates(config: Config) -> ConfiguredGates:
         raise ConfigurationError(f"rankcheck_gate: {error}") from None
 
 
-def configured_lint(config: Config) -> LintOptions:
+def configured_lint(config: Config, golden_name: str = "") -> LintOptions:
     """Return the options of the linter, from ``rankcheck_lint`` and ``rankcheck_contradictions``.
+
+    The metric is the one that is gated: the first of ``rankcheck_gate`` for the golden set, or else
+    of ``rankcheck_metrics``.
 
     Raises:
         ConfigurationError: a line is malformed.
@@ -153,13 +175,23 @@ def configured_lint(config: Config) -> LintOptions:
 
     try:
         names = [*(rule.name for rule in all_rules()), *log_rule_names()]
-        options = LintOptions.parse(config.lint_lines, names)
+        options = LintOptions.parse(config.lint_lines, names, _gated_metric(config, golden_name))
     except GoldenSetError as error:
         raise ConfigurationError(f"rankcheck_lint: {error}") from None
     if config.contradictions == "error":
         return options
     # A project that configures which of two grades counts is not stopped by them.
     return replace(options, levels={"contradictory-judgment": "warning", **options.levels})
+
+
+def _gated_metric(config: Config, golden_name: str) -> str:
+    from pytest_rankcheck.metrics.metric_names import USUAL_METRICS
+
+    with suppress(ConfigurationError):  # the gates are for other checks to refuse
+        for scoped in configured_gates(config).gates:
+            if scoped.metric and scoped.golden_name in (None, golden_name):
+                return str(scoped.metric)
+    return (*config.metrics, *USUAL_METRICS)[0]
 
 
 def check_corpus(config: Config) -> None:

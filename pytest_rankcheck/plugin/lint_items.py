@@ -18,12 +18,15 @@ from pytest_rankcheck.plugin.configured_inputs import (
     configured_run,
     evaluated,
     log_reading,
+    whole_run,
 )
 from pytest_rankcheck.reports.ledger import enter
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.golden_set import GoldenSet
     from pytest_rankcheck.golden.lint.lint_rule import LintFinding
+    from pytest_rankcheck.plugin.option_table import Config
+    from pytest_rankcheck.rankers.run import Run
     from pytest_rankcheck.reports.findings import ReportedFinding
 
 __all__ = ["lint_items"]
@@ -62,6 +65,16 @@ def _resolution(config: pytest.Config, golden: GoldenSet) -> Iterator[ReportedFi
     else:
         yield from tie_notes(evaluation)
         yield from resolution_findings(evaluation, metrics)
+
+
+def _run_of(chosen: Config, golden: GoldenSet) -> Run | None:
+    """Return the configured run, if it can be read; a ranker is not asked for the linter's sake."""
+    if chosen.run is None:
+        return None
+    try:
+        return whole_run(chosen, golden)
+    except RankcheckError:  # what is wrong with the run is for other tests
+        return None
 
 
 class _LintFailure(Exception):  # noqa: N818 - says what the linter found; nothing went wrong
@@ -111,14 +124,23 @@ class _GoldenItem(_LintItem):
 
     def runtest(self) -> None:
         """Load the set, contradictions and all, and lint it."""
+        from pytest_rankcheck.reports.notes import Note, Topic
         from pytest_rankcheck.reports.text.lint_text import lint_text
 
-        config = self.config.stash[CONFIG]
-        golden = loaded_golden(config, self.path, contradictions="first")
-        findings = golden.lint_with(configured_lint(config), corpus=config.corpus)
+        chosen = self.config.stash[CONFIG]
+        golden = loaded_golden(chosen, self.path, contradictions="first")
+        run, options = _run_of(chosen, golden), configured_lint(chosen, golden.name)
+        findings = golden.lint_with(options, run=run, corpus=chosen.corpus)
+        unchecked = golden.unchecked_with(options, run=run, corpus=chosen.corpus)
+        if unchecked and (chosen.run or chosen.ranker):
+            hint = ""
+            if run is None:
+                hint = "; give --rankcheck-run, such as one of --rankcheck-save-run"
+                hint = f"; {chosen.run} cannot be read" if chosen.run else hint
+            enter(Note(Topic.LINT, f"{unchecked}{hint}", f"golden set '{quoted(golden.name)}'"))
         for finding in _resolution(self.config, golden):
             enter(finding)
-        self.report(golden.name, findings, lint_text(golden.name, len(golden), findings))
+        self.report(golden.name, findings, lint_text(golden.name, len(golden), findings, unchecked))
 
 
 class _LogItem(_LintItem):

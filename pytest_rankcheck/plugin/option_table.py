@@ -140,8 +140,9 @@ class Config:
     )
     lint_lines: tuple[str, ...] = option(
         (),
-        "for --rankcheck-lint, one per line: scale=0..3, tolerance=0.02, min_queries=30, "
-        "spread=0.1, or rule=error|warning|ignore",
+        "for --rankcheck-lint, one per line: scale=0..3, tolerance=0.02, metric=nDCG@10 (default: "
+        "the first that is gated), min_queries=30, spread=0.1 (default: as measured for the "
+        "metric), or rule=error|warning|ignore",
         ini="rankcheck_lint",
         ini_type="linelist",
         parse=lines,

@@ -220,6 +220,30 @@ def test_lint_with_a_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "none.txt does not exist; correct rankcheck_corpus" in capsys.readouterr().err
 
 
+def test_lint_with_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"q{n} 0 d{code} {code}" for n in range(10) for code in (1, 2, 3)]
+    ranked = [f"q{n} Q0 d{code} {code} {9 - code} t" for n in range(10) for code in (1, 2, 3)]
+    (folder / "codes.qrels").write_text("\n".join(rows) + "\n", "utf-8")
+    (folder / "runs").mkdir()
+    (folder / "runs" / "codes.run").write_text("\n".join(ranked) + "\n", "utf-8")
+    assert main(["lint", "codes.qrels"]) == 0
+    out = capsys.readouterr().out
+    assert "  not checked: inverted-scale, stale-document (no run is given)" in out
+    for run in ("runs/codes.run", "runs"):
+        assert main(["lint", "codes.qrels", "--run", run, "--depth", "2"]) == 0
+        out = capsys.readouterr().out
+        assert "  warning inverted-scale: documents that run 'codes.run' ranks higher have" in out
+        assert "not checked: stale-document (run 'codes.run' has 3 documents a query, not" in out
+    (folder / "pytest.ini").write_text("[pytest]\nrankcheck_run = runs\n", "utf-8")
+    assert main(["lint", "codes.qrels"]) == 0
+    assert "warning inverted-scale" in capsys.readouterr().out
+    assert main(["lint", "web.jsonl"]) == 0  # the folder has no run of it
+    assert "(no run is given)" in capsys.readouterr().out
+    for run, says in (("none.run", "does not exist"), ("pytest.ini", "pytest.ini")):
+        assert main(["lint", "codes.qrels", "--run", run]) == 2
+        assert says in capsys.readouterr().err
+
+
 def test_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["metrics"]) == 0
     lines = capsys.readouterr().out.splitlines()

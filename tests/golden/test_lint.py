@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding, Run, evaluate
+from pytest_rankcheck import GoldenSet, GoldenSetError, LintFinding, Metric, Run, evaluate
 from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.linter import all_rules
+from pytest_rankcheck.golden.lint.metric_spreads import MEASURED, spread_for
 from tests import reference
 from tests.examples import examples
 
@@ -376,16 +377,66 @@ def test_slices_too_small_to_gate() -> None:
 
 
 def test_too_few_queries_for_the_tolerance() -> None:
-    """((1.6449 + 0.8416) * 0.1 / 0.02)^2 = 154.56: 155 queries detect a fall of 0.02."""
-    assert finding(good_set(155), "few-queries", tolerance=0.02) is None
-    found = finding(good_set(154), "few-queries", tolerance=0.02)
+    """nDCG@10: ((1.6449 + 0.8416) * 0.09 / 0.02)^2 = 125.2: 126 queries detect a fall of 0.02.
+
+    With 0.04 instead of 0.09 it is 24.7, with 0.14 302.9. 125 queries detect 2.4865 * 0.09 /
+    sqrt(125) = 0.0200, or 0.0089, or 0.0311.
+    """
+    assert finding(good_set(126), "few-queries", tolerance=0.02) is None
+    found = finding(good_set(125), "few-queries", tolerance=0.02)
     assert found is not None
-    assert found.remedy == "judge 155 queries, or set the tolerance to 0.020"
-    assert "a single query" not in found.what
+    assert found.what == "125 queries for a tolerance of 0.02 of nDCG@10"
+    assert found.why == (
+        "Between two versions of a ranker, nDCG@10 of a query changes with a standard deviation of "
+        "0.04 to 0.14, so the smallest fall that can be detected with 80% power is 0.009 to 0.031, "
+        "in the middle 0.020"
+    )
+    assert found.remedy == (
+        "judge 126 queries (25 to 303), set the tolerance to 0.020, or give your own standard "
+        "deviation as spread="
+    )
     found = finding(good_set(40), "few-queries", tolerance=0.01)
     assert found is not None
     assert "a single query that falls from 1 to 0 moves the mean by 0.0250" in found.what
     assert finding(good_set(3), "few-queries") is None
+
+
+def test_how_many_queries_depends_on_the_metric() -> None:
+    """Success@5: ((1.6449 + 0.8416) * 0.22 / 0.02)^2 = 748.1."""
+    found = finding(good_set(126), "few-queries", tolerance=0.02, metric="Success@5")
+    assert found is not None
+    assert found.what.endswith("tolerance of 0.02 of Success@5")
+    assert "0.09 to 0.36, so" in found.why
+    assert "judge 749 queries" in found.remedy
+    near = finding(good_set(40), "few-queries", tolerance=0.02, metric="nDCG(gain=exponential)@12")
+    assert near is not None
+    assert "of nDCG(gain=exponential)@12 of a query" not in near.why
+    assert "0.04 to 0.14 (measured for nDCG@10)" in near.why
+    other = finding(good_set(40), "few-queries", tolerance=0.02, metric="nERR@10")
+    assert other is not None
+    assert "0.01 to 0.43 (measured for other metrics)" in other.why
+    with pytest.raises(GoldenSetError, match="metric: unknown metric 'nDGC'"):
+        good_set().lint(metric="nDGC@10")
+
+
+def test_a_spread_of_the_project_overrides_what_was_measured() -> None:
+    """((1.6449 + 0.8416) * 0.1 / 0.02)^2 = 154.56."""
+    options = LintOptions(tolerance=0.02, spread=0.1)
+    assert good_set(155).lint_with(options, ["few-queries"]) == []
+    (found,) = good_set(154).lint_with(options, ["few-queries"])
+    assert found.why == (
+        "If the differences between queries have a standard deviation of 0.1, the smallest fall "
+        "that can be detected with 80% power is 0.0200"
+    )
+    assert found.remedy == "judge 155 queries, or set the tolerance to 0.020"
+
+
+def test_every_measured_spread_is_of_a_metric_and_in_order() -> None:
+    for name, spreads in MEASURED.items():
+        assert spread_for(Metric.parse(name)).of == name
+        assert 0 < spreads[0] <= spreads[1] <= spreads[2] < 0.5
+    assert spread_for(Metric.parse("nDCG@1000")).of == "nDCG"
+    assert spread_for(Metric.parse("R@30")).of == "R@20"  # by the ratio of the cutoffs
 
 
 # --- options -----------------------------------------------------------------------------------
@@ -394,11 +445,12 @@ def test_too_few_queries_for_the_tolerance() -> None:
 def test_levels_and_options_are_parsed() -> None:
     options = LintOptions.parse(
         ["scale=0..4", "tolerance = 0.02", "min_queries=10", "spread=0.2", "no-relevant=error",
-         "one-grade=ignore"], NAMES,
+         "one-grade=ignore", "metric=RR"], NAMES,
     )  # fmt: skip
     assert options == LintOptions(
-        (0, 4), 0.02, 10, 0.2, {"no-relevant": "error", "one-grade": "ignore"}
+        (0, 4), 0.02, 10, 0.2, {"no-relevant": "error", "one-grade": "ignore"}, "RR"
     )
+    assert LintOptions.parse([], NAMES, "AP").metric == "AP"
     golden = GoldenSet.from_dict({"q": {"a": 0}, "r": {}})
     found = golden.lint_with(options, ["no-relevant", "one-grade", "no-judgment"])
     assert [(one.rule, one.level) for one in found] == [
@@ -414,6 +466,8 @@ def test_levels_and_options_are_parsed() -> None:
         ("scale=3..0", "a scale has the form lowest..highest"),
         ("tolerance=-1", "'-1' is not a number above 0"),
         ("tolerance=nan", "is not a number above 0"),
+        ("metric=nDGC", "metric: unknown metric"),
+        ("metric=", "has no value after '='"),
         ("min_queries=2.5", "is not a whole number"),
         (
             "no-relevent=error",

@@ -272,3 +272,58 @@ rankcheck_session_reading = ["first_rank=1"]
     result = pytester.runpytest("--rankcheck-lint")
     output = result.stdout.str() + result.stderr.str()
     assert "good.jsonl does not exist; correct rankcheck_sessions" in output
+
+
+CODES = "".join(f"q{n} 0 d{code} {code}\n" for n in range(10) for code in (1, 2, 3))
+RANKED = "".join(f"q{n} Q0 d{code} {code} {9 - code} t\n" for n in range(10) for code in (1, 2, 3))
+
+
+def test_the_configured_run_is_linted_with(pytester: pytest.Pytester) -> None:
+    """As deep as it is, whatever the depth that is measured; a ranker is not asked."""
+    configure(pytester, 'rankcheck_golden = "codes.qrels"\nrankcheck_depth = 10\n')
+    (pytester.path / "codes.qrels").write_text(CODES)
+    (pytester.path / "codes.run").write_text(RANKED)
+    pytester.makepyfile(engine="def search(query): raise AssertionError")
+    result = pytester.runpytest("--rankcheck-lint")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["  not checked: inverted-scale, stale-document (no run is given); give --rankcheck-run*"]
+    )
+    result = pytester.runpytest("--rankcheck-lint", "--rankcheck-run", "codes.run")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "lint of golden set 'codes':",
+            "  warning inverted-scale: documents that run 'codes.run' ranks higher have lower *",
+            "  not checked: stale-document (run 'codes.run' has 3 documents a query, not 1,000)",
+        ],
+        consecutive=False,
+    )
+    (pytester.path / "codes.run").write_text("q0 Q0\n")
+    result = pytester.runpytest("--rankcheck-lint", "--rankcheck-run", "codes.run")
+    result.assert_outcomes(passed=1)  # what is wrong with the run is for other tests
+    result.stdout.fnmatch_lines(["*not checked: inverted-scale, stale-document (*cannot be read*"])
+
+
+@pytest.mark.parametrize(
+    ("ini", "metric"),
+    [
+        ("", "nDCG@10"),
+        ('rankcheck_metrics = ["Success@5", "RR"]', "Success@5"),
+        (
+            'rankcheck_metrics = ["P@5"]\nrankcheck_gate = ["other AP: tolerance(abs=0.1)", '
+            '"tolerance(abs=0.1)", "web RR: significant()"]',
+            "RR",
+        ),
+    ],
+)
+def test_few_queries_is_about_the_gated_metric(
+    pytester: pytest.Pytester, golden: Path, ini: str, metric: str
+) -> None:
+    lint = 'rankcheck_golden = "golden/web.qrels"\nrankcheck_lint = ["tolerance=0.02"]\n'
+    pytester.makefile(".toml", pyproject=f"[tool.pytest.ini_options]\n{lint}{ini}\n")
+    result = pytester.runpytest("--rankcheck-lint")
+    result.stdout.fnmatch_lines([f"*few-queries: 1 query for a tolerance of 0.02 of {metric};*"])
+    own = lint.replace('0.02"', '0.02", "metric=AP"')
+    pytester.makefile(".toml", pyproject=f"[tool.pytest.ini_options]\n{own}{ini}\n")
+    pytester.runpytest("--rankcheck-lint").stdout.fnmatch_lines(["*of 0.02 of AP;*"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Literal, get_args
 
-from pytest_rankcheck.errors import GoldenSetError, quoted, suggestion
+from pytest_rankcheck.errors import GoldenSetError, MetricError, quoted, suggestion
+from pytest_rankcheck.metrics.metric_names import USUAL_METRICS, Metric
 
 __all__ = ["Level", "LintOptions", "unknown_name"]
 
@@ -25,10 +26,13 @@ class LintOptions:
     """The fall of a mean that a gate should detect."""
     min_queries: int = 30
     """The smallest slice that is gated."""
-    spread: float = 0.1
-    """The assumed standard deviation of a query's differences between two versions."""
+    spread: float | None = None
+    """The standard deviation of queries' differences between two versions; None: what was measured
+    for the metric."""
     levels: Mapping[str, Level] = field(default_factory=dict)
     """Rules with another level than their default."""
+    metric: str = USUAL_METRICS[0]
+    """The metric that is gated, for which the fall should be detected."""
 
     def __post_init__(self) -> None:
         valid = {
@@ -41,12 +45,24 @@ class LintOptions:
             value = getattr(self, name)
             if not is_valid and value is not None:
                 raise GoldenSetError(f"{name}={quoted(value, 60)} is invalid; give {words}")
+        try:
+            Metric.parse(self.metric)
+        except MetricError as error:
+            raise GoldenSetError(f"metric: {error}") from None
 
     @classmethod
-    def parse(cls, lines: Iterable[str], rules: Iterable[str]) -> LintOptions:
-        """Parse options from lines such as ``scale=0..3`` and ``small-slice=ignore``."""
+    def parse(
+        cls, lines: Iterable[str], rules: Iterable[str], metric: str = USUAL_METRICS[0]
+    ) -> LintOptions:
+        """Parse options from lines such as ``scale=0..3`` and ``small-slice=ignore``.
+
+        Args:
+            lines: of an option or of a rule each.
+            rules: the names of all rules.
+            metric: the gated metric, if no line names it.
+        """
         rule_names = list(rules)
-        values: dict[str, object] = {}
+        values: dict[str, object] = {"metric": metric}
         levels: dict[str, Level] = {}
         for line in lines:
             name, equals, text = (part.strip() for part in line.partition("="))
@@ -121,4 +137,16 @@ def _scale(text: str, line: str) -> tuple[float, float]:
     return scale
 
 
-_READERS = {"scale": _scale, "tolerance": _number, "min_queries": _count, "spread": _number}
+def _text(text: str, line: str) -> str:
+    if not text:
+        raise GoldenSetError(f"'{quoted(line)}' has no value after '='")
+    return text
+
+
+_READERS: Mapping[str, Callable[[str, str], object]] = {
+    "scale": _scale,
+    "tolerance": _number,
+    "min_queries": _count,
+    "spread": _number,
+    "metric": _text,
+}

@@ -18,6 +18,7 @@ from pytest_rankcheck.golden.query import Query
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.corpus import Corpus
     from pytest_rankcheck.golden.lint.corpus_match import CorpusMatch
+    from pytest_rankcheck.golden.lint.ranked_judgments import RankedJudgments, RankedQueries
 
 __all__ = ["LintFinding", "Linted", "Rule", "RuleResult", "counted_queries", "rule"]
 
@@ -66,6 +67,8 @@ class Linted:
     options: LintOptions
     corpus: Corpus | None = None
     """The documents that are ranked, if they are known; it is read once, by `corpus_match`."""
+    run: RankedQueries | None = None
+    """A run of the queries, if one is given; it is read once, by `ranked`."""
 
     @cached_property
     def corpus_match(self) -> CorpusMatch | None:
@@ -76,6 +79,15 @@ class Linted:
 
         judged = self.contents.judgments.documents.texts()
         return CorpusMatch.of(self.corpus, judged, self.contents.doc_id)
+
+    @cached_property
+    def ranked(self) -> RankedJudgments | None:
+        """The judged documents looked up in the run; None without a run."""
+        if self.run is None:
+            return None
+        from pytest_rankcheck.golden.lint.ranked_judgments import RankedJudgments
+
+        return RankedJudgments.of(self.run, self.contents.judgments)
 
     def queries_where(self, is_meant: BoolArray) -> tuple[str, ...]:
         """Return the ids of some queries, by their places in the set."""

@@ -13,12 +13,14 @@ from pytest_rankcheck.golden.lint.lint_rule import Linted, LintFinding, Rule
 
 if TYPE_CHECKING:
     from pytest_rankcheck.golden.corpus import Corpus
+    from pytest_rankcheck.golden.lint.ranked_judgments import RankedQueries
 
 __all__ = ["all_rules", "findings_of"]
 
 _MODULES = (
     *("judgment_rules", "grade_rules", "column_rules"),
     *("text_rules", "id_rules", "corpus_rules", "size_rules"),
+    *("run_rules", "slice_rules", "judge_rules", "expectation_rules"),
 )
 """The modules of the rules, in the order in which rules are listed."""
 _FIRST = ("judgment_rules", "id_rules")
@@ -57,6 +59,7 @@ def findings_of(
     options: LintOptions,
     rules: Collection[str] | None = None,
     *,
+    run: RankedQueries | None = None,
     corpus: Corpus | None = None,
 ) -> list[LintFinding]:
     """Return the findings of the named rules, or of all, errors first.
@@ -69,7 +72,7 @@ def findings_of(
         from pytest_rankcheck.golden.corpus import Corpus
 
         corpus = Corpus.of(contents.corpus)
-    linted = Linted(contents, contents.complete_queries(), options, corpus)
+    linted = Linted(contents, contents.complete_queries(), options, corpus, run)
     findings = []
     for rule in chosen:
         level = options.levels.get(rule.name, rule.level)

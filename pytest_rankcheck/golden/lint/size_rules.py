@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterator
 
 from pytest_rankcheck.errors import listed, plural, quoted
+from pytest_rankcheck.golden.lint.lint_options import LintOptions
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
+from pytest_rankcheck.golden.lint.metric_spreads import Spread, spread_for
 from pytest_rankcheck.golden.log_replay import REPLAY, is_of_replay
 from pytest_rankcheck.golden.query import slices_of
+from pytest_rankcheck.metrics.metric_names import Metric
 
 _Z_ALPHA, _Z_POWER = 1.6448536269514722, 0.8416212335729143
 """The normal quantiles of 95% and 80%, for a one-sided test at 5% with a power of 80%."""
@@ -49,21 +52,51 @@ def _small_slices(linted: Linted, least: int) -> Iterator[tuple[str, list[str]]]
 @rule("warning")
 def few_queries(linted: Linted) -> RuleResult | None:
     """Too few queries to detect the fall that the tolerance allows."""
-    tolerance, spread = linted.options.tolerance, linted.options.spread
+    tolerance = linted.options.tolerance
     if tolerance is None:
         return None
-    count = len(linted.queries)
-    needed = math.ceil(((_Z_ALPHA + _Z_POWER) * spread / tolerance) ** 2)
-    if count >= needed:
+    count, spread = len(linted.queries), _spread(linted.options)
+    needed = [_needed(each, tolerance) for each in (spread.low, spread.middle, spread.high)]
+    if count >= needed[1]:
         return None
     lone = ""
     if 1 / count > tolerance:
         lone = f"; a single query that falls from 1 to 0 moves the mean by {1 / count:.4f}"
-    detected = (_Z_ALPHA + _Z_POWER) * spread / math.sqrt(count)
+    falls = [_detected(each, count) for each in (spread.low, spread.middle, spread.high)]
+    metric = str(Metric.parse(linted.options.metric))
+    if not spread.of:
+        why = f"If the differences between queries have a standard deviation of {spread.middle:g}, "
+        smallest, wanted = f"{falls[1]:.4f}", f"judge {needed[1]:,} queries"
+    else:
+        of = "" if spread.of == metric else f" (measured for {spread.of})"
+        why = (
+            f"Between two versions of a ranker, {metric} of a query changes with a standard "
+            f"deviation of {spread.low:g} to {spread.high:g}{of}, so "
+        )
+        smallest = f"{falls[0]:.3f} to {falls[2]:.3f}, in the middle {falls[1]:.3f}"
+        wanted = f"judge {needed[1]:,} queries ({needed[0]:,} to {needed[2]:,})"
+    own = ", or give your own standard deviation as spread=" if spread.of else ""
+    joint = "," if own else ", or"
     return RuleResult(
         query_ids=(),
-        what=f"{plural(count, 'query', 'queries')} for a tolerance of {tolerance:g}{lone}",
-        why=f"If the differences between queries have a standard deviation of {spread:g}, the "
-        f"smallest fall that can be detected with 80% power is {detected:.4f}",
-        remedy=f"judge {needed:,} queries, or set the tolerance to {detected:.3f}",
+        what=f"{plural(count, 'query', 'queries')} for a tolerance of {tolerance:g} of "
+        f"{metric}{lone}",
+        why=f"{why}the smallest fall that can be detected with 80% power is {smallest}",
+        remedy=f"{wanted}{joint} set the tolerance to {falls[1]:.3f}{own}",
     )
+
+
+def _spread(options: LintOptions) -> Spread:
+    if options.spread is not None:
+        return Spread(options.spread, options.spread, options.spread, "")
+    return spread_for(Metric.parse(options.metric))
+
+
+def _needed(spread: float, tolerance: float) -> int:
+    """Return how many queries detect a fall of the tolerance."""
+    return math.ceil(((_Z_ALPHA + _Z_POWER) * spread / tolerance) ** 2)
+
+
+def _detected(spread: float, count: int) -> float:
+    """Return the smallest fall that so many queries detect."""
+    return (_Z_ALPHA + _Z_POWER) * spread / math.sqrt(count)

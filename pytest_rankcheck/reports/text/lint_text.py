@@ -17,11 +17,20 @@ __all__ = ["lint_notes", "lint_text", "log_lint_text"]
 _PLACES = 5
 
 
-def lint_text(golden_name: str, queries: int, findings: Sequence[LintFinding]) -> str:
-    """Return all findings on a golden set: what, where, why it matters, what to do."""
+def lint_text(
+    golden_name: str, queries: int, findings: Sequence[LintFinding], unchecked: str = ""
+) -> str:
+    """Return all findings on a golden set: what, where, why it matters, what to do.
+
+    Args:
+        golden_name: the name of the set.
+        queries: how many queries it has.
+        findings: what the linter found.
+        unchecked: which rules could not be applied, if any.
+    """
     size = plural(queries, "query", "queries")
     head = f"golden set '{quoted(golden_name)}' ({size}): {_counts(findings)}"
-    return "\n".join([head, *_lines(findings)])
+    return "\n".join([head, *_lines(findings), *([f"  {unchecked}"] if unchecked else [])])
 
 
 def log_lint_text(profile: LogProfile, findings: Sequence[LintFinding]) -> str:

@@ -1,0 +1,199 @@
+"""Lint rules for expectations that contradict the judgments, or name unknown documents."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+
+from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.golden.expectation import Expectation
+from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
+
+_NEAR = 0.9
+"""How similar two ids must be, for one to look like a misspelling of the other."""
+_EDGE = 2
+"""Of a misspelt id, so many characters at the beginning or the end are right."""
+_DIGITS = re.compile(r"\d+")
+
+_Grades = Mapping[str, float]
+_Check = Callable[[Expectation, _Grades], str | None]
+
+
+@rule("error")
+def expectation_against_grades(linted: Linted) -> RuleResult | None:
+    """An expectation that no ranking meets which is ideal by the grades."""
+    return _result(
+        linted,
+        _contradiction,
+        "against the grades",
+        "A ranker gains in the metrics what it fails in the expectation, so the tests of the two "
+        "contradict each other",
+        "correct the grade or the expectation",
+    )
+
+
+@rule("warning")
+def expectation_without_gain(linted: Linted) -> RuleResult | None:
+    """A document that is expected in the top, but is judged not relevant or not judged."""
+    unknown = {doc_id for doc_id, _ in _unknown(linted)}
+    return _result(
+        linted,
+        partial(_without_gain, unknown),
+        "that no metric rewards",
+        "Every metric counts such a document as not relevant, and a ranker that meets the "
+        "expectation loses by it",
+        "judge the document, or correct the expectation",
+    )
+
+
+@rule("warning")
+def unknown_expected_id(linted: Linted) -> RuleResult | None:
+    """A document in an expectation whose id looks misspelt."""
+    near = dict(_unknown(linted))
+    return _result(
+        linted,
+        lambda expectation, _: next(
+            (
+                f"{expectation}, but no judgment has '{quoted(doc_id)}'; did you mean "
+                f"'{quoted(near[doc_id])}'?"
+                for doc_id in (*expectation.documents, *expectation.others)
+                if doc_id in near
+            ),
+            None,
+        ),
+        "with an unknown document",
+        "No ranker can return an id that does not exist: the expectation always fails, or, as "
+        "with not_in_top, never",
+        "correct the id; if the document exists, judge it or ignore this rule",
+    )
+
+
+def _result(linted: Linted, check: _Check, what: str, why: str, remedy: str) -> RuleResult | None:
+    """Return the result about the expectations for which a check returns a text."""
+    contents = linted.contents
+    found = [
+        (query_id, text)
+        for query_id, expectations in contents.expectations.items()
+        for expectation in expectations
+        if (text := check(expectation, contents.grades.get(query_id, {})))
+    ]
+    if not found:
+        return None
+    query_id, text = found[0]
+    count = plural(len(found), "expectation")
+    return RuleResult(
+        query_ids=tuple(dict.fromkeys(query_id for query_id, _ in found)),
+        what=f"{count} {what}: query '{quoted(query_id)}' expects {text}",
+        why=why,
+        remedy=remedy,
+    )
+
+
+def _contradiction(expectation: Expectation, grades: _Grades) -> str | None:
+    """Return what is expected and what is judged, if no ideal ranking meets the expectation."""
+    gains = {doc_id: max(grade, 0.0) for doc_id, grade in grades.items()}
+    relevant = [doc_id for doc_id, gain in gains.items() if gain > 0]
+    k = expectation.k or 0
+    match expectation.kind:
+        case "no_results":
+            if relevant:
+                return f"{expectation}, but {_judged(relevant[0], grades)}"
+        case "not_in_top":
+            for doc_id in expectation.documents:
+                if _belongs_in_top(doc_id, gains, k):
+                    return f"{expectation}, but {_judged(doc_id, grades)}"
+        case "in_top":
+            for doc_id in expectation.documents:
+                better = sum(gain > gains.get(doc_id, 0) for gain in gains.values())
+                if gains.get(doc_id, 0) > 0 and better >= k:
+                    others = plural(better, "document has", "documents have")
+                    return f"{expectation}, but {_judged(doc_id, grades)} and {others} more"
+        case "above" | "before":
+            for first in expectation.documents:
+                for other in expectation.others:
+                    if first in gains and gains[first] < gains.get(other, 0):
+                        return (
+                            f"{expectation}, but {_judged(first, grades)} and "
+                            f"{_judged(other, grades)}"
+                        )
+    return None
+
+
+def _belongs_in_top(doc_id: str, gains: Mapping[str, float], k: int) -> bool:
+    """Whether a document is in the top of each ideal ranking, or has the highest grade.
+
+    That one of several best documents is not the first is an order, and no contradiction.
+    """
+    gain = gains.get(doc_id, 0.0)
+    if not gain:
+        return False
+    is_best = gain == max(gains.values()) and k > 1
+    return is_best or sum(other >= gain for other in gains.values()) <= k
+
+
+def _without_gain(
+    unknown: Collection[str], expectation: Expectation, grades: _Grades
+) -> str | None:
+    if expectation.kind != "in_top" or not grades:
+        return None
+    for doc_id in expectation.documents:
+        if doc_id in unknown:
+            continue
+        if doc_id not in grades:
+            return f"{expectation}, but '{quoted(doc_id)}' is not judged"
+        if grades[doc_id] <= 0:
+            return f"{expectation}, but {_judged(doc_id, grades)}"
+    return None
+
+
+def _judged(doc_id: str, grades: _Grades) -> str:
+    return f"'{quoted(doc_id)}' has the grade {grades[doc_id]:g}"
+
+
+def _unknown(linted: Linted) -> Iterator[tuple[str, str]]:
+    """Yield the documents of expectations that no judgment has, and the judged one that is meant.
+
+    An expectation may name a document that is not judged. It looks misspelt if it differs from a
+    judged one only in form, or only in letters and little: ids with other numbers are others.
+    """
+    contents = linted.contents
+    expected = {
+        doc_id: None
+        for expectations in contents.expectations.values()
+        for expectation in expectations
+        for doc_id in (*expectation.documents, *expectation.others)
+    }
+    if not expected:
+        return
+    known = set(contents.judgments.documents.texts())
+    known.update(contents.titles, contents.candidates.doc_ids)
+    missing = [doc_id for doc_id in expected if doc_id not in known]
+    by_numbers: dict[tuple[str, ...], list[str]] = {}
+    for doc_id in sorted(known) if missing else ():
+        by_numbers.setdefault(_numbers(doc_id), []).append(doc_id)
+    for doc_id in missing:
+        alike = {_form(other): other for other in by_numbers.get(_numbers(doc_id), ())}
+        form = _form(doc_id)
+        close = [form] if form in alike else [each for each in alike if _may_be(form, each)]
+        nearest = difflib.get_close_matches(form, close, n=1, cutoff=_NEAR)
+        if nearest:
+            yield doc_id, alike[nearest[0]]
+
+
+def _may_be(form: str, other: str) -> bool:
+    """Whether a misspelling is worth looking at: they begin or end alike and are as long."""
+    same_edge = form[:_EDGE] == other[:_EDGE] or form[-_EDGE:] == other[-_EDGE:]
+    return same_edge and abs(len(form) - len(other)) <= _EDGE
+
+
+def _numbers(doc_id: str) -> tuple[str, ...]:
+    """Return the numbers in an id without leading zeros."""
+    return tuple(number.lstrip("0") for number in _DIGITS.findall(doc_id.removesuffix(".0")))
+
+
+def _form(doc_id: str) -> str:
+    """Return an id without case, white space, leading zeros and ``.0``."""
+    plain = "".join(doc_id.casefold().split()).removesuffix(".0")
+    return _DIGITS.sub(lambda number: number.group().lstrip("0"), plain)
