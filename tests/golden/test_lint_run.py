@@ -111,7 +111,7 @@ def test_the_reversed_codes_of_cranfield_are_found(
     run = Run.load(reference.data("cranfield/bm25s.run"))
     found = finding(cranfield(grades), "inverted-scale", run=run)
     assert found is not None
-    assert f"; with {written} it is +0.12 (+3.3)" in found.what
+    assert f"; with {written} it is +0.12, +3.3 standard errors" in found.what
     assert written in found.remedy
     assert "without the negative codes" in found.what or -1 not in grades
     # The very map that it names turns it: with it there is no finding.
@@ -164,6 +164,13 @@ def test_a_reversed_scale_needs_enough_queries_and_a_clear_sign() -> None:
     for rate, is_found in ((0.5, True), (0.0, False)):
         golden, run = toy(200, is_reversed=True, rate=rate)
         assert (finding(golden, "inverted-scale", run=run) is not None) == is_found
+    golden, run = toy(10, is_reversed=True)
+    found = finding(golden, "inverted-scale", run=run)
+    assert found is not None
+    assert found.what.endswith(
+        "Kendall's tau of rank and grade is -1.00 on average over 10 queries; with "
+        "grades={0: 2, 1: 1, 2: 0} it is +1.00"
+    )
     golden, run = toy(200, is_reversed=False)
     assert finding(golden, "inverted-scale", run=run) is None
     assert finding(golden, "inverted-scale") is None  # no run

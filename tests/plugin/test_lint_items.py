@@ -294,10 +294,9 @@ def test_the_configured_run_is_linted_with(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(
         [
             "lint of golden set 'codes':",
-            "  warning inverted-scale: documents that run 'codes.run' ranks higher have lower *",
             "  not checked: stale-document (run 'codes.run' has 3 documents a query, not 1,000)",
-        ],
-        consecutive=False,
+            "  warning inverted-scale: documents that run 'codes.run' ranks higher have lower *",
+        ]
     )
     (pytester.path / "codes.run").write_text("q0 Q0\n")
     result = pytester.runpytest("--rankcheck-lint", "--rankcheck-run", "codes.run")
@@ -311,8 +310,7 @@ def test_the_configured_run_is_linted_with(pytester: pytest.Pytester) -> None:
         ("", "nDCG@10"),
         ('rankcheck_metrics = ["Success@5", "RR"]', "Success@5"),
         (
-            'rankcheck_metrics = ["P@5"]\nrankcheck_gate = ["other AP: tolerance(abs=0.1)", '
-            '"tolerance(abs=0.1)", "web RR: significant()"]',
+            'rankcheck_metrics = ["P@5"]\nrankcheck_gate = ["no AP: tolerance()", "web RR: tolerance()"]',
             "RR",
         ),
     ],

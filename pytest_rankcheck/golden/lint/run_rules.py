@@ -45,6 +45,11 @@ class Agreement:
     queries: int
     """How many queries have a tau: two grades and two ranks."""
 
+    @property
+    def distance(self) -> str:
+        """How far the mean is from 0, as words to add; empty if it is the same in all queries."""
+        return f", {self.errors:+.1f} standard errors" if math.isfinite(self.errors) else ""
+
     @classmethod
     def of(cls, ranks: FloatArray, grades: FloatArray, starts: Sequence[int]) -> Agreement:
         """Return the mean of tau-b (Kendall, Biometrika 1945) over queries.
@@ -90,8 +95,8 @@ def inverted_scale(linted: Linted) -> RuleResult | None:
     return RuleResult(
         query_ids=(),
         what=f"documents that run '{quoted(run.name)}' ranks higher have lower grades: Kendall's "
-        f"tau of rank and grade is {found.tau:+.2f} on average over {found.queries:,} queries, "
-        f"{found.errors:+.1f} standard errors from 0{turned}",
+        f"tau of rank and grade is {found.tau:+.2f} on average over {found.queries:,} queries"
+        f"{found.distance}{turned}",
         why="If the scale is reversed (1 is the best, not the worst), a better ranker scores "
         "lower. If the scores of the run are distances, it is the run that is reversed",
         remedy=remedy,
@@ -111,7 +116,7 @@ def _turned(
     written = f"grades={{{', '.join(f'{code:g}: {grade:g}' for code, grade in by.items())}}}"
     without = ", without the negative codes" if codes[0] < 0 else ""
     return (
-        f"; with {written} it is {fit.tau:+.2f} ({fit.errors:+.1f}){without}",
+        f"; with {written} it is {fit.tau:+.2f}{fit.distance}{without}",
         f"read what the codes mean; if they are reversed, map them: {written}",
     )
 
