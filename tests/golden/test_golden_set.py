@@ -299,7 +299,8 @@ def test_the_linter_finds_queries_that_cannot_score() -> None:
         {"good": {"d": 1}, "zero": {"d": 0}, "minus": {"d": -1, "e": 0}, "bare": {}}
     )
     findings = {finding.rule: finding for finding in golden.lint()}
-    assert set(findings) == {"no-judgment", "no-relevant", "ceiling", "negative-grade"}
+    expected = {"no-judgment", "no-relevant", "ceiling", "negative-grade", "few-queries"}
+    assert set(findings) == expected
     assert findings["no-judgment"].query_ids == ("bare",)
     assert findings["no-relevant"].query_ids == ("zero", "minus")
     assert str(findings["no-relevant"]).startswith(
@@ -308,7 +309,7 @@ def test_the_linter_finds_queries_that_cannot_score() -> None:
 
 
 def test_the_linter_finds_nothing_in_a_good_set() -> None:
-    assert GoldenSet.from_dict(JUDGED).lint() == []
+    assert GoldenSet.from_dict(JUDGED).lint(min_queries=1) == []
 
 
 def test_a_column_that_is_the_index_of_the_frame_is_named() -> None:

@@ -38,7 +38,7 @@ def test_errors_fail_and_warnings_are_shown(pytester: pytest.Pytester, golden: P
             "golden/web.qrels::lint FAILED*",
             "golden/mobile.jsonl::lint PASSED*",
             "*lint of golden set web.qrels*",
-            "golden set 'web' (1 query): 1 error, 0 warnings",
+            "golden set 'web' (1 query): 1 error, 1 warning",
             "  error contradictory-judgment: 1 judgment contradicts another: document 'a' *, 1 and 2",
             "    at  *golden?web.qrels:2",
             "    why *",

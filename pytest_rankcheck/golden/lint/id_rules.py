@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, rule
 
 _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
+_DECIMAL = re.compile(r"\d+\.\d+")
+_POWER = re.compile(r"\d(\.\d+)?E\+\d\d+")
+"""A large number as spreadsheets show it."""
+_LEAST_CHANGED = 5
+"""So many ids must agree before they show what happened to others."""
 
 
 @rule("warning")
@@ -88,3 +94,55 @@ def _look_alikes(ids: Iterable[str]) -> list[list[str]]:
         plain = value if value.isascii() else unicodedata.normalize("NFKC", value)
         groups.setdefault(plain.casefold(), []).append(value)
     return [group for group in groups.values() if len(group) > 1]
+
+
+@rule("warning")
+def number_id(linted: Linted) -> RuleResult | None:
+    """Ids that were changed as if they were numbers: `7.0`, `1.2E+05`, or `7` among `00012`."""
+    documents = linted.contents.judgments.documents.texts()
+    kinds = {"query": list(linted.queries), "document": documents}
+    found = {kind: list(_as_numbers(ids)) for kind, ids in kinds.items()}
+    words = [f"{kind} ids: {what}" for kind, parts in found.items() for what, _ in parts]
+    if not words:
+        return None
+    changed = {example for parts in found.values() for _, example in parts}
+    owners = _owners(linted, changed.__contains__)
+    return RuleResult(
+        query_ids=tuple(dict.fromkeys(owners.values())),
+        what="; ".join(words),
+        why="Spreadsheets and data frames make numbers of ids, and under the new id nothing is "
+        "found: the ranker looks as if it returned only unjudged documents",
+        remedy="export the ids again as text (pandas: dtype=str), or map them with doc_id=, such "
+        "as 'remove_suffix:.0' or 'strip_zeros'; a corpus= shows which ids are right",
+    )
+
+
+def _as_numbers(ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield what shows that ids were changed as numbers, with an example."""
+    distinct = dict.fromkeys(ids)
+    decimals = [value for value in distinct if _DECIMAL.fullmatch(value)]
+    if len(decimals) >= _LEAST_CHANGED and all(
+        set(_fraction(value)) == {"0"} for value in decimals
+    ):
+        yield f"{len(decimals):,} end with '.0', such as '{quoted(decimals[0])}'", decimals[0]
+    powers = [value for value in distinct if _POWER.fullmatch(value)]
+    if powers:
+        yield f"{len(powers):,} in the form of '{quoted(powers[0])}'", powers[0]
+    padded = [value for value in distinct if value[0] == "0" and value.isalnum() and len(value) > 1]
+    widths = {len(value) for value in padded}
+    if len(padded) < _LEAST_CHANGED or len(widths) > 1:
+        return
+    (width,) = widths
+    short = [value for value in distinct if value.isdecimal() and len(value) < width]
+    longer = any(value.isdecimal() and len(value) > width for value in distinct)
+    if short and not longer:
+        what = (
+            f"{len(padded):,} begin with 0 and have {width} characters, such as "
+            f"'{quoted(padded[0])}', but {len(short):,} are shorter numbers, such as "
+            f"'{quoted(short[0])}'"
+        )
+        yield what, short[0]
+
+
+def _fraction(value: str) -> str:
+    return value.partition(".")[2]

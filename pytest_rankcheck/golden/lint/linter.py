@@ -19,7 +19,7 @@ __all__ = ["all_rules", "findings_of"]
 
 _MODULES = (
     *("judgment_rules", "grade_rules", "column_rules"),
-    *("text_rules", "id_rules", "corpus_rules", "size_rules"),
+    *("text_rules", "id_rules", "corpus_rules", "balance_rules", "size_rules"),
     *("run_rules", "slice_rules", "judge_rules", "expectation_rules"),
 )
 """The modules of the rules, in the order in which rules are listed."""

@@ -51,10 +51,10 @@ def _small_slices(linted: Linted, least: int) -> Iterator[tuple[str, list[str]]]
 
 @rule("warning")
 def few_queries(linted: Linted) -> RuleResult | None:
-    """Too few queries to detect the fall that the tolerance allows."""
+    """Too few queries to detect the fall that the tolerance allows; without one, to be gated."""
     tolerance = linted.options.tolerance
     if tolerance is None:
-        return None
+        return _too_few_to_gate(linted)
     count, spread = len(linted.queries), _spread(linted.options)
     needed = [_needed(each, tolerance) for each in (spread.low, spread.middle, spread.high)]
     if count >= needed[1]:
@@ -100,3 +100,21 @@ def _needed(spread: float, tolerance: float) -> int:
 def _detected(spread: float, count: int) -> float:
     """Return the smallest fall that so many queries detect."""
     return (_Z_ALPHA + _Z_POWER) * spread / math.sqrt(count)
+
+
+def _too_few_to_gate(linted: Linted) -> RuleResult | None:
+    """Return the result about a set that is smaller than the smallest slice that is gated."""
+    count, least = len(linted.queries), linted.options.min_queries
+    if count >= least:
+        return None
+    metric, spread = Metric.parse(linted.options.metric), _spread(linted.options)
+    return RuleResult(
+        query_ids=(),
+        what=f"{plural(count, 'query', 'queries')}, fewer than {least}",
+        why=f"If {metric} of a query changes with a standard deviation of {spread.middle:g} "
+        "between two versions of a ranker, the smallest fall that can be detected with 80% power "
+        f"is {_detected(spread.middle, count):.3f}, and a single query that falls from 1 to 0 "
+        f"moves the mean by {1 / count:.4f}",
+        remedy=f"judge at least {least} queries, or give the fall that a gate should detect as "
+        "tolerance=",
+    )

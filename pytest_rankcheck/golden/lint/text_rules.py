@@ -1,49 +1,168 @@
-"""Lint rules for query texts: equal texts with different judgments, and the ceiling they cause."""
+"""Lint rules for query texts: missing, damaged, and the same twice; and the ceiling they cause."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
+from collections.abc import Sequence
 
 from pytest_rankcheck.errors import plural, quoted
 from pytest_rankcheck.golden.lint.lint_rule import Linted, RuleResult, counted_queries, rule
+from pytest_rankcheck.golden.lint.mojibake import repaired_text
+from pytest_rankcheck.golden.lint.near_texts import close_pairs, words_of
+from pytest_rankcheck.golden.query import slices_of
 from pytest_rankcheck.golden.text_ceiling import alike, ceiling_of, same_texts
 
 _CUTOFF = 10
-_WORDS = re.compile(r"\w+")
+_SHARED = 0.5
+"""Which part of the relevant documents of two queries is the same, if a text is a variant of the
+other."""
+_SHOWN = 60
+"""How much of a text is shown."""
+
+
+@rule("error")
+def empty_text(linted: Linted) -> RuleResult | None:
+    """A query without a text, or with a blank one, in a set whose queries have texts."""
+    texts = {query.id: query.text for query in linted.queries.values()}
+    if not any(texts.values()):
+        return None
+    blank = tuple(query_id for query_id, text in texts.items() if not _has_signs(text or ""))
+    if not blank:
+        return None
+    return RuleResult(
+        query_ids=blank,
+        what=f"{counted_queries(blank)} without a text",
+        why="A ranker has nothing to search for, and what it returns is measured all the same",
+        remedy="add the text, or remove the query; if the ranker answers it by its attributes, "
+        "write empty-text=ignore",
+    )
+
+
+def _has_signs(text: str) -> bool:
+    return any(char.isprintable() and not char.isspace() for char in text)
+
+
+@rule("warning")
+def mojibake(linted: Linted) -> RuleResult | None:
+    """A text that was read in the wrong encoding, such as `cafÃ©`."""
+    repaired = {
+        query.id: text
+        for query in linted.queries.values()
+        if query.text and (text := repaired_text(query.text)) is not None
+    }
+    if not repaired:
+        return None
+    query_ids = tuple(repaired)
+    text, before = linted.queries[query_ids[0]].text, repaired[query_ids[0]]
+    lost = "letters that are lost" if text == before else f'was "{quoted(before, _SHOWN)}"'
+    return RuleResult(
+        query_ids=query_ids,
+        what=f"the {'text' if len(query_ids) == 1 else 'texts'} of {counted_queries(query_ids)} "
+        f"{'looks' if len(query_ids) == 1 else 'look'} damaged: "
+        f'"{quoted(text, _SHOWN)}" {"has " if text == before else ""}{lost}',
+        why="No user types that, so it measures another question than the one that was judged",
+        remedy="export the texts again as UTF-8, or repair them (ftfy.fix_text does)",
+    )
 
 
 @rule("warning")
 def duplicate_query(linted: Linted) -> RuleResult | None:
-    """Queries with the same text, whose judgments differ."""
+    """Queries with the same text: their judgments differ, or they count double."""
     groups = same_texts(linted.queries.values(), linted.contents.candidates)
     return _duplicates(linted, groups, "the same text")
 
 
 @rule("warning")
 def near_duplicate_query(linted: Linted) -> RuleResult | None:
-    """Queries with the same words in another order or spelling, whose judgments differ."""
-    groups = alike(linted.queries.values(), linted.contents.candidates, _words)
-    distinct = [group for group in groups if not _are_same(linted, group)]
-    return _duplicates(linted, distinct, "nearly the same text")
+    """Queries with nearly the same text, and mostly the same relevant documents.
+
+    Texts that differ only in case and punctuation count whatever is relevant.
+    """
+    queries, candidates = linted.queries.values(), linted.contents.candidates
+    same = {query_id: group for group in same_texts(queries, candidates) for query_id in group}
+    spelt = [group for group in alike(queries, candidates, words_of) if same.get(group[0]) != group]
+    known = {query_id for group in (*spelt, *same.values()) for query_id in group[1:]}
+    return _duplicates(linted, [*spelt, *_variants(linted, known)], "nearly the same text")
 
 
-def _duplicates(linted: Linted, found: list[tuple[str, ...]], what: str) -> RuleResult | None:
-    """Return the result about groups of queries that are alike; None if their judgments are too."""
-    groups = [group for group in found if _differ(linted, group)]
+def _variants(linted: Linted, known: set[str]) -> list[tuple[str, ...]]:
+    """Return groups of close texts with mostly the same relevant documents.
+
+    Of queries that are already known to have the text of another, only that other is compared.
+    """
+    grades, candidates = linted.contents.grades, linted.contents.candidates
+    words = {
+        query.id: words_of(query.text)
+        for query in linted.queries.values()
+        if query.text and query.id not in known
+    }
+    leader: dict[str, str] = {}
+
+    def leader_of(query_id: str) -> str:
+        while (other := leader.get(query_id, query_id)) != query_id:
+            query_id = other
+        return query_id
+
+    for first, second in close_pairs(words):
+        one, other = leader_of(first), leader_of(second)
+        if one == other or candidates.rows(first).keys() != candidates.rows(second).keys():
+            continue
+        relevant = [
+            {doc for doc, grade in grades[each].items() if grade > 0} for each in (first, second)
+        ]
+        shared, either = len(relevant[0] & relevant[1]), len(relevant[0] | relevant[1])
+        if shared and shared >= _SHARED * either:
+            leader[other] = one
+    groups: dict[str, list[str]] = {}
+    for query_id in words:
+        groups.setdefault(leader_of(query_id), []).append(query_id)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def _duplicates(linted: Linted, found: Sequence[tuple[str, ...]], what: str) -> RuleResult | None:
+    """Return the result about groups of queries that are alike; None without any.
+
+    Groups with equal judgments do not count if the set is a sample of traffic, or if attributes
+    tell their queries apart.
+    """
+    differing = [group for group in found if _differ(linted, group)]
+    double = [group for group in found if not _differ(linted, group)]
+    is_sample = linted.contents.weight_by is not None or linted.contents.cluster_by is not None
+    apart = _told_apart(linted) if double and not is_sample else {}
+    double = [
+        group
+        for group in double
+        if not is_sample and len({apart[query_id] for query_id in group}) == 1
+    ]
+    groups = [*differing, *double]
     if not groups:
         return None
-    members = tuple(query_id for group in groups for query_id in group)
     first = groups[0]
-    text = quoted(linted.queries[first[0]].text, 60)
+    texts = dict.fromkeys(f'"{quoted(linted.queries[each].text, _SHOWN)}"' for each in first[:3])
+    kinds = (("different", differing), ("the same", double))
+    judged = ", ".join(f"{len(each):,} with {kind} judgments" for kind, each in kinds if each)
+    why = []
+    if differing:
+        why.append(
+            "A ranker that sees only the text answers all of them alike: what it gains on one it "
+            "loses on the other"
+        )
+    if double:
+        why.append("Queries with the same judgments are one query that counts several times")
     return RuleResult(
-        query_ids=members,
-        what=f"{plural(len(groups), 'group')} of queries with {what} but different judgments: "
-        f'{counted_queries(first)} "{text}"',
-        why="A ranker that sees only the text answers all of them alike: what it gains on one it "
-        "loses on the other",
+        query_ids=tuple(query_id for group in groups for query_id in group),
+        what=f"{plural(len(groups), 'group')} of queries with {what}, {judged}: "
+        f"{counted_queries(first)} {', '.join(texts)}",
+        why=". ".join(why),
         remedy="merge their judgments into one query, or make the texts differ",
     )
+
+
+def _told_apart(linted: Linted) -> dict[str, tuple[object, ...]]:
+    """Return the values of the attributes of each query by which the set can be sliced."""
+    queries = linted.queries.values()
+    names = dict.fromkeys(name for query in queries for name in query.attributes)
+    kept = [name for name in names if 2 * len(slices_of(queries, name)) <= len(queries)]
+    return {query.id: tuple(repr(query.attributes.get(name)) for name in kept) for query in queries}
 
 
 @rule("warning")
@@ -63,17 +182,6 @@ def ceiling(linted: Linted) -> RuleResult | None:
         why="No ranker can reach a bound above that, and there is less left to gain than it seems",
         remedy="see the findings on these queries (no-judgment, no-relevant, duplicate-query)",
     )
-
-
-def _words(text: str) -> tuple[str, ...]:
-    """Return the words of a text in lower case, sorted; the text itself if it has no words."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return tuple(sorted(_WORDS.findall(plain))) or (plain,)
-
-
-def _are_same(linted: Linted, group: tuple[str, ...]) -> bool:
-    queries = [linted.queries[query_id] for query_id in group]
-    return same_texts(queries, linted.contents.candidates) == [group]
 
 
 def _differ(linted: Linted, group: tuple[str, ...]) -> bool:

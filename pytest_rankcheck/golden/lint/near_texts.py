@@ -1,0 +1,145 @@
+"""Pairs of texts that differ only in spelling, an article, a plural or a typo.
+
+The order of words counts, and so do signs that belong to a word (``c++``, ``.net``, ``-jaguar``),
+numbers and words with digits: ``iphone 12`` is not ``iphone 13``. Texts are compared only within
+buckets of a common key, so the work grows with the number of texts and not with its square.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+__all__ = ["Words", "close_pairs", "words_of"]
+
+Words: TypeAlias = tuple[str, ...]
+
+_TOKEN = re.compile(r"(?:(?<!\S)[-.@#$€£+])?\w+(?:[.,:/]\d+)*[+#%*]*")
+"""A word with the signs that belong to it."""
+_ARTICLES = frozenset(
+    {
+        *("the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen"),
+        *("le", "la", "les", "un", "une", "el", "los", "las", "una", "il", "lo", "gli", "uno"),
+        *("o", "os", "as", "um", "uma", "de", "het", "een"),
+    }
+)
+_LEAST_TYPO, _LEAST_PLURAL = 5, 3
+"""How many letters a word with a typo or a plural has, at least."""
+_LAST_CASED = "\u052f"
+"""The last letter of Latin, Greek and Cyrillic: in other scripts one sign is a word."""
+_COMPARED = 8
+"""With how many texts of a bucket, those before it, each is compared."""
+
+
+def words_of(text: str) -> Words:
+    """Return the words of a text in lower case; the text itself if it has none."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return tuple(_TOKEN.findall(plain)) or (plain,)
+
+
+def close_pairs(texts: Mapping[str, Words]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of keys whose words are close, each perhaps several times.
+
+    Close are texts that differ in articles, plurals, accents, or where words are joined; and texts
+    of which one word has one letter more, less, exchanged or swapped with the next, but not the
+    first.
+    """
+    plain = {
+        key: _without_articles(tuple(map(_without_accents, words))) for key, words in texts.items()
+    }
+    for form in (_stems, _joined):
+        buckets: dict[object, list[str]] = {}
+        for key, words in plain.items():
+            buckets.setdefault(form(words), []).append(key)
+        for bucket in buckets.values():
+            yield from _neighbours(bucket)
+    yield from _typos(plain)
+
+
+def _neighbours(keys: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for place, key in enumerate(keys):
+        for before in keys[max(0, place - _COMPARED) : place]:
+            yield before, key
+
+
+def _without_accents(word: str) -> str:
+    if word.isascii() or max(word) > _LAST_CASED:
+        return word
+    parts = unicodedata.normalize("NFD", word)
+    return "".join(char for char in parts if not unicodedata.combining(char))
+
+
+def _without_articles(words: Words) -> Words:
+    """Return words without the articles before another word: ``vitamin a`` keeps its last."""
+    kept = tuple(word for word in words[:-1] if word not in _ARTICLES)
+    return (*kept, *words[-1:])
+
+
+def _is_word(word: str) -> bool:
+    """Whether a word has only letters of a script in which a word may have a typo."""
+    return word.isalpha() and max(word) <= _LAST_CASED
+
+
+def _stems(words: Words) -> Words:
+    return tuple(map(_singular, words))
+
+
+def _singular(word: str) -> str:
+    """Return a word without the usual endings of an English plural."""
+    if len(word) <= _LEAST_PLURAL or not _is_word(word) or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("ses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    return word.removesuffix("s")
+
+
+def _joined(words: Words) -> str:
+    """Return the words in one, apart where two numbers meet."""
+    pieces = [words[0]]
+    for before, word in pairwise(words):
+        pieces += [" ", word] if before[-1].isdigit() and word[0].isdigit() else [word]
+    return "".join(pieces)
+
+
+def _typos(texts: Mapping[str, Words]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of texts of which one word differs, by a typo.
+
+    Texts that agree in all words but the one at a place share a mask. Words that one change turns
+    into one another have a part in common that lacks at most one letter of each.
+    """
+    masks: dict[int, list[tuple[str, str]]] = {}
+    for key, words in texts.items():
+        for place, word in enumerate(words):
+            if len(word) >= _LEAST_TYPO - 1 and _is_word(word):
+                mask = hash((place, words[:place], words[place + 1 :]))
+                masks.setdefault(mask, []).append((key, word))
+    for members in masks.values():
+        if len(members) == 1:
+            continue
+        parts: dict[str, list[tuple[str, str]]] = {}
+        for key, word in members:
+            cut = {word[:at] + word[at + 1 :] for at in range(1, len(word))}
+            for part in (word, *cut):
+                for before, other in parts.get(part, ())[-_COMPARED:]:
+                    if _is_typo(word, other):
+                        yield before, key
+                parts.setdefault(part, []).append((key, word))
+
+
+def _is_typo(one: str, other: str) -> bool:
+    """Whether one change turns a word into another, but not of its first letter."""
+    if one[0] != other[0] or one == other or max(len(one), len(other)) < _LEAST_TYPO:
+        return False
+    short, long = sorted((one, other), key=len)
+    start = next(
+        (at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short)
+    )
+    if len(short) < len(long):
+        return short[start:] == long[start + 1 :]
+    swapped = short[:start] + short[start + 1 : start + 2] + short[start] + short[start + 2 :]
+    return short[start + 1 :] == long[start + 1 :] or swapped == long
