@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,31 +50,56 @@ def golden_set(folder: Path) -> GoldenSet:
 
 def ranked(folder: Path, settings: Settings) -> Run:
     """Rank the abstracts for every query."""
-    titles, abstracts = _documents(folder)
-    texts = [f"{title} {text}" for title, text in zip(titles, abstracts, strict=True)]
-    scores = _scores(texts if settings.has_titles else abstracts, _queries(folder), settings)
     run = {}
-    for query, of_query in enumerate(scores, 1):
-        best = np.argsort(-of_query, kind="stable")[:DEPTH]
-        run[str(query)] = {str(1 + doc): float(of_query[doc]) for doc in best if of_query[doc] > 0}
+    for query, of_query in enumerate(index(folder, settings).scores(queries(folder)), 1):
+        run[str(query)] = {str(1 + doc): float(of_query[doc]) for doc in _best(of_query)}
     return Run.from_dict(run)
 
 
-def _scores(texts: list[str], queries: list[str], settings: Settings) -> np.ndarray:
-    """Return BM25 of each query and document, ``[queries, documents]`` (Robertson et al. 1995)."""
-    counted = [Counter(_terms(text, settings)) for text in texts]
+@dataclass(frozen=True)
+class Index:
+    """The abstracts, ready to be searched."""
+
+    settings: Settings
+    places: dict[str, int]
+    """The column of each term."""
+    weights: csr_array
+    """The weight of each term in each document, ``[documents, terms]``."""
+
+    def scores(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the scores of queries and documents, ``[queries, documents]``."""
+        settings = self.settings
+        asked = [Counter(_kept(_terms(text, settings), settings.dropped)) for text in texts]
+        return (_matrix(asked, self.places) @ self.weights.T).toarray()
+
+    def search(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the ids of the best documents for each text."""
+        return [[str(1 + doc) for doc in _best(of_query)] for of_query in self.scores(texts)]
+
+
+def index(folder: Path, settings: Settings) -> Index:
+    """Return the index of BM25 over the abstracts (Robertson et al. 1995)."""
+    titles, abstracts = _documents(folder)
+    if settings.has_titles:
+        abstracts = [f"{title} {text}" for title, text in zip(titles, abstracts, strict=True)]
+    counted = [Counter(_terms(text, settings)) for text in abstracts]
     places = {term: place for place, term in enumerate({term for doc in counted for term in doc})}
     counts = _matrix(counted, places)
     lengths = counts.sum(axis=1)
     is_there = counts.copy()
     is_there.data[:] = 1
     frequency = is_there.sum(axis=0)
-    idf = np.log1p((len(texts) - frequency + 0.5) / (frequency + 0.5))
+    idf = np.log1p((len(abstracts) - frequency + 0.5) / (frequency + 0.5))
     norm = settings.k1 * (1 - settings.b + settings.b * lengths / lengths.mean())
-    rows = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
+    rows = np.repeat(np.arange(len(abstracts)), np.diff(counts.indptr))
     counts.data *= (settings.k1 + 1) / (counts.data + norm[rows]) * idf[counts.indices]
-    asked = [Counter(_kept(_terms(query, settings), settings.dropped)) for query in queries]
-    return (_matrix(asked, places) @ counts.T).toarray()
+    return Index(settings, places, counts)
+
+
+def _best(scores: np.ndarray) -> list[int]:
+    """Return the documents with the highest scores above 0, best first."""
+    best = np.argsort(-scores, kind="stable")[:DEPTH]
+    return [int(doc) for doc in best if scores[doc] > 0]
 
 
 def _matrix(counted: list[Counter[str]], places: dict[str, int]) -> csr_array:
@@ -114,7 +140,7 @@ def _documents(folder: Path) -> tuple[list[str], list[str]]:
 
 
 @cache
-def _queries(folder: Path) -> list[str]:
+def queries(folder: Path) -> list[str]:
     """Return the queries; judgments name them by their place, not by their number in the file."""
     records = re.split(r"^\.I .*\n", (folder / "cran.qry").read_text("latin-1"), flags=re.M)
     return [record.partition(".W\n")[2] for record in records[1:]]

@@ -128,6 +128,16 @@ def test_the_benchmark_of_the_choice_makes_its_tables(pairs: Path) -> None:
     assert int(rows[4][1].split("%")[1].strip(" |")) == 100  # 1,000 queries show a fall of 0.04
 
 
+def test_the_benchmark_of_typos_makes_its_table() -> None:
+    data("")
+    command = [sys.executable, str(SCRIPT.with_name("typos.py")), "--seeds", "2", "--queries", "30"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = re.findall(r"^\| BM25 over (.+) \| (\d) \| (0\.\d+) ", done.stdout, flags=re.MULTILINE)
+    assert [int(samples) for _, samples, _ in rows] == [1, 5] * 3
+    similar = [float(rbo) for _, samples, rbo in rows if samples == "5"]
+    assert similar[0] < min(similar[1:]), "characters tolerate typos better than words"
+
+
 def test_the_benchmark_of_verdicts_makes_its_table() -> None:
     script = SCRIPT.with_name("verdicts.py")
     command = [sys.executable, str(script), "--queries", "640", "--rounds", "1"]

@@ -14,7 +14,10 @@ from pytest_rankcheck.errors import (
     quoted,
     suggestion,
 )
+from pytest_rankcheck.evaluation.conventions import Conventions
 from pytest_rankcheck.evaluation.ranked_depth import beyond_depth
+from pytest_rankcheck.evaluation.run_evaluation import RunEvaluation
+from pytest_rankcheck.evaluation.run_golden_join import join
 from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.expectation_conflicts import conflict_in
 from pytest_rankcheck.golden.golden_set import GoldenSet
@@ -44,6 +47,8 @@ class ExpectationResult:
     ranks: Mapping[str, int | None]
     """The rank of each document that the expectation names, or None if unranked; documents that
     violate it come first."""
+    depth: int | None = None
+    """How many documents of each ranking were asked for, if that is known."""
 
     @property
     def status(self) -> ExpectationStatus:
@@ -62,6 +67,50 @@ class ExpectationResult:
         """Whether the outcome fails the test, and is not only reported."""
         return self.is_wrong and self.expectation.severity == "error"
 
+    @property
+    def stands_at(self) -> int | None:
+        """The rank that ``known_rank`` remembers; None if a document is not ranked or not named."""
+        ranks = [self.ranks[doc_id] for doc_id in self.expectation.documents]
+        found = [rank for rank in ranks if rank is not None]
+        if self.expectation.kind == "not_in_top":
+            return min(found, default=None)
+        return max(found) if found and len(found) == len(ranks) else None
+
+    @property
+    def lacks_rank(self) -> bool:
+        """Whether it is a known failure whose rank could be remembered, but is not."""
+        is_known = self.status is ExpectationStatus.KNOWN
+        return is_known and self.expectation.known_rank is None and self.stands_at is not None
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether a known failure is worse than when it was marked.
+
+        A document that is not ranked any more is worse if the ranking was asked for so many.
+        """
+        known = self._rank_when_marked
+        if known is not None and self.stands_at is None:
+            return self.depth is None or self.depth >= known
+        return self._moved_down > 0
+
+    @property
+    def is_better(self) -> bool:
+        """Whether a known failure is better than when it was marked, though it still fails."""
+        return self._moved_down < 0
+
+    @property
+    def _rank_when_marked(self) -> int | None:
+        is_known = self.status is ExpectationStatus.KNOWN
+        return self.expectation.known_rank if is_known else None
+
+    @property
+    def _moved_down(self) -> int:
+        """By how many ranks a known failure got worse; 0 if either rank is unknown."""
+        known, now = self._rank_when_marked, self.stands_at
+        if known is None or now is None:
+            return 0
+        return known - now if self.expectation.kind == "not_in_top" else now - known
+
 
 def check_expectations(
     run: Run, golden: GoldenSet, expectations: Sequence[Expectation]
@@ -74,7 +123,8 @@ def check_expectations(
     Raises:
         GoldenSetError: an expectation has an unknown query, or expectations contradict each other.
         ConfigurationError: an expectation goes deeper than the ranker was asked for.
-        RunError: the run and the golden set share no query.
+        RunError: the run and the golden set share no query; or no ranked document is judged in any
+            of at least 5 queries, and no expectation names one.
     """
     by_query: dict[str, list[Expectation]] = {}
     for expectation in expectations:
@@ -87,8 +137,9 @@ def check_expectations(
             f"run has {listed(run.query_ids, 3)}, the golden set {listed(golden.query_ids, 3)}; "
             "are the ids of the same kind?"
         )
+    _check_ids(expectations, run, golden)
     return [
-        _outcome(expectation, run.get(query_id))
+        _outcome(expectation, run.get(query_id), run.depth)
         for query_id in golden.query_ids
         for expectation in by_query.get(query_id, ())
     ]
@@ -119,7 +170,16 @@ def _check_depth(expectations: Sequence[Expectation], run: Run) -> None:
             raise ConfigurationError(beyond_depth(what, k, run.depth))
 
 
-def _outcome(expectation: Expectation, ranking: Sequence[str]) -> ExpectationResult:
+def _check_ids(expectations: Sequence[Expectation], run: Run, golden: GoldenSet) -> None:
+    """Refuse ids that the ranker never returns, for which `not_in_top` would always hold."""
+    named = {(each.query, doc) for each in expectations for doc in (*each.documents, *each.others)}
+    if not any(doc_id in run.get(query_id) for query_id, doc_id in named):
+        RunEvaluation(run, golden, Conventions(), join(run, golden)).refuse_unmet_ids()
+
+
+def _outcome(
+    expectation: Expectation, ranking: Sequence[str], depth: int | None
+) -> ExpectationResult:
     named = (*expectation.documents, *expectation.others)
     ranks = {doc_id: rank for doc_id, rank in first_ranks(ranking).items() if doc_id in named}
     against = _violating(expectation, ranks)
@@ -131,7 +191,8 @@ def _outcome(expectation: Expectation, ranking: Sequence[str]) -> ExpectationRes
         case _:
             holds = not against
     ordered = dict.fromkeys((*against, *named))
-    return ExpectationResult(expectation, holds, {doc_id: ranks.get(doc_id) for doc_id in ordered})
+    named_ranks = {doc_id: ranks.get(doc_id) for doc_id in ordered}
+    return ExpectationResult(expectation, holds, named_ranks, depth)
 
 
 def _violating(expectation: Expectation, ranks: Mapping[str, int]) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pytest_rankcheck.baselines.git_error import GitError
 from pytest_rankcheck.command_line.compare_command import add_compare_command
+from pytest_rankcheck.command_line.expectations_command import add_expectations_command
 from pytest_rankcheck.command_line.lint_command import add_lint_command
 from pytest_rankcheck.command_line.measurement_options import INVALID, PASSED
 from pytest_rankcheck.command_line.metrics_command import add_metrics_command
@@ -32,6 +33,7 @@ _EPILOG = """examples:
       --golden golden/web.jsonl --gate "noninferior(margin=0.02)" --by locale --html report.html
   python -m pytest_rankcheck show new.run --golden golden/web.jsonl --metric nDCG@10 --by locale
   python -m pytest_rankcheck lint golden/web.jsonl
+  python -m pytest_rankcheck expectations new.run --golden golden/web.jsonl --remove-fixed
   python -m pytest_rankcheck sessions logs/week.jsonl --reading first_rank=0
   python -m pytest_rankcheck metrics nDCG
   python -m pytest_rankcheck metrics Revenue --import conftest
@@ -40,8 +42,8 @@ _EPILOG = """examples:
       --to tests/test_ranking.py::test_new
   python -m pytest_rankcheck unrun reports/*.json --baseline-ref origin/main
 
-exit codes: 0 passed, 1 the gate blocks (or the linter found errors, or
-gates did not run), 2 invalid usage or input"""
+exit codes: 0 passed, 1 the gate blocks (or the linter found errors, an
+expectation is violated, or gates did not run), 2 invalid usage or input"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     add_compare_command(commands)
     add_show_command(commands)
     add_lint_command(commands)
+    add_expectations_command(commands)
     add_sessions_command(commands)
     add_metrics_command(commands)
     add_resolve_command(commands)

@@ -80,16 +80,11 @@ class ProjectInputs:
             depth = whole_number(1)(Given("--depth", chosen.depth, here))
         return cls(Config(**values), chosen.golden_format, depth)
 
-    def golden_set(self, path: Path | None, *, contradictions: str | None = None) -> GoldenSet:
-        """Return the golden set of a file; without one, the only set that the project configures.
-
-        Args:
-            path: the file or folder.
-            contradictions: overrides what is configured for a document that is judged twice.
+    def golden_path(self, path: Path | None) -> Path:
+        """Return the path of a golden set; without one, that of the only configured set.
 
         Raises:
             ConfigurationError: no path is given, and not exactly one is configured.
-            GoldenSetError: the set cannot be read.
         """
         if path is None:
             configured = self.config.golden
@@ -99,7 +94,22 @@ class ProjectInputs:
                     f"no golden set: give it with --golden; rankcheck_golden {why}"
                 )
             path = configured[0]
-        return loaded_golden(self.config, path, contradictions, self.golden_format)
+        return path
+
+    def golden_set(self, path: Path | None, *, contradictions: str | None = None) -> GoldenSet:
+        """Return the golden set of a file; without one, the only set that the project configures.
+
+        Args:
+            path: the file or folder.
+            contradictions: overrides what is configured for a document that is judged twice.
+
+        Raises:
+            ConfigurationError: as in `golden_path`.
+            GoldenSetError: the set cannot be read.
+        """
+        return loaded_golden(
+            self.config, self.golden_path(path), contradictions, self.golden_format
+        )
 
     def measured(self, path: Path, golden: GoldenSet) -> Evaluation:
         """Return the measurement in a file: a run, a baseline or a JSON report.

@@ -38,6 +38,9 @@ class Expectation:
     known_failure: str | None = None
     """Why it does not hold yet. Like a strict xfail: once it holds, the mark must be removed."""
     severity: Severity = "error"
+    known_rank: int | None = None
+    """At which rank the document stood when the known failure was marked, so that people are warned
+    when it gets worse: of several documents the last one, of `not_in_top` the first one."""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -58,10 +61,31 @@ class Expectation:
             )
         if self.kind in ("in_top", "not_in_top"):
             _check_cutoff(self.k, self.kind)
+        if self.known_rank is not None:
+            self._check_known_rank(self.known_rank)
         _check_duplicates((*self.documents, *self.others), self.kind)
         if self.kind == "in_top" and self.k is not None and len(self.documents) > self.k:
             raise GoldenSetError(
                 f"in_top: {len(self.documents)} documents cannot all be in the top {self.k}"
+            )
+
+    def _check_known_rank(self, rank: int) -> None:
+        if isinstance(rank, bool) or not isinstance(rank, int) or rank < 1:
+            raise GoldenSetError(
+                f"known_rank is {quoted(rank, 40)}; it must be a whole number of at least 1"
+            )
+        if self.known_failure is None:
+            raise GoldenSetError(
+                "known_rank is given without known_failure, the reason why the expectation does "
+                "not hold yet"
+            )
+        if not self.documents:
+            raise GoldenSetError("known_rank is the rank of a document, but none is named")
+        is_in_top = self.k is not None and rank <= self.k
+        if self.kind in ("in_top", "not_in_top") and is_in_top == (self.kind == "in_top"):
+            place = "in" if is_in_top else "not in"
+            raise GoldenSetError(
+                f"known_rank {rank} is {place} the top {self.k}, so that it is no failure"
             )
 
     @classmethod
@@ -73,6 +97,7 @@ class Expectation:
         reason: str | None = None,
         known_failure: str | None = None,
         severity: Severity = "error",
+        known_rank: int | None = None,
     ) -> Expectation:
         """Expect each of ``documents`` in the top ``k``.
 
@@ -83,12 +108,15 @@ class Expectation:
             reason: why it is expected.
             known_failure: why it does not hold yet.
             severity: ``"error"`` fails the test, ``"warn"`` is shown in the summary.
+            known_rank: at which rank the last of the documents stood when it was marked as a known
+                failure; once it is lower, the summary warns.
 
         Raises:
-            GoldenSetError: no document is named, one is duplicated, or there are more than ``k``.
+            GoldenSetError: no document is named, one is duplicated, or there are more than ``k``;
+                or ``known_rank`` is invalid.
         """
         ids = document_ids(documents, "in_top")
-        return cls(query, "in_top", ids, (), k, reason, known_failure, severity)
+        return cls(query, "in_top", ids, (), k, reason, known_failure, severity, known_rank)
 
     @classmethod
     def not_in_top(
@@ -99,10 +127,11 @@ class Expectation:
         reason: str | None = None,
         known_failure: str | None = None,
         severity: Severity = "error",
+        known_rank: int | None = None,
     ) -> Expectation:
         """Expect none of ``documents`` in the top ``k``. Otherwise like `in_top`."""
         ids = document_ids(documents, "not_in_top")
-        return cls(query, "not_in_top", ids, (), k, reason, known_failure, severity)
+        return cls(query, "not_in_top", ids, (), k, reason, known_failure, severity, known_rank)
 
     @classmethod
     def above(
@@ -114,13 +143,14 @@ class Expectation:
         reason: str | None = None,
         known_failure: str | None = None,
         severity: Severity = "error",
+        known_rank: int | None = None,
     ) -> Expectation:
         """Expect ``document`` above ``other``; it must be ranked, ``other`` need not be.
 
         Otherwise like `in_top`.
         """
         first, second = document_ids([document], "above"), document_ids([other], "above")
-        return cls(query, "above", first, second, None, reason, known_failure, severity)
+        return cls(query, "above", first, second, None, reason, known_failure, severity, known_rank)
 
     @classmethod
     def before(
@@ -132,13 +162,16 @@ class Expectation:
         reason: str | None = None,
         known_failure: str | None = None,
         severity: Severity = "error",
+        known_rank: int | None = None,
     ) -> Expectation:
         """Expect each of ``documents`` above each of ``others``.
 
         The first must be ranked, the others need not be. Otherwise like `in_top`.
         """
         first, second = document_ids(documents, "before"), document_ids(others, "before")
-        return cls(query, "before", first, second, None, reason, known_failure, severity)
+        return cls(
+            query, "before", first, second, None, reason, known_failure, severity, known_rank
+        )
 
     @classmethod
     def some_results(

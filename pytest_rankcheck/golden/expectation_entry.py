@@ -7,7 +7,7 @@
     {"results": "some"}
     {"results": "none"}
 
-Each may have a ``reason``, a ``known_failure`` and a ``severity``.
+Each may have a ``reason``, a ``known_failure`` with its ``known_rank``, and a ``severity``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pytest_rankcheck.golden.expectation import Expectation, Kind, document_ids
 __all__ = ["entry_of", "expectation_of"]
 
 _FORMS = ("in_top", "not_in_top", "above", "before", "results")
-_MARKS = ("reason", "known_failure", "severity")
+_MARKS = ("reason", "known_failure", "known_rank", "severity")
 _KEYS = (*_FORMS, "documents", *_MARKS)
 _RESULTS: dict[object, Kind] = {"some": "some_results", "none": "no_results"}
 
@@ -64,7 +64,7 @@ def entry_of(expectation: Expectation) -> dict[str, object]:
             entry = {"before": [list(expectation.documents), list(expectation.others)]}
         case "some_results" | "no_results":
             entry = {"results": "some" if expectation.kind == "some_results" else "none"}
-    for name in ("reason", "known_failure"):
+    for name in ("reason", "known_failure", "known_rank"):
         if getattr(expectation, name) is not None:
             entry[name] = getattr(expectation, name)
     if expectation.severity != "error":

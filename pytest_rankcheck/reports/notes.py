@@ -16,6 +16,7 @@ class Topic(StrEnum):
 
     EXPECTATIONS = "expectations"
     KNOWN_FAILURES = "known-failures"
+    WORSE_KNOWN_FAILURES = "worse-known-failures"
     WARNED_EXPECTATIONS = "warned-expectations"
     DETERMINISM = "determinism"
     INVARIANCE = "invariance"
@@ -68,6 +69,7 @@ class Topic(StrEnum):
 _HEADINGS = {
     Topic.EXPECTATIONS: "expectations",
     Topic.KNOWN_FAILURES: "expectations with a known failure",
+    Topic.WORSE_KNOWN_FAILURES: "warning: known failures that got worse since they were marked",
     Topic.WARNED_EXPECTATIONS: "expectations that only warn (severity warn)",
     Topic.DETERMINISM: "determinism",
     Topic.INVARIANCE: "invariance",

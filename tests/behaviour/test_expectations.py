@@ -171,12 +171,107 @@ def test_expectations_that_hold_pass_and_are_counted(entered: list[Note]) -> Non
 
 
 def test_a_known_failure_passes_while_it_fails_and_is_listed(entered: list[Note]) -> None:
-    known = Expectation.in_top(1, "policy", query="q1", known_failure="no stemming yet")
+    known = Expectation.in_top(
+        1, "policy", query="q1", known_failure="no stemming yet", known_rank=5
+    )
     assert_expectations(RUN, SHOP, [known])
     assert [note.text for note in entered] == [
         "golden set 'shop' (4 queries): 0 of 1 expectation holds, 1 known failure",
-        'q1 "refund": expected policy in the top 1 (known failure: "no stemming yet"); policy is at 5',
+        (
+            'q1 "refund": expected policy in the top 1 (known failure: "no stemming yet"); '
+            "policy is at 5 (at 5 when it was marked)"
+        ),
     ]
+
+
+def known(kind: str, documents: str, others: str = "", *, at: int | None) -> Expectation:
+    """Return a known failure about documents of one letter each, with the rank that it had."""
+    k = {"in_top": 2, "not_in_top": 5}.get(kind)
+    return Expectation(
+        "q", kind, tuple(documents), tuple(others), k, known_failure="x", known_rank=at
+    )
+
+
+@pytest.mark.parametrize(
+    ("expectation", "is_worse", "is_better"),
+    [  # ranked: a at 1, b at 2, c at 3, d at 4
+        (known("in_top", "c", at=3), False, False),
+        (known("in_top", "d", at=3), True, False),
+        (known("in_top", "c", at=4), False, True),
+        (known("in_top", "ad", at=4), False, False),  # the last of them counts
+        (known("in_top", "ad", at=3), True, False),
+        (known("in_top", "x", at=100), True, False),  # ranked then, and not any more
+        (known("in_top", "cx", at=3), True, False),
+        (known("in_top", "x", at=None), False, False),
+        (known("in_top", "d", at=None), False, False),
+        (known("not_in_top", "b", at=2), False, False),
+        (known("not_in_top", "b", at=3), True, False),  # higher is worse
+        (known("not_in_top", "b", at=1), False, True),
+        (known("not_in_top", "dbx", at=3), True, False),  # the first of them counts
+        (known("above", "d", "a", at=4), False, False),
+        (known("above", "d", "a", at=2), True, False),
+        (known("above", "x", "a", at=7), True, False),
+        (known("before", "bd", "a", at=3), True, False),
+        (known("in_top", "a", at=3), False, False),  # it holds
+    ],
+)
+def test_a_known_failure_is_worse_when_its_document_left_its_rank(
+    expectation: Expectation, is_worse: bool, is_better: bool
+) -> None:
+    (found,) = check_expectations(Run.from_dict({"q": list(RANKED)}), GOLDEN, [expectation])
+    assert (found.is_worse, found.is_better) == (is_worse, is_better)
+
+
+def test_a_run_that_is_too_short_to_show_the_rank_does_not_make_it_worse() -> None:
+    expectation = known("in_top", "x", at=40)
+    for depth, is_worse in ((10, False), (39, False), (40, True), (100, True)):
+        run = rank(lambda text: [f"d{place}" for place in range(100)], GOLDEN, depth=depth)
+        (found,) = check_expectations(run, GOLDEN, [expectation])
+        assert found.is_worse is is_worse
+
+
+def test_worse_known_failures_are_a_warning_and_do_not_fail(entered: list[Note]) -> None:
+    expectations = [
+        Expectation.in_top(1, "policy", query="q1", known_failure="stems", known_rank=3),
+        Expectation.in_top(3, "old", "jobs", query="q1", known_failure="x\x1b", known_rank=5),
+        Expectation.not_in_top(9, "contact", "x", query="q3", known_failure="spam", known_rank=2),
+        Expectation.above("gone", "faq", query="q2", known_failure="lost", known_rank=7),
+    ]
+    assert_expectations(RUN, SHOP, expectations)
+    worse = [note for note in entered if note.topic is Topic.WORSE_KNOWN_FAILURES]
+    assert [note.text for note in worse] == [
+        'q1 "refund": expected policy in the top 1; policy was at 3 when it was marked, and is now at 5',
+        (
+            'q1 "refund": expected old, jobs in the top 3; the last of them was at 5 when it was marked, '
+            "and is now at 6"
+        ),
+        'q2 "xyzzy": expected gone above faq; gone was at 7 when it was marked, and is now not ranked',
+        (
+            'q3 "contact": expected none of contact, x in the top 9; the first of them was at 2 when it '
+            "was marked, and is now at 1"
+        ),
+    ]
+    assert not any(note.failed for note in entered)
+    text = failure_of([*expectations, Expectation.some_results(query="q4")])
+    assert "  known failures that got worse since they were marked\n" in text
+    assert text.count("when it was marked, and is now") == 4
+
+
+def test_known_failures_without_a_rank_are_advised_once(entered: list[Note]) -> None:
+    expectations = [
+        Expectation.in_top(1, "gone", query="q1", known_failure="x"),  # nothing to remember
+        Expectation.no_results(query="q2", known_failure="x"),
+        Expectation.in_top(2, "policy", query="q1", known_failure="x"),
+        Expectation.in_top(3, "jobs", query="q1", known_failure="x"),
+    ]
+    assert_expectations(RUN, SHOP, expectations)
+    assert [note.text for note in entered if "know" in note.text][-1] == (
+        "2 of them do not say at which rank it stood, so nothing warns when it gets worse: add "
+        "known_rank, such as 5 for q1"
+    )
+    entered.clear()
+    assert_expectations(RUN, SHOP, expectations[:2])
+    assert not any("known_rank" in note.text for note in entered)
 
 
 def test_a_known_failure_that_holds_fails_and_says_to_remove_the_mark() -> None:

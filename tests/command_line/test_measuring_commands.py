@@ -309,7 +309,18 @@ def test_the_card_of_a_session_metric(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    "command", ["compare", "show", "lint", "sessions", "metrics", "resolve", "retire", "unrun"]
+    "command",
+    [
+        "compare",
+        "show",
+        "lint",
+        "expectations",
+        "sessions",
+        "metrics",
+        "resolve",
+        "retire",
+        "unrun",
+    ],
 )
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:

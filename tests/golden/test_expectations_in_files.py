@@ -14,14 +14,16 @@ from pytest_rankcheck import Expectation, GoldenSet, GoldenSetError
 ENTRIES = [
     {"in_top": 3, "documents": ["refund-policy"], "reason": "people ask for it"},
     {"not_in_top": 10, "documents": ["draft", "old"], "severity": "warn"},
-    {"above": ["refund-policy", "faq"], "known_failure": "no stemming"},
+    {"above": ["refund-policy", "faq"], "known_failure": "no stemming", "known_rank": 4},
     {"before": [["refund-policy", "refund-form"], ["faq", "contact"]]},
     {"results": "some"},
 ]
 MADE = [
     Expectation.in_top(3, "refund-policy", query="q1", reason="people ask for it"),
     Expectation.not_in_top(10, "draft", "old", query="q1", severity="warn"),
-    Expectation.above("refund-policy", "faq", query="q1", known_failure="no stemming"),
+    Expectation.above(
+        "refund-policy", "faq", query="q1", known_failure="no stemming", known_rank=4
+    ),
     Expectation.before(["refund-policy", "refund-form"], ["faq", "contact"], query="q1"),
     Expectation.some_results(query="q1"),
 ]
@@ -178,6 +180,36 @@ def test_a_format_without_expectations_refuses_to_save_them(tmp_path: Path, name
         ),
         ({"results": "some", "known_failure": True}, "known_failure is True; it must be a text"),
         ({"results": "some", "known_failure": None}, '"known_failure" is null'),
+        (
+            {"above": ["a", "b"], "known_rank": 3},
+            "known_rank is given without known_failure, the reason why",
+        ),
+        (
+            {"results": "none", "known_failure": "x", "known_rank": 3},
+            "known_rank is the rank of a document, but none is named",
+        ),
+        (
+            {"above": ["a", "b"], "known_failure": "x", "known_rank": 0},
+            "known_rank is 0; it must be a whole number of at least 1",
+        ),
+        ({"above": ["a", "b"], "known_failure": "x", "known_rank": True}, "known_rank is True"),
+        (
+            {"above": ["a", "b"], "known_failure": "x", "known_rank": "4"},
+            "known_rank is 4; it must",
+        ),
+        ({"above": ["a", "b"], "known_failure": "x", "known_rank": None}, '"known_rank" is null'),
+        (
+            {"in_top": 3, "documents": ["d"], "known_failure": "x", "known_rank": 3},
+            "known_rank 3 is in the top 3, so that it is no failure",
+        ),
+        (
+            {"not_in_top": 3, "documents": ["d"], "known_failure": "x", "known_rank": 4},
+            "known_rank 4 is not in the top 3, so that it is no failure",
+        ),
+        (
+            {"above": ["a", "b"], "known_failure": "x", "know_rank": 3},
+            "unknown key \"know_rank\" in an expectation; did you mean 'known_rank'",
+        ),
         (
             {"results": "some", "severity": "warning"},
             "severity=warning is invalid; did you mean 'warn'",

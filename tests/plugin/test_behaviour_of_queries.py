@@ -48,10 +48,42 @@ def test_known_failures_and_warnings_are_in_the_summary_of_a_green_session(shop:
                 '  q002 "query 2" [[]golden/web.jsonl:3]: expected filler-0 in the top 1 (known '
                 'failure: "no fillers"); filler-0 is at 2'
             ),
+            (
+                "  1 of them does not say at which rank it stood, so nothing warns when it gets worse: "
+                "add known_rank, such as 2 for q002, or run: python -m pytest_rankcheck expectations "
+                "RUN --record-ranks"
+            ),
             "expectations that only warn (severity warn):",
             (
                 '  q003 "query 3" [[]golden/web.jsonl:4]: expected none of doc of query 3, filler-9 in '
                 "the top 3; doc of query 3 is at 1, filler-9 is at 11"
+            ),
+        ]
+    )
+
+
+@pytest.mark.parametrize("arguments", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
+def test_a_known_failure_that_got_worse_warns_and_passes(
+    shop: Project, arguments: tuple[str, ...]
+) -> None:
+    golden = shop.path / "golden/web.jsonl"
+    text = golden.read_text("utf-8")
+    golden.write_text(text.replace('"no fillers"', '"no fillers", "known_rank": 2'), "utf-8")
+    assert "got worse" not in text_of(shop.run(*arguments))
+    golden.write_text(
+        text.replace(
+            '"in_top": 1, "documents": ["filler-0"]', '"in_top": 1, "documents": ["filler-3"]'
+        ).replace('"no fillers"', '"no fillers", "known_rank": 2'),
+        "utf-8",
+    )
+    result = shop.run(*arguments)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "warning: known failures that got worse since they were marked:",
+            (
+                '  q002 "query 2" [[]golden/web.jsonl:3]: expected filler-3 in the top 1; filler-3 was '
+                "at 2 when it was marked, and is now at 5"
             ),
         ]
     )
@@ -71,7 +103,10 @@ FAILURE = [
     'E           q001 "query 1"  (golden/web.jsonl:2)',
     "E             expected  doc of query 1 above filler-0",
     "E             but       doc of query 1 is at 2, filler-0 is at 1",
-    "E           known failures that now hold; remove their known_failure",
+    (
+        "E           known failures that now hold; remove their known_failure, or run: python -m "
+        "pytest_rankcheck expectations RUN --remove-fixed"
+    ),
     (
         'E             q002 "query 2" [[]golden/web.jsonl:3]: expected filler-0 in the top 1 (known '
         'failure: "no fillers"); filler-0 is at 1'

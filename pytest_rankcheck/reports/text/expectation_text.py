@@ -7,6 +7,7 @@ from itertools import groupby
 
 from pytest_rankcheck.behaviour.expectation_check import ExpectationResult, ExpectationStatus
 from pytest_rankcheck.errors import plural, quoted
+from pytest_rankcheck.golden.expectation import Expectation
 from pytest_rankcheck.golden.golden_set import GoldenSet
 from pytest_rankcheck.rankers.run import Run
 from pytest_rankcheck.reports.notes import Note, Topic
@@ -57,7 +58,7 @@ def _headline(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str:
 def expectation_notes(
     golden: GoldenSet, results: Sequence[ExpectationResult], failure: str | None
 ) -> Iterator[Note]:
-    """Yield lines of the summary: the counts, the known failures, and what only warns.
+    """Yield lines of the summary: the counts, the known failures, worse ones, and what only warns.
 
     Args:
         golden: the queries.
@@ -68,8 +69,12 @@ def expectation_notes(
     for result in results:
         if result.status is ExpectationStatus.KNOWN:
             yield Note(Topic.KNOWN_FAILURES, _note(golden, result))
+            if result.is_worse:
+                yield Note(Topic.WORSE_KNOWN_FAILURES, _worse(golden, result))
         elif result.is_wrong and not result.fails:
             yield Note(Topic.WARNED_EXPECTATIONS, _note(golden, result))
+    if (advice := _rank_advice(golden, results)) is not None:
+        yield Note(Topic.KNOWN_FAILURES, advice)
 
 
 def _lines(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) -> Iterator[str]:
@@ -88,9 +93,14 @@ def _lines(golden: GoldenSet, run: Run, results: Sequence[ExpectationResult]) ->
         yield f"  and {hidden:,} more, of {hidden_queries}"
     fixed = [result for result in failing if result.status is ExpectationStatus.FIXED]
     if fixed:
-        yield "  known failures that now hold; remove their known_failure"
+        command = _command(golden, fixed, "--remove-fixed")
+        yield f"  known failures that now hold; remove their known_failure{command}"
         yield from (f"    {_note(golden, result)}" for result in fixed)
     known = [result for result in results if result.status is ExpectationStatus.KNOWN]
+    worse = [result for result in known if result.is_worse]
+    if worse:
+        yield "  known failures that got worse since they were marked"
+        yield from (f"    {_worse(golden, result)}" for result in worse)
     if known:
         yield "  known failures, which do not fail the test"
         yield from (f"    {_note(golden, result)}" for result in known)
@@ -140,7 +150,48 @@ def _note(golden: GoldenSet, result: ExpectationResult) -> str:
     reason = expectation.known_failure
     fixed = ", but it now holds: remove the mark" if result.holds and not result.fails else ""
     mark = f' (known failure: "{quoted(reason, 200)}"{fixed})' if reason else ""
+    then = expectation.known_rank
+    remembered = f" (at {then} when it was marked)" if then and not result.holds else ""
+    return f"{_start(golden, expectation)}: expected {expectation}{mark}{ranks}{remembered}"
+
+
+def _worse(golden: GoldenSet, result: ExpectationResult) -> str:
+    """Return what a known failure is, where it stood, and where it stands now."""
+    expectation, rank = result.expectation, result.stands_at
+    which = "first" if expectation.kind == "not_in_top" else "last"
+    several = len(expectation.documents) > 1
+    subject = f"the {which} of them" if several else quoted(expectation.documents[0])
+    top = f"not in the top {result.depth:,}" if result.depth else "not ranked"
+    now = top if rank is None else f"at {rank}"
+    return (
+        f"{_start(golden, expectation)}: expected {expectation}; {subject} was at "
+        f"{expectation.known_rank} when it was marked, and is now {now}"
+    )
+
+
+def _start(golden: GoldenSet, expectation: Expectation) -> str:
+    """Return the query of an expectation, and its place in the file."""
     place = golden.place(expectation.query)
     where = f" [{quoted(place, 200)}]" if place else ""
-    query = f"{query_in(golden, expectation.query)}{where}"
-    return f"{query}: expected {expectation}{mark}{ranks}"
+    return f"{query_in(golden, expectation.query)}{where}"
+
+
+def _rank_advice(golden: GoldenSet, results: Sequence[ExpectationResult]) -> str | None:
+    """Return how to be warned when known failures get worse; None if all have their rank."""
+    missing = [result for result in results if result.lacks_rank]
+    if not missing:
+        return None
+    first = missing[0]
+    number = "1 of them does" if len(missing) == 1 else f"{len(missing):,} of them do"
+    return (
+        f"{number} not say at which rank it stood, so nothing warns when it gets worse: add "
+        f"known_rank, such as {first.stands_at} for {quoted(first.expectation.query, 60)}"
+        f"{_command(golden, missing, '--record-ranks')}"
+    )
+
+
+def _command(golden: GoldenSet, results: Sequence[ExpectationResult], option: str) -> str:
+    """Return the command that changes the marks, if they are in a file."""
+    if not golden.place(results[0].expectation.query):
+        return ""
+    return f", or run: python -m pytest_rankcheck expectations RUN {option}"
